@@ -1,0 +1,16 @@
+module.exports = {
+	testMatch: ['<rootDir>/test/**/*.test.ts'],
+	// Promises are waited for, never raced: generous on a slow machine.
+	testTimeout: 60_000,
+	setupFiles: ['<rootDir>/test/setup.ts'],
+	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
+	transform: {
+		'^.+\\.ts$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+				module: { type: 'commonjs' },
+			},
+		],
+	},
+};

@@ -1,0 +1,19 @@
+import { pageSize } from './collection/list-query.ts';
+import { largestBody } from './middleware/body.ts';
+import type { Account } from './schemas/account.ts';
+import type { Service } from './service.ts';
+
+/** The account this sandbox is: one database, one account. */
+export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
+
+export const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
+	id: accountId,
+	object: 'account',
+	name: 'Sandbox',
+	plan,
+	limits: {
+		requests_per_minute: requestsPerMinute,
+		page_size: pageSize.maximum,
+		body_bytes: largestBody,
+	},
+});

@@ -1,0 +1,101 @@
+import { Hono } from 'hono';
+import { accountOf } from './account.ts';
+import { collectionRoutes } from './collection/routes.ts';
+import { controlRoutes } from './control.ts';
+import { Faults } from './faults.ts';
+import { idMaker } from './ids.ts';
+import { authenticated, identify } from './middleware/authentication.ts';
+import { injectFaults } from './middleware/faults.ts';
+import { oneAtATime } from './middleware/idempotency.ts';
+import { RateLimiter, rateLimit, rateLimitHeaders } from './middleware/rate-limit.ts';
+import { logRequests, RequestLog } from './middleware/request-log.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { type Plan, plans } from './plans.ts';
+import { Problem } from './problem.ts';
+import { mount, type Route } from './router.ts';
+import { contacts } from './schemas/contacts.ts';
+import { resources } from './schemas/index.ts';
+import type { Env, Service } from './service.ts';
+import type { Store } from './store/database.ts';
+
+export interface AppOptions {
+	store: Store;
+	/** Starter if none is given. */
+	plan?: Plan;
+	/** Instead of what the plan allows. */
+	requestsPerMinute?: number;
+	/** Whether tests may ask for faults and read the log of requests under `/_sandbox`. */
+	faults?: boolean;
+	/** Milliseconds since 1970. */
+	now?: () => number;
+}
+
+/** The service, as a value: serve it, or call its `request()` in process. */
+export function createApp(options: AppOptions): Hono<Env> {
+	const plan = options.plan ?? 'starter';
+	const service: Service = {
+		store: options.store,
+		plan,
+		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
+		now: options.now ?? Date.now,
+		newId: idMaker(),
+	};
+	const limiter = new RateLimiter(service.requestsPerMinute);
+	const faults = new Faults();
+	const log = new RequestLog();
+	const app = new Hono<Env>();
+
+	app.use(async (c, next) => {
+		c.set('requestId', service.newId('req', service.now()));
+		await next();
+		c.res.headers.set('X-Request-Id', c.get('requestId'));
+	});
+	if (options.faults) app.use(logRequests(service, log));
+	app.use(rateLimitHeaders(service, limiter), identify(service));
+	for (const path of ['/v1/*', '/contacts']) {
+		app.use(path, rateLimit(service, limiter), authenticated);
+	}
+	app.use(oneAtATime());
+	if (options.faults) app.use(injectFaults(faults));
+
+	mount(app, serviceRoutes(service));
+	if (options.faults) mount(app, controlRoutes(faults, log));
+
+	app.notFound((c) => {
+		const problem = new Problem('not_found', `There is nothing at ${c.req.path}.`);
+		return problem.response(c.get('requestId'));
+	});
+	app.onError((error, c) => {
+		if (error instanceof Problem) return error.response(c.get('requestId'));
+		if (!options.store.isOpen) {
+			const problem = new Problem('unavailable', 'The service is shutting down.');
+			return problem.response(c.get('requestId'));
+		}
+		console.error(error);
+		const problem = new Problem('internal_error', 'This is a fault of the service. Try again.');
+		return problem.response(c.get('requestId'));
+	});
+	return app;
+}
+
+function serviceRoutes(service: Service): Route[] {
+	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
+	const isContactList = ({ method, path }: Route) =>
+		method === 'GET' && path === `/v1/${contacts.name}`;
+	const document = openApiDocument();
+	return [
+		...collections,
+		// The source names the path without prefix too; it answers as the one with it.
+		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
+		{ method: 'GET', path: '/v1/account', handler: (c) => c.json(accountOf(service)) },
+		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
+		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
+	];
+}
+
+const welcome = {
+	name: 'CRM Platform API, sandbox',
+	about: 'The service as its contract describes it, with made-up data.',
+	description: '/openapi.json',
+	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
+};

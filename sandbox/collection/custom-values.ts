@@ -1,0 +1,103 @@
+import { Problem, type FieldError } from '../problem.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Store } from '../store/database.ts';
+import { customField } from '../store/table.ts';
+import { type CustomField, customFieldsOf, customFieldType } from './custom-fields.ts';
+import { explain } from './explain.ts';
+
+type CustomValues = Record<string, unknown>;
+
+/**
+ * Merges custom values into those a record has; null clears one. Only what the change touches is
+ * checked, so that a definition made stricter later does not stand in the way of other changes.
+ *
+ * @returns the merged values and what is wrong with the change
+ */
+export function mergeCustomValues(
+	store: Store,
+	resource: Resource,
+	stored: StoredRecord | undefined,
+	change: CustomValues,
+): { values: CustomValues; errors: FieldError[] } {
+	const fields = customFieldsOf(store, resource.name);
+	const values = new Map(Object.entries((stored?.['custom_fields'] as CustomValues) ?? {}));
+	const errors: FieldError[] = [];
+	const refuse = (key: string, code: string, detail: string) =>
+		errors.push({ pointer: `/custom_fields/${escapePointer(key)}`, code, detail });
+
+	for (const [key, value] of Object.entries(change)) {
+		const field = fields.get(key);
+		if (!field) {
+			refuse(key, 'unknown_field', `${resource.name} have no custom field "${key}".`);
+		} else if (field.read_only) {
+			refuse(key, 'read_only', `${field.label} can only be read.`);
+		} else if (value === null) {
+			values.delete(key);
+		} else if (field.archived_at !== null) {
+			refuse(key, 'archived', `${field.label} is archived and takes no values.`);
+		} else {
+			const parsed = customFieldType(field).safeParse(value);
+			if (parsed.success) values.set(key, parsed.data);
+			else refuse(key, 'invalid_value', parsed.error.issues.map(explain).join(' '));
+			if (parsed.success && isMissingReference(store, field, parsed.data)) {
+				refuse(key, 'reference_not_found', `There is no such record in ${field.reference_resource}.`);
+			}
+		}
+	}
+	for (const field of fields.values()) {
+		const isTouched = !stored || Object.hasOwn(change, field.key);
+		const isDue = field.required && field.archived_at === null && isTouched;
+		if (isDue && !values.has(field.key) && change[field.key] == null) {
+			refuse(field.key, 'required', `${field.label} is required.`);
+		}
+	}
+	return { values: Object.fromEntries(values), errors };
+}
+
+/**
+ * Refuses a change that gives two records the same value of a unique custom field.
+ *
+ * @throws Problem duplicate
+ */
+export function refuseDuplicateCustomValues(
+	store: Store,
+	resource: Resource,
+	record: StoredRecord,
+	change: CustomValues,
+): void {
+	for (const field of customFieldsOf(store, resource.name).values()) {
+		const value = (record['custom_fields'] as CustomValues)[field.key];
+		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
+		const other = findByCustomField(store, resource, field.key, value).find(
+			({ id }) => id !== record.id,
+		);
+		if (other) throw duplicate(`/custom_fields/${field.key}`, field.label, other);
+	}
+}
+
+/** At most two live records, which is enough to tell none, one and several apart. */
+export function findByCustomField(
+	store: Store,
+	resource: Resource,
+	key: string,
+	value: unknown,
+): StoredRecord[] {
+	const table = store.table(resource.name)!;
+	table.indexCustomField(key);
+	return table.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
+}
+
+export function duplicate(pointer: string, label: string, other: StoredRecord): Problem {
+	const detail = `${label} has to be unique, and ${other.id} has this value already.`;
+	return new Problem('duplicate', detail, {
+		errors: [{ pointer, code: 'duplicate', detail }],
+		members: { existing_id: other.id },
+	});
+}
+
+/** RFC 6901, 3. */
+export const escapePointer = (part: string): string =>
+	part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+const isMissingReference = (store: Store, field: CustomField, id: unknown): boolean =>
+	field.reference_resource !== null && !store.table(field.reference_resource)?.find(id as string);

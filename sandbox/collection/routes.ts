@@ -1,0 +1,103 @@
+import type { Context } from 'hono';
+import { limitBody, parseJsonObject, readBytes } from '../middleware/body.ts';
+import { once, requestFingerprint } from '../middleware/idempotency.ts';
+import { invalidParameter } from '../problem.ts';
+import type { Resource } from '../schemas/resource.ts';
+import type { Env, Service } from '../service.ts';
+import type { Route } from '../router.ts';
+import { type Answer, recordAnswer, toResponse } from './answer.ts';
+import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
+import { filtersOf } from './filters.ts';
+import { listPage, onlyFields } from './list.ts';
+import { parseFields, parseListQuery, singleValues, unknownParameter } from './list-query.ts';
+import type { JsonObject } from './merge.ts';
+import {
+	createRecord,
+	deleteRecord,
+	existingRecord,
+	updateRecord,
+	upsertRecord,
+	type Writing,
+} from './write.ts';
+
+/** Everything the service offers for one resource. */
+export function collectionRoutes(service: Service, resource: Resource): Route[] {
+	const { store } = service;
+	const table = store.table(resource.name)!;
+	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
+	const path = `/v1/${resource.name}`;
+
+	const list: Route['handler'] = (c) => {
+		const { searchParams } = new URL(c.req.url);
+		const query = parseListQuery(resource, searchParams, (parameter) =>
+			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter),
+		);
+		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
+	};
+
+	const get: Route['handler'] = (c) => {
+		const given = queryOf(c, ['fields']);
+		const fields = parseFields(resource, given.get('fields'));
+		const record = existingRecord(store, resource, c.req.param('id')!);
+		const answer = recordAnswer(200, record);
+		return toResponse({ ...answer, body: JSON.stringify(onlyFields(record, fields)) });
+	};
+
+	/** A write is decided and done in one go, so that requests cannot get in each other's way. */
+	const write = async (
+		c: Context<Env>,
+		hasBody: boolean,
+		effect: (writing: Writing, body: JsonObject) => Answer,
+	) => {
+		const bytes = hasBody ? await readBytes(c) : new Uint8Array();
+		const body = hasBody ? parseJsonObject(bytes) : {};
+		const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes);
+		const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
+			effect({ ...service, resource, actor: c.get('caller')!, now: service.now() }, body),
+		);
+		return toResponse(answer);
+	};
+
+	const create: Route['handler'] = (c) => {
+		queryOf(c, []);
+		return write(c, true, createRecord);
+	};
+
+	const upsert: Route['handler'] = (c) => {
+		const matchOn = queryOf(c, ['match_on']).get('match_on');
+		if (!matchOn) throw invalidParameter('match_on', 'match_on names the field to match on.');
+		return write(c, true, (writing, body) => upsertRecord(writing, matchOn, body));
+	};
+
+	const update: Route['handler'] = (c) => {
+		queryOf(c, []);
+		const ifMatch = c.req.header('If-Match');
+		return write(c, true, (writing, body) =>
+			updateRecord(writing, c.req.param('id')!, body, ifMatch),
+		);
+	};
+
+	const remove: Route['handler'] = (c) => {
+		queryOf(c, []);
+		const ifMatch = c.req.header('If-Match');
+		return write(c, false, (writing) => deleteRecord(writing, c.req.param('id')!, ifMatch));
+	};
+
+	return [
+		{ method: 'GET', path, handler: list },
+		{ method: 'POST', path, handler: create, middleware: limitBody },
+		{ method: 'PUT', path, handler: upsert, middleware: limitBody },
+		{ method: 'GET', path: `${path}/:id`, handler: get },
+		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
+		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
+	];
+}
+
+/** @throws Problem unknown_parameter */
+function queryOf(c: Context, known: string[]): Map<string, string> {
+	const given = singleValues(new URL(c.req.url).searchParams);
+	for (const name of given.keys()) {
+		if (!known.includes(name)) throw unknownParameter(name);
+	}
+	return given;
+}

@@ -1,0 +1,148 @@
+import { invalidParameter, Problem } from '../problem.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Store } from '../store/database.ts';
+import { type Answer, etag, recordAnswer } from './answer.ts';
+import { changedValues, findByFields, refuseDuplicates } from './change.ts';
+import { customFieldsOf, customFieldType } from './custom-fields.ts';
+import { findByCustomField } from './custom-values.ts';
+import { isObject, type JsonObject } from './merge.ts';
+
+/** Who writes, when, and where to. */
+export interface Writing {
+	store: Store;
+	resource: Resource;
+	actor: { type: string; id: string };
+	/** Milliseconds since 1970. */
+	now: number;
+	newId(prefix: string, now: number): string;
+}
+
+export function createRecord(writing: Writing, body: JsonObject): Answer {
+	const { resource, now, actor } = writing;
+	const id = writing.newId(resource.idPrefix, now);
+	const at = new Date(now).toISOString();
+	const values = changedValues(writing.store, resource, undefined, body);
+	const record = arrange(resource, {
+		...values,
+		id,
+		object: resource.object,
+		version: 1,
+		created_at: at,
+		updated_at: at,
+		deleted_at: null,
+		created_by: actor,
+		updated_by: actor,
+	});
+	save(writing, record, body);
+	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
+}
+
+/** @param ifMatch of the request header, if there is one */
+export function updateRecord(
+	writing: Writing,
+	id: string,
+	body: JsonObject,
+	ifMatch: string | undefined,
+): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	refuseOtherVersion(stored, ifMatch);
+	return recordAnswer(200, change(writing, stored, body));
+}
+
+/** The record stays, marked as deleted, for lists with `include_deleted`. */
+export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	refuseOtherVersion(stored, ifMatch);
+	const at = new Date(writing.now).toISOString();
+	writing.store.table(writing.resource.name)!.save({
+		...nextVersion(writing, stored),
+		deleted_at: at,
+	});
+	return { status: 204, headers: {}, body: null };
+}
+
+/** Updates the record that has the body's value of `matchOn`, or creates one. */
+export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
+	const matches = findMatches(writing, matchOn, body);
+	if (matches.length > 1) {
+		throw new Problem(
+			'ambiguous_match',
+			`More than one record of ${writing.resource.name} has this ${matchOn}.`,
+		);
+	}
+	return matches[0] ? recordAnswer(200, change(writing, matches[0], body)) : createRecord(writing, body);
+}
+
+/** @throws Problem not_found, also for deleted records */
+export function existingRecord(store: Store, resource: Resource, id: string): StoredRecord {
+	const record = store.table(resource.name)!.find(id);
+	if (record) return record;
+	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
+}
+
+/** A change that changes nothing makes no new version. */
+function change(writing: Writing, stored: StoredRecord, body: JsonObject): StoredRecord {
+	const values = changedValues(writing.store, writing.resource, stored, body);
+	const same = arrange(writing.resource, { ...stored, ...values });
+	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
+	const record = { ...same, ...nextVersion(writing, same) };
+	save(writing, record, body);
+	return record;
+}
+
+function save({ store, resource }: Writing, record: StoredRecord, body: JsonObject): void {
+	refuseDuplicates(store, resource, record, body);
+	store.table(resource.name)!.save(record);
+}
+
+const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+	...stored,
+	version: stored.version + 1,
+	updated_at: new Date(now).toISOString(),
+	updated_by: actor,
+});
+
+/** The id first, then all fields in the order of the resource. */
+export function arrange(resource: Resource, values: StoredRecord): StoredRecord {
+	const { id, object } = values;
+	const fields = Object.keys(resource.properties).map((name) => [name, values[name] ?? null]);
+	return { id, object, ...Object.fromEntries(fields) } as StoredRecord;
+}
+
+/** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
+function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+	if (ifMatch === undefined || ifMatch.trim() === '*') return;
+	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
+	throw new Problem(
+		'version_mismatch',
+		`The record is at version ${stored.version} now. Read it again and repeat the change.`,
+		{ headers: { ETag: etag(stored) } },
+	);
+}
+
+function findMatches({ store, resource }: Writing, matchOn: string, body: JsonObject) {
+	const fields = resource.unique[matchOn];
+	if (fields) {
+		const values = Object.fromEntries(
+			fields.map((field) => [field, matchValue(field, resource.fields[field]!.safeParse(body[field]))]),
+		);
+		return findByFields(store, resource, fields, values);
+	}
+	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
+	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
+	if (!field?.unique) {
+		const known = Object.keys(resource.unique).join(', ');
+		throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
+	}
+	const custom = isObject(body['custom_fields']) ? body['custom_fields'] : {};
+	const value = matchValue(matchOn, customFieldType(field).safeParse(custom[field.key]));
+	return findByCustomField(store, resource, field.key, value);
+}
+
+function matchValue(field: string, parsed: { success: boolean; data?: unknown }): unknown {
+	if (parsed.success && parsed.data != null && parsed.data !== '') return parsed.data;
+	const detail = `The body needs a valid ${field} to match on.`;
+	throw new Problem('validation_failed', detail, {
+		errors: [{ pointer: `/${field.replace('.', '/')}`, code: 'required', detail }],
+	});
+}

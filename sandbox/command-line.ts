@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+import { type Plan, planNames, plans } from './plans.ts';
+import type { SandboxOptions } from './serve.ts';
+
+export const usage = `Serves the CRM Platform API, with made-up data, on this machine.
+
+  --port N                  port to listen on; 0 takes any free one (4010)
+  --db PATH                 file that keeps the data; :memory: keeps nothing (:memory:)
+  --contacts N              how many contacts a new database begins with (200)
+  --api-key KEY             the API key to accept (made up)
+  --plan NAME               ${planNames.map((name) => `${name}: ${plans[name]}`).join(', ')} requests per minute (starter)
+  --requests-per-minute N   instead of what the plan allows
+  --faults                  lets tests ask for faults at /_sandbox/faults
+  --help                    shows this
+`;
+
+/** A mistake in the command line, in words for the person who typed it. */
+export class UsageError extends Error {}
+
+/**
+ * @param args without the names of program and script
+ * @returns undefined if help was asked for
+ * @throws UsageError
+ */
+export function parseCommandLine(args: string[]): SandboxOptions | undefined {
+	const given = parse(args);
+	if (given.help) return undefined;
+	return {
+		port: wholeNumber('--port', given.port ?? '4010', 0, 65_535),
+		...(given.db !== undefined && { db: text('--db', given.db) }),
+		...(given.contacts !== undefined && {
+			contacts: wholeNumber('--contacts', given.contacts, 0, 1_000_000),
+		}),
+		...(given['api-key'] !== undefined && { apiKey: apiKey(given['api-key']) }),
+		...(given.plan !== undefined && { plan: plan(given.plan) }),
+		...(given['requests-per-minute'] !== undefined && {
+			requestsPerMinute: wholeNumber(
+				'--requests-per-minute',
+				given['requests-per-minute'],
+				1,
+				1_000_000,
+			),
+		}),
+		faults: given.faults ?? false,
+	};
+}
+
+function parse(args: string[]) {
+	const string = { type: 'string' } as const;
+	const boolean = { type: 'boolean' } as const;
+	try {
+		const options = {
+			port: string,
+			db: string,
+			contacts: string,
+			'api-key': string,
+			plan: string,
+			'requests-per-minute': string,
+			faults: boolean,
+			help: boolean,
+		};
+		return parseArgs({ args, options }).values;
+	} catch (error) {
+		// Node's messages go on with advice about positional arguments, which there are none of.
+		const [sentence] = (error as Error).message.split('. ');
+		throw new UsageError(`${sentence}.`);
+	}
+}
+
+function wholeNumber(flag: string, value: string, minimum: number, maximum: number): number {
+	const number = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+	if (number >= minimum && number <= maximum) return number;
+	throw new UsageError(
+		`${flag} takes a whole number from ${minimum} to ${maximum}, not "${value}".`,
+	);
+}
+
+function text(flag: string, value: string): string {
+	if (value !== '') return value;
+	throw new UsageError(`${flag} needs a value.`);
+}
+
+function apiKey(value: string): string {
+	if (/^[\x21-\x7e]+$/.test(value)) return value;
+	throw new UsageError('--api-key takes letters, digits and signs, without spaces.');
+}
+
+function plan(value: string): Plan {
+	const known = planNames.find((name) => name === value);
+	if (known) return known;
+	throw new UsageError(`--plan is one of ${planNames.join(', ')}, not "${value}".`);
+}

@@ -1,0 +1,47 @@
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { isObject, type JsonObject } from '../collection/merge.ts';
+import { Problem } from '../problem.ts';
+
+export const largestBody = 1024 * 1024;
+
+export const limitBody = bodyLimit({
+	maxSize: largestBody,
+	onError() {
+		throw new Problem('payload_too_large', 'A body may have at most 1 MiB (1,048,576 bytes).', {
+			// The rest of the body is not read, so the connection is of no more use.
+			headers: { Connection: 'close' },
+		});
+	},
+});
+
+/**
+ * The bytes of a JSON object.
+ *
+ * @throws Problem unsupported_media_type
+ */
+export async function readBytes(c: Context): Promise<Uint8Array> {
+	const type = c.req.header('Content-Type') ?? '';
+	if (!/^application\/json *(;|$)/i.test(type)) {
+		throw new Problem(
+			'unsupported_media_type',
+			`Send the body as JSON with Content-Type: application/json${type && `, not ${type}`}.`,
+		);
+	}
+	return new Uint8Array(await c.req.arrayBuffer());
+}
+
+/** @throws Problem malformed_json, validation_failed */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+	let value: unknown;
+	try {
+		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+	} catch (error) {
+		throw new Problem('malformed_json', `The body cannot be read: ${(error as Error).message}.`);
+	}
+	if (isObject(value)) return value;
+	const detail = 'The body has to be a JSON object.';
+	throw new Problem('validation_failed', detail, {
+		errors: [{ pointer: '', code: 'invalid_type', detail }],
+	});
+}

@@ -1,0 +1,60 @@
+import { accountSchema } from '../schemas/account.ts';
+import { resources } from '../schemas/index.ts';
+import { contacts } from '../schemas/contacts.ts';
+import { jsonSchema } from '../schemas/json-schema.ts';
+import { always, list, resourcePaths } from './operations.ts';
+import { errorResponses, errors, headers, success } from './responses.ts';
+import { problemSchema, resourceSchemas } from './schemas.ts';
+
+/** The whole service as an OpenAPI 3.1 document. */
+export const openApiDocument = () => ({
+	openapi: '3.1.0',
+	info: {
+		title: 'CRM Platform API',
+		version: '1.0.0',
+		description: 'Programmatic access to a customer-relationship platform.',
+		license: { name: 'MIT', identifier: 'MIT' },
+	},
+	servers: [{ url: '/' }],
+	security: [{ apiKey: [] }],
+	tags: [
+		...resources.map(({ name, description }) => ({ name, description })),
+		{ name: 'account', description: 'Your account, its plan and its limits.' },
+	],
+	paths: {
+		...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourcePaths(resource)))),
+		'/v1/account': {
+			get: {
+				operationId: 'getAccount',
+				tags: ['account'],
+				summary: 'Get the account',
+				parameters: [],
+				responses: { 200: success('The account.', 'Account'), ...errors(400, ...always) },
+			},
+		},
+		'/contacts': {
+			get: {
+				...list(contacts),
+				operationId: 'verifyCredentials',
+				summary: 'List contacts, without the prefix',
+				description: 'Answers as /v1/contacts; a simple way to verify credentials.',
+			},
+		},
+	},
+	components: {
+		securitySchemes: {
+			apiKey: {
+				type: 'http',
+				scheme: 'bearer',
+				description: 'An API key of the account.',
+			},
+		},
+		headers,
+		responses: errorResponses(),
+		schemas: {
+			...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourceSchemas(resource)))),
+			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
+			Problem: problemSchema,
+		},
+	},
+});

@@ -1,0 +1,25 @@
+import type { Resource } from '../schemas/resource.ts';
+
+/** The words for a resource in identifiers (`CustomFields`) and in sentences (`custom fields`). */
+export interface Names {
+	Many: string;
+	One: string;
+	many: string;
+	one: string;
+	/** With its article: `a contact`, `an activity`. */
+	aOne: string;
+}
+
+export function namesOf({ name, object }: Resource): Names {
+	const one = object.replaceAll('_', ' ');
+	return {
+		Many: pascal(name),
+		One: pascal(object),
+		many: name.replaceAll('-', ' '),
+		one,
+		aOne: `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`,
+	};
+}
+
+const pascal = (text: string): string =>
+	text.replace(/(^|[-_])(\w)/g, (_, __, letter: string) => letter.toUpperCase());

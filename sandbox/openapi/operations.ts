@@ -1,0 +1,140 @@
+import { hasCustomFields, type Resource } from '../schemas/resource.ts';
+import { namesOf } from './names.ts';
+import {
+	fieldsParameter,
+	idempotencyKeyParameter,
+	idParameter,
+	ifMatchParameter,
+	listParameters,
+	matchOnParameter,
+} from './parameters.ts';
+import { errors, noContent, success } from './responses.ts';
+
+/** What can go wrong with any request. */
+export const always = [401, 405, 429, 500, 503];
+const onWrites = [400, 409, 413, 415, 422, ...always];
+
+/** The paths of one resource. */
+export function resourcePaths(resource: Resource): Record<string, unknown> {
+	const path = `/v1/${resource.name}`;
+	return {
+		[path]: {
+			get: list(resource),
+			post: create(resource),
+			put: upsert(resource),
+		},
+		[`${path}/{id}`]: {
+			parameters: [idParameter],
+			get: get(resource),
+			patch: update(resource),
+			delete: remove(resource),
+		},
+	};
+}
+
+export function list(resource: Resource) {
+	const { Many, One, many } = namesOf(resource);
+	return {
+		operationId: `list${Many}`,
+		tags: [resource.name],
+		summary: `List ${many}`,
+		description:
+			`Lists ${many} page by page. Give next_cursor as cursor, with the same filters and sort, ` +
+			'for the next page.' +
+			(hasCustomFields(resource) ? ' Custom fields filter as custom_fields.<key>.' : ''),
+		parameters: listParameters(resource),
+		responses: {
+			200: {
+				...success(`A page of ${many}.`, `${One}List`),
+				links: {
+					next: {
+						operationId: `list${Many}`,
+						parameters: { cursor: '$response.body#/next_cursor' },
+					},
+				},
+			},
+			...errors(400, ...always),
+		},
+		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
+	};
+}
+
+function get(resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	return {
+		operationId: `get${One}`,
+		tags: [resource.name],
+		summary: `Get ${aOne}`,
+		parameters: [fieldsParameter(resource)],
+		responses: {
+			200: success(`The ${one}.`, One, 'ETag'),
+			...errors(400, 404, ...always),
+		},
+	};
+}
+
+function create(resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	return {
+		operationId: `create${One}`,
+		tags: [resource.name],
+		summary: `Create ${aOne}`,
+		parameters: [idempotencyKeyParameter],
+		requestBody: body(`${One}Create`),
+		responses: {
+			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
+			...errors(...onWrites),
+		},
+	};
+}
+
+function upsert(resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	return {
+		operationId: `upsert${One}`,
+		tags: [resource.name],
+		summary: `Create or update ${aOne}`,
+		description: `Updates the ${one} with the same value of the field match_on, or creates one.`,
+		parameters: [matchOnParameter(resource), idempotencyKeyParameter],
+		requestBody: body(`${One}Upsert`),
+		responses: {
+			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
+			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
+			...errors(...onWrites),
+		},
+	};
+}
+
+function update(resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	return {
+		operationId: `update${One}`,
+		tags: [resource.name],
+		summary: `Update ${aOne}`,
+		parameters: [ifMatchParameter, idempotencyKeyParameter],
+		requestBody: body(`${One}Update`),
+		responses: {
+			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
+			...errors(404, 412, ...onWrites),
+		},
+	};
+}
+
+function remove(resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	return {
+		operationId: `delete${One}`,
+		tags: [resource.name],
+		summary: `Delete ${aOne}`,
+		parameters: [ifMatchParameter, idempotencyKeyParameter],
+		responses: {
+			204: noContent(`The ${one} is deleted.`, 'Idempotent-Replayed'),
+			...errors(400, 404, 409, 412, 422, ...always),
+		},
+	};
+}
+
+const body = (schema: string) => ({
+	required: true,
+	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+});

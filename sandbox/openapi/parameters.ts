@@ -1,0 +1,138 @@
+import { type Filter, filtersOf } from '../collection/filters.ts';
+import { longestSearch, pageSize, sortableFields } from '../collection/list-query.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { hasCustomFields, type Resource } from '../schemas/resource.ts';
+import { namesOf } from './names.ts';
+
+export interface Parameter {
+	name: string;
+	in: 'query' | 'path' | 'header';
+	description: string;
+	required?: boolean;
+	schema: JsonSchema;
+	style?: 'form';
+	explode?: boolean;
+	example?: unknown;
+}
+
+const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
+	name,
+	in: 'query',
+	description,
+	schema,
+});
+
+/** A comma list. */
+const listOf = (name: string, description: string, items: JsonSchema): Parameter => ({
+	...query(name, description, { type: 'array', items }),
+	style: 'form',
+	explode: false,
+});
+
+/** The query parameters of a list: paging, then what narrows it down, filter by filter. */
+export function listParameters(resource: Resource): Parameter[] {
+	const { many } = namesOf(resource);
+	const sorts = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
+	const instant = (example: string) => ({ type: 'string', format: 'date-time', examples: [example] });
+	return [
+		query('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
+			type: 'string',
+		}),
+		query('limit', 'How many records a page has at most.', {
+			type: 'integer',
+			minimum: pageSize.minimum,
+			maximum: pageSize.maximum,
+			default: pageSize.standard,
+		}),
+		listOf('sort', 'Fields to sort by, a minus sign before those in descending order.', {
+			type: 'string',
+			enum: sorts,
+		}),
+		query('q', `Words to search ${many} for, in ${resource.searched.join(', ')}.`, {
+			type: 'string',
+			minLength: 1,
+			maxLength: longestSearch,
+		}),
+		{
+			...listOf('ids', `Only ${many} with one of these ids.`, { type: 'string' }),
+			schema: { type: 'array', items: { type: 'string' }, maxItems: pageSize.maximum },
+		},
+		fieldsParameter(resource),
+		query('include_deleted', `Whether deleted ${many} are listed as well.`, {
+			type: 'boolean',
+			default: false,
+		}),
+		query('updated_since', 'Only records changed at this instant or later.', instant(begin)),
+		query('updated_until', 'Only records changed before this instant.', instant(end)),
+		...filtersOf(resource).map(filterParameter),
+	];
+}
+
+const begin = '2025-03-01T00:00:00.000Z';
+const end = '2025-04-01T00:00:00.000Z';
+
+export const fieldsParameter = (resource: Resource): Parameter =>
+	listOf('fields', 'Which fields to answer with; id and object always come along.', {
+		type: 'string',
+		enum: Object.keys(resource.properties),
+	});
+
+export const idParameter: Parameter = {
+	name: 'id',
+	in: 'path',
+	description: 'Id of the record.',
+	required: true,
+	schema: { type: 'string', maxLength: 64 },
+};
+
+/** Unique custom fields match as well; which ones there are, the account decides. */
+export const matchOnParameter = (resource: Resource): Parameter => ({
+	...query('match_on', 'The unique field to find the record by; its value is in the body.', {
+		type: 'string',
+		enum: Object.keys(resource.unique),
+	}),
+	required: true,
+	...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
+});
+
+export const idempotencyKeyParameter: Parameter = {
+	name: 'Idempotency-Key',
+	in: 'header',
+	description: 'A new value for every new request; sent again with it, the request is done once.',
+	schema: { type: 'string', minLength: 1, maxLength: 255 },
+	example: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10',
+};
+
+export const ifMatchParameter: Parameter = {
+	name: 'If-Match',
+	in: 'header',
+	description: 'The ETag of the version to change; if there is a newer one, nothing happens.',
+	schema: { type: 'string' },
+	example: '"3"',
+};
+
+function filterParameter(filter: Filter): Parameter {
+	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
+	if (filter.takesList) {
+		const verb = filter.isList ? 'include' : 'is';
+		return listOf(filter.parameter, `${title} ${verb} one of these.`, value);
+	}
+	const words = value.format?.startsWith('date') ? timeWords : amountWords;
+	return query(filter.parameter, `${title} is ${words[filter.operator]}.`, value);
+}
+
+const amountWords = {
+	'=': 'exactly this',
+	'>=': 'this or more',
+	'>': 'more than this',
+	'<=': 'this or less',
+	'<': 'less than this',
+};
+
+const timeWords = {
+	'=': 'exactly this',
+	'>=': 'at this time or later',
+	'>': 'later than this',
+	'<=': 'at this time or earlier',
+	'<': 'earlier than this',
+};

@@ -1,0 +1,106 @@
+import { problems } from '../problem.ts';
+import { type JsonSchema, jsonSchema, nullable, typesOf } from '../schemas/json-schema.ts';
+import { isImmutable, type Resource } from '../schemas/resource.ts';
+import { namesOf } from './names.ts';
+
+/** The schemas of one resource: record, list, and what create, update and upsert take. */
+export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {
+	const { One, many, aOne } = namesOf(resource);
+	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
+	const writable = Object.entries(properties);
+	const input = (description: string, fields: Array<[string, JsonSchema]>, needed: string[]) => ({
+		description,
+		type: 'object',
+		properties: Object.fromEntries(fields),
+		...(needed.length > 0 && { required: needed }),
+		additionalProperties: false,
+		example: exampleOf(fields.filter(([, schema]) => schema.examples)),
+	});
+	// Left out, a field keeps its value, so no default is promised here.
+	const changeable = writable.map(([name, { default: _, ...schema }]): [string, JsonSchema] => [
+		name,
+		required.includes(name) ? schema : nullable(schema),
+	]);
+	return {
+		[One]: {
+			description: `${capital(aOne)} as the service has it.`,
+			type: 'object',
+			properties: resource.properties,
+			required: ['id', 'object'],
+			example: exampleOf(Object.entries(resource.properties)),
+		},
+		[`${One}Create`]: input(`What ${aOne} begins with.`, writable, required),
+		[`${One}Update`]: input(
+			'What to change: null clears a field, fields left out stay as they are (RFC 7396).',
+			changeable.filter(([name]) => !isImmutable(resource, name)),
+			[],
+		),
+		[`${One}Upsert`]: input(
+			`What to change, or what ${aOne} begins with if there is none yet.`,
+			changeable,
+			[],
+		),
+		[`${One}List`]: {
+			description: `One page of ${many}.`,
+			type: 'object',
+			properties: {
+				data: { type: 'array', items: { $ref: `#/components/schemas/${One}` } },
+				next_cursor: {
+					description: 'Where the next page begins; null on the last page.',
+					type: ['string', 'null'],
+				},
+				total: {
+					description: `How many ${many} there are with these filters, on all pages.`,
+					type: 'integer',
+					minimum: 0,
+				},
+			},
+			required: ['data', 'next_cursor', 'total'],
+		},
+	};
+}
+
+/** Every error body (RFC 9457). */
+export const problemSchema: JsonSchema = {
+	description: 'What went wrong (RFC 9457).',
+	type: 'object',
+	properties: {
+		type: { type: 'string', format: 'uri', description: 'Identifies the kind of error.' },
+		title: { type: 'string', description: 'The kind of error in words.' },
+		status: { type: 'integer', description: 'The HTTP status.' },
+		detail: { type: 'string', description: 'What is wrong with this request.' },
+		code: { type: 'string', enum: Object.keys(problems), description: 'For programs.' },
+		request_id: { type: 'string', description: 'Name it when you ask for help.' },
+		errors: {
+			type: 'array',
+			description: 'Each place in the body or the query that is wrong.',
+			items: {
+				type: 'object',
+				properties: {
+					pointer: { type: 'string', description: 'Place in the body (RFC 6901).' },
+					parameter: { type: 'string', description: 'Name of the parameter or header.' },
+					code: { type: 'string', description: 'For programs.' },
+					detail: { type: 'string', description: 'What is wrong there.' },
+				},
+				required: ['code', 'detail'],
+			},
+		},
+		existing_id: { type: 'string', description: 'With duplicate: the record that has the value.' },
+	},
+	required: ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors'],
+};
+
+/** A value that fits the schema: its first example, else built from its members, else null. */
+function exampleValue(schema: JsonSchema): unknown {
+	if (schema.examples?.length) return schema.examples[0];
+	if ('const' in schema) return schema['const'];
+	if (schema.properties) return exampleOf(Object.entries(schema.properties));
+	if (typesOf(schema).includes('null')) return null;
+	if (typesOf(schema).includes('array')) return schema.items ? [exampleValue(schema.items)] : [];
+	return schema.enum?.[0] ?? schema['default'] ?? null;
+}
+
+const exampleOf = (fields: Array<[string, JsonSchema]>) =>
+	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,6 @@
+/** Requests per minute by plan. Enterprise is agreed one by one; this is the sandbox's number. */
+export const plans = { starter: 1_000, pro: 5_000, enterprise: 20_000 } as const;
+
+export type Plan = keyof typeof plans;
+
+export const planNames = Object.keys(plans) as Plan[];

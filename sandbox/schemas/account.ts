@@ -1,0 +1,39 @@
+import { z } from 'zod/v4';
+import { planNames } from '../plans.ts';
+
+/** What the service tells about the account of the caller. */
+export const accountSchema = z.object({
+	id: z.string().meta({ title: 'ID', description: 'Identifies the account.' }),
+	object: z.literal('account').meta({ title: 'Object', description: 'The kind of record this is.' }),
+	name: z.string().meta({
+		title: 'Name',
+		description: 'Name of the account.',
+		examples: ['Sandbox'],
+	}),
+	plan: z.enum(planNames).meta({
+		title: 'Plan',
+		description: 'What the account has booked.',
+		examples: ['starter'],
+	}),
+	limits: z
+		.object({
+			requests_per_minute: z.int().meta({
+				title: 'Requests per Minute',
+				description: 'Requests in each window of a minute.',
+				examples: [1000],
+			}),
+			page_size: z.int().meta({
+				title: 'Page Size',
+				description: 'Records on a page at most.',
+				examples: [500],
+			}),
+			body_bytes: z.int().meta({
+				title: 'Body Bytes',
+				description: 'Size of a request body at most.',
+				examples: [1_048_576],
+			}),
+		})
+		.meta({ title: 'Limits', description: 'What the account may use.' }),
+});
+
+export type Account = z.output<typeof accountSchema>;

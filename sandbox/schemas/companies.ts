@@ -1,0 +1,129 @@
+import { z } from 'zod/v4';
+import { choice, currency, number, optional, phone, reference, text, url } from './fields.ts';
+import { lifecycleStages, postalAddress } from './people.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+/** A host name with at least one dot, lower-cased (RFC 1035, 2.3.1; at most 253 characters). */
+const domainName = z
+	.string()
+	.max(253)
+	.toLowerCase()
+	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
+		message: 'A domain is written without protocol and path, like altamira.example.',
+	});
+
+export const companies = defineResource({
+	name: 'companies',
+	object: 'company',
+	idPrefix: 'com',
+	description: 'The organisations your contacts work for.',
+	fields: {
+		name: z.string().min(1).max(255).meta({
+			title: 'Name',
+			description: 'Name of the company.',
+			examples: ['Altamira Logistics'],
+		}),
+		domain: optional(domainName, {
+			title: 'Domain',
+			description: 'Main internet domain of the company; unique.',
+			examples: ['altamira.example'],
+		}),
+		domains: z
+			.array(domainName)
+			.max(50)
+			.default([])
+			.meta({
+				title: 'Domains',
+				description: 'Further internet domains of the company.',
+				examples: [['altamira-logistics.example']],
+			}),
+		industry: choice(
+			[
+				'agriculture',
+				'construction',
+				'education',
+				'energy',
+				'finance',
+				'food',
+				'health',
+				'hospitality',
+				'logistics',
+				'manufacturing',
+				'media',
+				'professional_services',
+				'public_sector',
+				'retail',
+				'software',
+				'telecommunications',
+				'other',
+			],
+			{
+				title: 'Industry',
+				description: 'What the company does.',
+				examples: ['logistics'],
+			},
+		),
+		employee_count: optional(z.int().min(0), {
+			title: 'Employee Count',
+			description: 'How many people work there.',
+			examples: [240],
+		}),
+		annual_revenue: number({
+			title: 'Annual Revenue',
+			description: 'Revenue per year, in the currency given.',
+			examples: [18500000],
+		}),
+		currency: currency({
+			title: 'Currency',
+			description: 'Three-letter code of the currency of the revenue.',
+			examples: ['EUR'],
+		}),
+		phone: phone({
+			title: 'Phone',
+			description: 'Main phone number, with plus sign and country code.',
+			examples: ['+34915550100'],
+		}),
+		website: url({
+			title: 'Website',
+			description: 'Web address of the company.',
+			examples: ['https://altamira.example'],
+		}),
+		description: text(
+			{
+				title: 'Description',
+				description: 'What there is to know about the company.',
+				examples: ['Refrigerated transport in southern Europe.'],
+			},
+			10_000,
+		),
+		address: postalAddress('Where the company is.'),
+		parent_company_id: reference('companies', {
+			title: 'Parent Company',
+			description: 'The company this one belongs to.',
+			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		lifecycle_stage: choice(lifecycleStages, {
+			title: 'Lifecycle Stage',
+			description: 'How far the company is on the way to being a customer.',
+			examples: ['customer'],
+		}),
+		...sharedFields,
+		...systemFields('company'),
+	},
+	unique: { domain: ['domain'], external_id: ['external_id'] },
+	sortable: ['name', 'domain', 'employee_count', 'annual_revenue', 'lifecycle_stage'],
+	searched: ['name', 'domain', 'phone', 'description', 'external_id'],
+	lookups: ['name', 'phone', 'parent_company_id'],
+
+	check(company, previous) {
+		if (company.parent_company_id === null || company.parent_company_id !== previous?.id) return [];
+		return [
+			{
+				pointer: '/parent_company_id',
+				code: 'invalid_value',
+				detail: 'A company cannot be its own parent.',
+			},
+		];
+	},
+});

@@ -1,0 +1,140 @@
+import { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import { companies } from './companies.ts';
+import { contacts } from './contacts.ts';
+import { choice, instant, text } from './fields.ts';
+import { systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+/** The resources that carry custom fields. */
+const customizable = [contacts.name, companies.name] as const;
+
+export const customFieldTypes = [
+	'text',
+	'long_text',
+	'number',
+	'boolean',
+	'date',
+	'datetime',
+	'select',
+	'multi_select',
+	'url',
+	'email',
+	'phone',
+	'user',
+	'reference',
+] as const;
+
+const option = z.strictObject({
+	value: z.string().min(1).max(100).meta({
+		title: 'Value',
+		description: 'What records hold.',
+		examples: ['gold'],
+	}),
+	label: z.string().min(1).max(100).meta({
+		title: 'Label',
+		description: 'What people see.',
+		examples: ['Gold'],
+	}),
+});
+
+const flag = (title: string, description: string) =>
+	z.boolean().default(false).meta({ title, description, examples: [false] });
+
+export const customFields = defineResource({
+	name: 'custom-fields',
+	object: 'custom_field',
+	idPrefix: 'cf',
+	description: 'The fields you have added to contacts and companies.',
+	fields: {
+		resource: z.enum(customizable).meta({
+			title: 'Resource',
+			description: 'The resource that gets the field.',
+			examples: ['contacts'],
+			'x-immutable': true,
+		}),
+		key: z
+			.string()
+			.regex(/^[a-z][a-z0-9_]{0,62}$/, {
+				message: 'A key is lower-case letters, digits and underscores, and begins with a letter.',
+			})
+			.meta({
+				title: 'Key',
+				description: 'Name of the field in custom_fields; unique in its resource.',
+				examples: ['contract_tier'],
+				'x-immutable': true,
+			}),
+		label: z.string().min(1).max(100).meta({
+			title: 'Label',
+			description: 'Name of the field as people see it.',
+			examples: ['Contract Tier'],
+		}),
+		type: z.enum(customFieldTypes).meta({
+			title: 'Type',
+			description: 'What kind of value the field holds.',
+			examples: ['select'],
+			'x-immutable': true,
+		}),
+		options: z
+			.array(option)
+			.max(500)
+			.default([])
+			.meta({
+				title: 'Options',
+				description: 'The values to choose from; for select and multi_select only.',
+				examples: [[{ value: 'gold', label: 'Gold' }]],
+			}),
+		reference_resource: choice(customizable, {
+			title: 'Referenced Resource',
+			description: 'The resource whose ids the field holds; for reference only.',
+		}),
+		description: text(
+			{ title: 'Description', description: 'What the field is for.' },
+			1000,
+		),
+		required: flag('Required', 'Whether a record must have a value.'),
+		unique: flag('Unique', 'Whether no two records may have the same value.'),
+		read_only: flag('Read Only', 'Whether clients may only read the value.'),
+		position: z.int().min(0).default(0).meta({
+			title: 'Position',
+			description: 'Where the field comes in a form, smallest first.',
+			examples: [1],
+		}),
+		archived_at: instant({
+			title: 'Archived At',
+			description: 'Since when the field is no longer filled in.',
+		}),
+		...systemFields('custom_field'),
+	},
+	unique: { key: ['resource', 'key'] },
+	sortable: ['key', 'label', 'position'],
+	searched: ['key', 'label'],
+	lookups: [],
+
+	check(field) {
+		const errors: FieldError[] = [];
+		const refuse = (pointer: string, detail: string) =>
+			errors.push({ pointer, code: 'invalid_value', detail });
+		const values = field.options.map(({ value }) => value);
+		const isChoice = field.type === 'select' || field.type === 'multi_select';
+		if (isChoice && values.length === 0) {
+			refuse('/options', `A ${field.type} field needs at least one option.`);
+		}
+		if (!isChoice && values.length > 0) {
+			refuse('/options', 'Only select and multi_select fields have options.');
+		}
+		if (new Set(values).size < values.length) {
+			refuse('/options', 'Two options have the same value.');
+		}
+		if ((field.type === 'reference') !== (field.reference_resource !== null)) {
+			refuse('/reference_resource', 'Reference fields have a reference_resource, no others do.');
+		}
+		if (field.unique && (field.type === 'boolean' || field.type === 'multi_select')) {
+			refuse('/unique', `A ${field.type} field cannot be unique.`);
+		}
+		if (field.required && field.read_only) {
+			refuse('/read_only', 'A required field cannot be read-only.');
+		}
+		return errors;
+	},
+});

@@ -1,0 +1,72 @@
+import { z } from 'zod/v4';
+
+/** What a person filling in a form reads about a field, and what a program learns about it. */
+export interface About {
+	/** Label above the field. */
+	title: string;
+	/** One short sentence under the field. */
+	description: string;
+	examples?: unknown[];
+	/** Set by the service, never by a client. */
+	readOnly?: boolean;
+	/** May be set on create only. */
+	'x-immutable'?: boolean;
+	/** The resource whose id is the value. */
+	'x-resource'?: string;
+}
+
+/** A field that may be left out or null; the record then has null. */
+export const optional = <T extends z.ZodType>(schema: T, about: About) =>
+	schema.nullable().default(null as never).meta({ ...about });
+
+export const text = (about: About, maxLength = 255) => optional(z.string().max(maxLength), about);
+
+export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
+	optional(z.enum(values), about);
+
+export const number = (about: About) => optional(z.number(), about);
+
+/** The id of a record of another resource. */
+export const reference = (resource: string, about: About) =>
+	optional(z.string().min(1).max(64), { ...about, 'x-resource': resource });
+
+/** Lower-cased, so that one address is one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
+export const emailAddress = z.email().max(254).toLowerCase();
+export const email = (about: About) => optional(emailAddress, about);
+
+/** ITU-T E.164: a plus sign and at most 15 digits. */
+export const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, {
+	message: 'A phone number is written with a plus sign and the country code, like +4930123456.',
+});
+export const phone = (about: About) => optional(phoneNumber, about);
+
+export const webAddress = z.url({ protocol: /^https?$/ }).max(2048);
+export const url = (about: About) => optional(webAddress, about);
+
+export const calendarDate = z.iso.date();
+
+/** RFC 3339 with any offset; kept as UTC with milliseconds, so that instants compare as texts. */
+export const pointInTime = z.iso
+	.datetime({ offset: true, abort: true })
+	.overwrite(toUtc)
+	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), {
+		message: 'An instant is written like 2025-03-01T09:30:00.000Z.',
+	});
+export const instant = (about: About) => optional(pointInTime, about);
+
+/** ISO 3166-1 alpha-2. */
+export const countryCode = z.string().regex(/^[A-Z]{2}$/, {
+	message: 'A country is written as its two-letter code, like DE.',
+});
+
+/** ISO 4217. */
+export const currency = (about: About) =>
+	optional(
+		z.string().regex(/^[A-Z]{3}$/, { message: 'A currency is its three-letter code, like EUR.' }),
+		about,
+	);
+
+function toUtc(value: string): string {
+	const time = Date.parse(value);
+	return Number.isNaN(time) ? value : new Date(time).toISOString();
+}

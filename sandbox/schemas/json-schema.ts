@@ -1,0 +1,78 @@
+import { z } from 'zod/v4';
+
+/** The part of JSON Schema 2020-12 that this service describes itself with. */
+export interface JsonSchema extends Record<string, unknown> {
+	title?: string;
+	description?: string;
+	type?: string | string[];
+	format?: string;
+	enum?: unknown[];
+	properties?: Record<string, JsonSchema>;
+	required?: string[];
+	items?: JsonSchema;
+	additionalProperties?: JsonSchema | boolean;
+	examples?: unknown[];
+	readOnly?: boolean;
+}
+
+/**
+ * A zod schema as regular JSON Schema: `type` lists instead of `anyOf`, no pattern where a format
+ * says the same, no bounds that only say what a safe integer is.
+ *
+ * @param io `input` is what a client may send, `output` what it gets
+ */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+	const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
+	return tidy(plain, io);
+}
+
+export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
+
+/** The same schema, null allowed. */
+export function nullable(schema: JsonSchema): JsonSchema {
+	const types = typesOf(schema);
+	if (types.includes('null')) return schema;
+	const options = schema.enum && { enum: [...schema.enum, null] };
+	return { ...schema, type: [...types, 'null'], ...options };
+}
+
+/** The same schema, null not allowed. */
+export function notNull(schema: JsonSchema): JsonSchema {
+	const types = typesOf(schema).filter((type) => type !== 'null');
+	const options = schema.enum && { enum: schema.enum.filter((option) => option !== null) };
+	return { ...schema, type: types.length === 1 ? types[0]! : types, ...options };
+}
+
+const describedByFormat = ['date', 'date-time', 'email'];
+
+function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
+	const { anyOf, default: standard, propertyNames: _, pattern, minimum, maximum, ...own } = schema;
+	const options = ((anyOf ?? []) as JsonSchema[]).map((option) => tidy(option, io));
+	const isNullable = options.some(({ type }) => type === 'null');
+	const result: JsonSchema = options.reduceRight((rest, option) => ({ ...option, ...rest }), own);
+	if (options.length > 0) result.type = options.flatMap(typesOf);
+	if (isNullable && result.enum) result.enum = [...result.enum, null];
+	if (pattern && !describedByFormat.includes(result.format ?? '')) result.pattern = pattern;
+	if (typeof standard === 'boolean') result.default = standard;
+	if (minimum !== Number.MIN_SAFE_INTEGER && minimum !== undefined) result.minimum = minimum;
+	if (maximum !== Number.MAX_SAFE_INTEGER && maximum !== undefined) result.maximum = maximum;
+	if (result.items) result.items = tidy(result.items, io);
+	if (typeof result.additionalProperties === 'object') {
+		result.additionalProperties = tidy(result.additionalProperties, io);
+	}
+	// The service may answer with more fields one day.
+	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
+	if (result.properties) {
+		result.properties = Object.fromEntries(
+			Object.entries(result.properties).map(([name, property]) => [name, tidy(property, io)]),
+		);
+	}
+	return inReadingOrder(result);
+}
+
+function inReadingOrder(schema: JsonSchema): JsonSchema {
+	const { title, description, type, format, enum: options, ...rest } = schema;
+	const first = { title, description, type, format, enum: options };
+	const given = Object.entries(first).filter(([, value]) => value !== undefined);
+	return { ...Object.fromEntries(given), ...rest };
+}

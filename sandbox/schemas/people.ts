@@ -1,0 +1,69 @@
+import { z } from 'zod/v4';
+import { type About, countryCode, optional, text } from './fields.ts';
+
+export const lifecycleStages = [
+	'lead',
+	'marketing_qualified',
+	'sales_qualified',
+	'opportunity',
+	'customer',
+	'former_customer',
+	'other',
+] as const;
+
+export const postalAddress = (description: string) =>
+	optional(
+		z.strictObject({
+			street: text({
+				title: 'Street',
+				description: 'Street and house number.',
+				examples: ['Calle de Alcalá 50'],
+			}),
+			city: text({ title: 'City', description: 'Town or city.', examples: ['Madrid'] }),
+			state: text({
+				title: 'State',
+				description: 'State, province or region.',
+				examples: ['Madrid'],
+			}),
+			postal_code: text(
+				{ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] },
+				20,
+			),
+			country: optional(countryCode, {
+				title: 'Country',
+				description: 'Two-letter country code.',
+				examples: ['ES'],
+			}),
+		}),
+		{ title: 'Address', description },
+	);
+
+/** BCP 47 language tag. */
+export const languageTag = (about: About) =>
+	optional(
+		z
+			.string()
+			.max(35)
+			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, {
+				message: 'A language is written as its tag, like en or pt-BR.',
+			}),
+		about,
+	);
+
+/** A name of the IANA time zone database. */
+export const timeZone = (about: About) =>
+	optional(
+		z.string().max(64).refine(isTimeZone, {
+			message: 'This is not a known time zone; write one like Europe/Madrid.',
+		}),
+		about,
+	);
+
+function isTimeZone(name: string): boolean {
+	try {
+		new Intl.DateTimeFormat('en', { timeZone: name });
+		return /^[A-Za-z]/.test(name);
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,37 @@
+/** One of several addresses or numbers of a person. */
+export interface Entry {
+	value: string;
+	label: string | null;
+	primary: boolean;
+}
+
+/**
+ * Keeps a single value (`email`) and the list it leads (`emails`) in step: whichever of the two the
+ * write changed decides, the single value first.
+ *
+ * @returns the single value and the list, in which exactly that value is primary
+ */
+export function withPrimary(
+	single: string | null,
+	list: Entry[],
+	previousSingle: string | null = null,
+	previousList: Entry[] = [],
+): { primary: string | null; all: Entry[] } {
+	const listChanged = JSON.stringify(list) !== JSON.stringify(previousList);
+	const singleChanged = single !== previousSingle;
+	if (listChanged && !singleChanged) {
+		const primary = (list.find((entry) => entry.primary) ?? list[0])?.value ?? null;
+		return { primary, all: mark(list, primary) };
+	}
+	const kept = singleChanged ? list.filter((entry) => entry.value !== previousSingle) : list;
+	if (single === null) return { primary: null, all: mark(kept, null) };
+	const present = kept.some((entry) => entry.value === single);
+	const all = present ? kept : [{ value: single, label: null, primary: true }, ...kept];
+	return { primary: single, all: mark(all, single) };
+}
+
+/** Marks the primary one, and leaves out what is there twice. */
+const mark = (list: Entry[], primary: string | null): Entry[] =>
+	list
+		.filter(({ value }, i) => list.findIndex((other) => other.value === value) === i)
+		.map((entry) => ({ ...entry, primary: entry.value === primary }));

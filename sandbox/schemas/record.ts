@@ -1,0 +1,97 @@
+import { z } from 'zod/v4';
+import { instant, pointInTime, reference, text } from './fields.ts';
+
+const id = z.string().max(64).meta({
+	title: 'ID',
+	description: 'Identifies the record; treat it as opaque.',
+	examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	readOnly: true,
+});
+
+const actor = (title: string, description: string) =>
+	z
+		.strictObject({
+			type: z.string().meta({ title: 'Type', description: 'What kind of caller it was.' }),
+			id: z.string().meta({ title: 'ID', description: 'Which one it was.' }),
+		})
+		.meta({
+			title,
+			description,
+			examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }],
+			readOnly: true,
+		});
+
+/** What the service keeps about every record, of any resource. */
+export const systemFields = (object: string) => ({
+	id,
+	object: z.literal(object).meta({
+		title: 'Object',
+		description: 'The kind of record this is.',
+		readOnly: true,
+	}),
+	version: z.int().min(1).meta({
+		title: 'Version',
+		description: 'Counts the changes; it is also the ETag.',
+		examples: [1],
+		readOnly: true,
+	}),
+	created_at: pointInTime.meta({
+		title: 'Created At',
+		description: 'When the record was created.',
+		examples: ['2025-03-01T09:30:00.000Z'],
+		readOnly: true,
+	}),
+	updated_at: pointInTime.meta({
+		title: 'Updated At',
+		description: 'When the record was last changed.',
+		examples: ['2025-03-01T09:30:00.000Z'],
+		readOnly: true,
+	}),
+	deleted_at: instant({
+		title: 'Deleted At',
+		description: 'When the record was deleted, if it was.',
+		readOnly: true,
+	}),
+	created_by: actor('Created By', 'Who created the record.'),
+	updated_by: actor('Updated By', 'Who last changed the record.'),
+});
+
+const customValue = z.union([
+	z.string(),
+	z.number(),
+	z.boolean(),
+	z.array(z.string()),
+	z.null(),
+]);
+
+/** What a client may set on every record of the business resources. */
+export const sharedFields = {
+	external_id: text({
+		title: 'External ID',
+		description: 'The id of this record in your own system; unique.',
+		examples: ['crm-4711'],
+	}),
+	owner_id: reference('users', {
+		title: 'Owner',
+		description: 'The user who looks after this record.',
+		examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	}),
+	tag_ids: z
+		.array(z.string().min(1).max(64))
+		.max(100)
+		.default([])
+		.meta({
+			title: 'Tags',
+			description: 'The ids of the tags on this record.',
+			examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
+			'x-resource': 'tags',
+		}),
+	custom_fields: z
+		.record(z.string(), customValue)
+		.default({})
+		.meta({
+			title: 'Custom Fields',
+			description: 'Values of the custom fields defined for this resource, by key.',
+			examples: [{ contract_tier: 'gold' }],
+		}),
+};

@@ -1,0 +1,70 @@
+import { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import type { About } from './fields.ts';
+import { type JsonSchema, jsonSchema } from './json-schema.ts';
+
+type Fields = Record<string, z.ZodType>;
+type Values<F extends Fields> = z.output<z.ZodObject<F>>;
+type Name<F> = keyof F & string;
+
+/** All there is to say about one kind of record: its fields and its rules. */
+export interface Definition<F extends Fields> {
+	/** As in the path: `/v1/custom-fields`. */
+	name: string;
+	/** The value of `object` in its records: `custom_field`. */
+	object: string;
+	/** What its ids begin with. */
+	idPrefix: string;
+	description: string;
+	/** In the order in which a form shows them. */
+	fields: F;
+	/** What no two live records share: the name to match on, and the fields that make it up. */
+	unique: Record<string, Array<Name<F>>>;
+	/** Fields to sort by, beside id, created_at and updated_at. Each one is indexed. */
+	sortable: Array<Name<F>>;
+	/** Fields that `q` looks into. */
+	searched: Array<Name<F>>;
+	/** Fields by which a few records are found among many, beside the unique ones; indexed too. */
+	lookups: Array<Name<F>>;
+	/** The fields that follow from others. Read-only fields are not in `values`. */
+	complete?(values: Values<F>, previous?: Values<F>): Partial<Values<F>>;
+	/** What the schema alone cannot tell. */
+	check?(values: Values<F>, previous?: Values<F>): FieldError[];
+}
+
+export interface Resource extends Definition<Fields> {
+	/** Parses what a client may set, whole: unknown fields are errors, absent ones get defaults. */
+	input: z.ZodObject;
+	/** Every field of a record, described. */
+	properties: Record<string, JsonSchema>;
+}
+
+/** A record as it is stored and answered. */
+export interface StoredRecord extends Record<string, unknown> {
+	id: string;
+	version: number;
+	created_at: string;
+	updated_at: string;
+	deleted_at: string | null;
+}
+
+export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
+	const fields = Object.entries<z.ZodType>(definition.fields);
+	const writable = fields.filter(([, schema]) => !about(schema).readOnly);
+	return {
+		...(definition as unknown as Definition<Fields>),
+		input: z.strictObject(Object.fromEntries(writable)),
+		properties: jsonSchema(z.object(definition.fields), 'output').properties ?? {},
+	};
+}
+
+export const hasCustomFields = (resource: Resource): boolean =>
+	'custom_fields' in resource.properties;
+
+export const isReadOnly = (resource: Resource, field: string): boolean =>
+	resource.properties[field]?.readOnly === true;
+
+export const isImmutable = (resource: Resource, field: string): boolean =>
+	resource.properties[field]?.['x-immutable'] === true;
+
+const about = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;

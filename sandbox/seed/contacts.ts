@@ -1,0 +1,54 @@
+import type { StoredRecord } from '../schemas/resource.ts';
+import { countries } from './countries.ts';
+import { contactValues } from './custom-fields.ts';
+import { addressIn, distinct, fillDigits, slug } from './people.ts';
+import type { Random } from './random.ts';
+import { jobTitles, leadSources, stages } from './words.ts';
+
+const homes = countries.map((country) => ({
+	...country,
+	firstNames: country.firstNames.split(' '),
+	lastNames: country.lastNames.split(' '),
+}));
+
+/**
+ * @param employers the companies most of them work for
+ * @returns makes the values of the next contact
+ */
+export function contactSeeds(random: Random, employers: StoredRecord[]) {
+	const distinctAddress = distinct();
+	return (i: number): Record<string, unknown> => {
+		const employer = random.chance(0.92) ? random.pick(employers) : undefined;
+		const home = homes.find(({ code }) => code === countryOf(employer)) ?? random.pick(homes);
+		const firstName = random.pick(home.firstNames);
+		const lastName = random.pick(home.lastNames);
+		const domain = employer?.['domain'] ?? 'mail.example';
+		const local = `${slug(firstName)}.${slug(lastName)}`;
+		const email = distinctAddress(`${local}@${domain}`, (count) => `${local}${count}@${domain}`);
+		const phone = random.chance(0.75) ? fillDigits(home.phone, random) : null;
+		const hasEmail = random.chance(0.97);
+		return {
+			first_name: firstName,
+			last_name: lastName,
+			name: `${firstName} ${lastName}`,
+			email: hasEmail ? email : null,
+			emails: hasEmail ? [{ value: email, label: employer ? 'work' : null, primary: true }] : [],
+			phone,
+			phones: phone ? [{ value: phone, label: null, primary: true }] : [],
+			job_title: employer ? random.pick(jobTitles) : null,
+			company_id: employer?.id ?? null,
+			lifecycle_stage: random.pick(stages),
+			lead_source: random.pick(leadSources),
+			address: random.chance(0.7) ? (employer?.['address'] ?? addressIn(home, random)) : null,
+			language: home.language,
+			timezone: home.timezone,
+			marketing_consent: { email: random.chance(0.6), sms: random.chance(0.2) },
+			external_id: random.chance(0.6) ? `shop-${100_000 + i}` : null,
+			tag_ids: [],
+			custom_fields: contactValues(random, i),
+		};
+	};
+}
+
+const countryOf = (company: StoredRecord | undefined): string | undefined =>
+	(company?.['address'] as { country: string } | undefined)?.country;

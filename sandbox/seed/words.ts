@@ -1,0 +1,64 @@
+/** First part of a company's name. */
+export const companyNames =
+	'Altamira Nordwind Bluepeak Ferrovia Lumina Kestrel Solara Terranova Brightwater Vantage Corvid Meridian Halcyon Ostara Pinnacle Riverbend Silverline Tamarind Umbra Verdant Westgate Zephyr Arbor Beacon Cobalt Delphi Ember Fjord Granite Harbor Indigo Juniper Kodama Larkspur Monarch Nimbus Orchard Polaris Quarry Redwood Sequoia Tundra Upland Violet Willow Yarrow Amberly Boreal Cascade Drift';
+
+/** Second part, and the industry it tells of. */
+export const trades: ReadonlyArray<readonly [string, string]> = [
+	['Logistics', 'logistics'],
+	['Freight', 'logistics'],
+	['Software', 'software'],
+	['Systems', 'software'],
+	['Foods', 'food'],
+	['Bakery', 'food'],
+	['Energy', 'energy'],
+	['Solar', 'energy'],
+	['Clinics', 'health'],
+	['Pharma', 'health'],
+	['Capital', 'finance'],
+	['Insurance', 'finance'],
+	['Hotels', 'hospitality'],
+	['Construction', 'construction'],
+	['Tools', 'manufacturing'],
+	['Machines', 'manufacturing'],
+	['Media', 'media'],
+	['Academy', 'education'],
+	['Farms', 'agriculture'],
+	['Outfitters', 'retail'],
+	['Furniture', 'retail'],
+	['Telecom', 'telecommunications'],
+	['Consulting', 'professional_services'],
+	['Legal', 'professional_services'],
+];
+
+export const jobTitles = [
+	'Managing Director',
+	'Head of Purchasing',
+	'Operations Manager',
+	'IT Manager',
+	'Sales Representative',
+	'Office Manager',
+	'Finance Director',
+	'Marketing Manager',
+	'Customer Success Lead',
+	'Software Engineer',
+	'Warehouse Supervisor',
+	'HR Business Partner',
+	'Product Manager',
+	'Executive Assistant',
+] as const;
+
+export const leadSources = ['website', 'referral', 'event', 'advertising', 'partner', 'import'] as const;
+
+/** Repeated as often as they are common. */
+export const stages = [
+	'lead',
+	'lead',
+	'lead',
+	'marketing_qualified',
+	'sales_qualified',
+	'opportunity',
+	'customer',
+	'customer',
+	'customer',
+	'former_customer',
+] as const;

@@ -1,0 +1,67 @@
+import { createAdaptorServer } from '@hono/node-server';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { type AppOptions, createApp } from './app.ts';
+import { idMaker } from './ids.ts';
+import { seed } from './seed/index.ts';
+import { newApiKey } from './store/api-keys.ts';
+import { Store } from './store/database.ts';
+
+export interface SandboxOptions extends Omit<AppOptions, 'store'> {
+	/** 0, the default, takes any free port. */
+	port?: number;
+	host?: '127.0.0.1';
+	/** A file, or `:memory:`, the default. */
+	db?: string;
+	/** How many contacts a new database begins with: 200, if not said otherwise. */
+	contacts?: number;
+	/** Made up if none is given. */
+	apiKey?: string;
+}
+
+export interface Sandbox {
+	url: string;
+	apiKey: string;
+	close(): Promise<void>;
+}
+
+/**
+ * Serves the sandbox over HTTP.
+ *
+ * @throws Error if the port is taken or the file is not a database; the message says what to do
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+	const { port = 0, host = '127.0.0.1', apiKey = newApiKey() } = options;
+	const store = openStore(options.db ?? ':memory:');
+	try {
+		seed(store, options.contacts ?? 200);
+		store.apiKeys.add(idMaker()('key', Date.now()), apiKey);
+		const server = createAdaptorServer({ fetch: createApp({ ...options, store }).fetch });
+		server.listen(port, host);
+		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EADDRINUSE') throw error;
+			throw new Error(`Port ${port} is in use. Stop what uses it, or take another port.`);
+		});
+		const close = async () => {
+			const closed = once(server, 'close');
+			server.close();
+			if ('closeAllConnections' in server) server.closeAllConnections();
+			await closed;
+			store.close();
+		};
+		return { url: `http://${host}:${(server.address() as AddressInfo).port}`, apiKey, close };
+	} catch (error) {
+		store.close();
+		throw error;
+	}
+}
+
+function openStore(path: string): Store {
+	try {
+		return new Store(path);
+	} catch (error) {
+		throw new Error(
+			`${path} cannot be used as a database: ${(error as Error).message}. Choose another file.`,
+		);
+	}
+}

@@ -1,0 +1,31 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Plan } from './plans.ts';
+import type { Store } from './store/database.ts';
+
+/** What every part of the service works with. */
+export interface Service {
+	store: Store;
+	plan: Plan;
+	requestsPerMinute: number;
+	/** Milliseconds since 1970. */
+	now(): number;
+	newId(prefix: string, now: number): string;
+}
+
+/** Who sent a request: the API key it came with. */
+export interface Caller {
+	type: 'api_key';
+	id: string;
+}
+
+/** What hono passes along with a request. */
+export interface Env {
+	/** Absent when the app is called in process. */
+	Bindings: Partial<HttpBindings>;
+	Variables: {
+		requestId: string;
+		caller: Caller | undefined;
+		/** Set when the connection is dropped instead of answered. */
+		isDropped: boolean;
+	};
+}

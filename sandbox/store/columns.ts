@@ -1,0 +1,54 @@
+import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+
+/** A value as SQLite keeps it. */
+export type Cell = string | number;
+
+/** A field that has a column of its own, to be filtered and sorted by. Lists are JSON texts. */
+export interface Column {
+	name: string;
+	isText: boolean;
+}
+
+/** Longer texts are searched, not compared. */
+const longestCompared = 255;
+
+/**
+ * What stands in a column for null: less than every value, so that keyset paging needs no special
+ * case. (SQL comparisons with NULL are never true, and a page after it would be empty.)
+ */
+export const absent = (column: Column): Cell => (column.isText ? '' : -Number.MAX_VALUE);
+
+/** A column's name in SQL; some are words of SQL (`unique`). */
+export const quoted = (name: string): string => `"${name}"`;
+
+export function columnsOf(resource: Resource): Column[] {
+	return Object.entries(resource.properties)
+		.filter(([name, schema]) => name !== 'id' && (isComparable(schema) || isList(schema)))
+		.map(([name, schema]) => {
+			const isText = typesOf(schema).includes('string') || isList(schema);
+			return { name, isText };
+		});
+}
+
+/** Whether the field is a list of texts, such as ids. */
+export const isList = (schema: JsonSchema): boolean => schema.items?.type === 'string';
+
+export function isComparable(schema: JsonSchema): boolean {
+	const types = typesOf(schema).filter((type) => type !== 'null');
+	const isScalar = types.every((type) => !['object', 'array'].includes(type));
+	return isScalar && Number(schema['maxLength'] ?? 0) <= longestCompared && !('const' in schema);
+}
+
+export function cellOf(column: Column, value: unknown): Cell {
+	if (value === null || value === undefined) return absent(column);
+	if (typeof value === 'boolean') return Number(value);
+	return Array.isArray(value) ? JSON.stringify(value) : (value as Cell);
+}
+
+/** What `q` is looked for in: lower-case, without accents, one line per field. */
+export const searchText = (resource: Resource, record: StoredRecord): string =>
+	foldCase(resource.searched.map((field) => record[field] ?? '').join('\n'));
+
+export const foldCase = (text: string): string =>
+	text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
