@@ -1,0 +1,60 @@
+import type {
+	Icon,
+	ICredentialDataDecryptedObject,
+	ICredentialType,
+	IHttpRequestOptions,
+	INodeProperties,
+} from 'n8n-workflow';
+
+export class CrmPlatformApi implements ICredentialType {
+	name = 'crmPlatformApi';
+
+	displayName = 'CRM Platform API';
+
+	icon: Icon = {
+		light: 'file:../icons/crm-platform.svg',
+		dark: 'file:../icons/crm-platform.dark.svg',
+	};
+
+	documentationUrl =
+		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform#credentials';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'https://api.example.com',
+			description: 'The address of the API, with or without /v1 at its end',
+		},
+		{
+			displayName: 'API Key',
+			name: 'apiKey',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			required: true,
+			description: 'Generated in the platform’s settings, under API and integrations',
+		},
+		{
+			displayName: 'API Description URL',
+			name: 'descriptionUrl',
+			type: 'string',
+			default: '',
+			placeholder: 'https://api.example.com/openapi.json',
+			description:
+				'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
+		},
+	];
+
+	/** A function, since n8n evaluates the declarative form anew for each request. */
+	authenticate = async (
+		credentials: ICredentialDataDecryptedObject,
+		request: IHttpRequestOptions,
+	): Promise<IHttpRequestOptions> => ({
+		...request,
+		headers: { ...request.headers, authorization: `Bearer ${String(credentials.apiKey)}` },
+	});
+}

@@ -1,0 +1,47 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { execute } from './execute';
+import { getCreateFields, getFilters, getUpdateFields, getUpsertFields } from './pickers/fields';
+import { getSortOrders } from './pickers/getSortOrders';
+import { searchRecords } from './pickers/searchRecords';
+import { testCredential } from './pickers/testCredential';
+import { propertiesOf } from './properties';
+import { resources } from './resources';
+
+export class CrmPlatform implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform',
+		name: 'crmPlatform',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['input'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Read and write the records of a CRM Platform account',
+		defaults: { name: 'CRM Platform' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'crmPlatformApi', required: true, testedBy: 'testCredential' }],
+		properties: propertiesOf(resources),
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		listSearch: { searchRecords },
+		loadOptions: { getSortOrders },
+		resourceMapping: { getCreateFields, getFilters, getUpdateFields, getUpsertFields },
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await execute(this);
+	}
+}

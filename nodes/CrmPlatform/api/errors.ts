@@ -1,0 +1,120 @@
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { inWords } from './errorWords';
+import { problemBody, type ProblemBody } from './problemBody';
+
+/** Why a request did not succeed, in the user's words and for programs. */
+export interface Problem {
+	/** What happened, in one sentence. */
+	message: string;
+	/** What to do about it. */
+	description: string;
+	/** HTTP status; undefined when no answer came. */
+	status?: number;
+	/** The service's own error code, such as `duplicate`. */
+	code?: string;
+	/** Everything a program or a support desk may want to know. */
+	details: IDataObject;
+	/** Unix epoch milliseconds from which it is worth trying again. */
+	returnAt?: number;
+}
+
+interface Answer {
+	status: number;
+	headers: Readonly<Record<string, string | undefined>>;
+	text: string;
+}
+
+/**
+ * The problem an answer tells of: from an RFC 9457 body, from any other JSON, from a page or from
+ * nothing at all.
+ */
+export function problemOf(answer: Answer): Problem {
+	const { status, headers, text } = answer;
+	// Where there is no API, a web server says so with a page.
+	if (status === 404 && isPage(text)) return unreadable(answer, 'JSON');
+	const json = parseJson(text);
+	const parsed = problemBody.safeParse(json);
+	const body: ProblemBody = parsed.success ? parsed.data : {};
+	const said = body.detail ?? messageIn(json) ?? body.title;
+	const requestId = body.request_id ?? headers['x-request-id'];
+	const { message, advice } = inWords(status, body, said);
+
+	const lines = [
+		...(body.errors ?? []).map(fieldLine),
+		advice,
+		...(requestId === undefined ? [] : [`Request id: ${requestId}`]),
+	];
+	const details: IDataObject = { status };
+	if (body.code !== undefined) details.code = body.code;
+	if (requestId !== undefined) details.request_id = requestId;
+	if (body.errors?.length) details.errors = body.errors;
+	if (body.existing_id !== undefined) details.existing_id = body.existing_id;
+	const problem: Problem = { message, description: lines.join('\n'), status, details };
+	if (body.code !== undefined) problem.code = body.code;
+	return problem;
+}
+
+/** The problem of an answer that says it succeeded and cannot be understood. */
+export function unreadable(answer: Answer, expected: string): Problem {
+	const page = isPage(answer.text);
+	return {
+		message: page
+			? 'The address answered with a web page, not with the CRM Platform API'
+			: `The service answered ${answer.status} with something that is not ${expected}`,
+		description: page
+			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
+			: `The answer begins with: ${excerpt(answer.text)}`,
+		status: answer.status,
+		details: { status: answer.status, answer: excerpt(answer.text) },
+	};
+}
+
+/** `Email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */
+function fieldLine(error: NonNullable<ProblemBody['errors']>[number]): string {
+	const place = error.parameter ?? pointerToName(error.pointer ?? '');
+	return [place, error.detail ?? error.code].filter(Boolean).join(': ');
+}
+
+/** RFC 6901 pointer to the dotted name the node shows. */
+function pointerToName(pointer: string): string {
+	return pointer
+		.split('/')
+		.slice(1)
+		.map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'))
+		.join('.');
+}
+
+/** The message of an error body of any other shape, one level deep. */
+function messageIn(json: unknown): string | undefined {
+	const found = z
+		.object({
+			message: z.string().optional(),
+			error_description: z.string().optional(),
+			error: z.union([z.string(), z.object({ message: z.string() })]).optional(),
+		})
+		.safeParse(json);
+	if (!found.success) return undefined;
+	const { message, error_description: description, error } = found.data;
+	return message ?? description ?? (typeof error === 'object' ? error.message : error);
+}
+
+export function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Whether an answer is HTML or XML. */
+export function isPage(text: string): boolean {
+	return /^\s*</.test(text);
+}
+
+function excerpt(text: string): string {
+	const line = text.replace(/\s+/g, ' ').trim();
+	if (line === '') return '(nothing)';
+	return line.length > 120 ? `${line.slice(0, 120)}…` : line;
+}

@@ -1,0 +1,98 @@
+import type { OpenApiDocument, Schema } from './openapi';
+import { flatten } from './schema';
+
+export type FieldKind =
+	| 'text'
+	| 'number'
+	| 'boolean'
+	| 'date'
+	| 'dateTime'
+	| 'choice'
+	| 'list'
+	| 'object';
+
+/** One value of a record that a user may fill in, or filter by. */
+export interface Field {
+	/** Dotted where it is part of an object: `address.street`. */
+	name: string;
+	/** The way to it in the JSON body: `['address', 'street']`. */
+	path: string[];
+	label: string;
+	description: string;
+	kind: FieldKind;
+	required: boolean;
+	/** For choices, and lists of choices. */
+	choices?: Array<{ label: string; value: string | number | boolean }>;
+}
+
+/** The writable fields of an object schema, in the order of the document. */
+export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
+	return fieldsUnder(document, schema, [], '', 0);
+}
+
+function fieldsUnder(
+	document: OpenApiDocument,
+	schema: Schema,
+	parents: string[],
+	prefix: string,
+	depth: number,
+): Field[] {
+	const { properties = {}, required = [] } = flatten(document, schema);
+	return Object.entries(properties).flatMap(([name, property]) => {
+		const own = flatten(document, property);
+		if (own.readOnly) return [];
+		const path = [...parents, name];
+		const label = prefix + (own.title ?? labelFor(name));
+		// Parts of an object are filled in one by one; deeper nesting stays JSON.
+		if (kindOf(own) === 'object' && own.properties && depth === 0) {
+			return fieldsUnder(document, own, path, `${label}: `, depth + 1);
+		}
+		return [field(document, path, label, own, required.includes(name) && depth === 0)];
+	});
+}
+
+/** A field from a schema of its own, such as a query parameter's. */
+export function field(
+	document: OpenApiDocument,
+	path: string[],
+	label: string,
+	schema: Schema,
+	required: boolean,
+): Field {
+	const own = flatten(document, schema);
+	const kind = kindOf(own);
+	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
+	const values = choicesOf(chosen);
+	const description = own.description ?? '';
+	const result: Field = { name: path.join('.'), path, label, description, kind, required };
+	if (values.length > 0) {
+		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));
+	}
+	return result;
+}
+
+/** `created_at` → `Created At`, for documents that give no titles. */
+export function labelFor(name: string): string {
+	const spaced = name.replace(/[_.-]+/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2').trim();
+	return spaced.replace(/(^|\s)\S/g, (letter) => letter.toUpperCase());
+}
+
+/** What a user fills in for a schema. */
+export function kindOf(schema: Schema): FieldKind {
+	const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
+	if (types[0] === 'array') return 'list';
+	if (types[0] === 'boolean') return 'boolean';
+	if (choicesOf(schema).length > 0) return 'choice';
+	if (types[0] === 'number' || types[0] === 'integer') return 'number';
+	if (types[0] === 'object' || schema.properties) return 'object';
+	if (schema.format === 'date') return 'date';
+	if (schema.format === 'date-time') return 'dateTime';
+	return 'text';
+}
+
+function choicesOf(schema: Schema): Array<string | number | boolean> {
+	const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
+	return values.filter(
+		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
+	);
+}

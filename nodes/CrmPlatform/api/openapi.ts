@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/** The part of a JSON Schema (OpenAPI 3.0 and 3.1) the connector reads. */
+export interface Schema {
+	$ref?: string | undefined;
+	type?: string | string[] | undefined;
+	title?: string | undefined;
+	description?: string | undefined;
+	format?: string | undefined;
+	enum?: unknown[] | undefined;
+	const?: unknown;
+	maximum?: number | undefined;
+	default?: unknown;
+	nullable?: boolean | undefined;
+	readOnly?: boolean | undefined;
+	required?: string[] | undefined;
+	properties?: Record<string, Schema> | undefined;
+	items?: Schema | undefined;
+	allOf?: Schema[] | undefined;
+	anyOf?: Schema[] | undefined;
+	oneOf?: Schema[] | undefined;
+}
+
+const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
+	z.object({
+		$ref: z.string().optional(),
+		type: z.union([z.string(), z.array(z.string())]).optional(),
+		title: z.string().optional(),
+		description: z.string().optional(),
+		format: z.string().optional(),
+		enum: z.array(z.unknown()).optional(),
+		const: z.unknown(),
+		maximum: z.number().optional(),
+		default: z.unknown(),
+		nullable: z.boolean().optional(),
+		readOnly: z.boolean().optional(),
+		required: z.array(z.string()).optional(),
+		properties: z.record(schema).optional(),
+		// JSON Schema allows `true` in place of a schema.
+		items: schema.optional().catch(undefined),
+		allOf: z.array(schema).optional(),
+		anyOf: z.array(schema).optional(),
+		oneOf: z.array(schema).optional(),
+	}),
+);
+
+const reference = { $ref: z.string().optional() };
+const content = z.record(z.object({ schema: schema.optional() })).optional();
+
+const parameter = z.object({
+	...reference,
+	name: z.string().optional(),
+	in: z.string().optional(),
+	required: z.boolean().optional(),
+	description: z.string().optional(),
+	schema: schema.optional(),
+});
+
+const requestBody = z.object({ ...reference, content });
+
+const response = z.object({
+	...reference,
+	content,
+	links: z
+		.record(z.object({ ...reference, parameters: z.record(z.unknown()).optional() }))
+		.optional(),
+});
+
+const operation = z.object({
+	parameters: z.array(parameter).optional(),
+	requestBody: requestBody.optional(),
+	responses: z.record(response).optional(),
+});
+
+const pathItem = z.object({
+	parameters: z.array(parameter).optional(),
+	get: operation.optional(),
+	post: operation.optional(),
+	put: operation.optional(),
+	patch: operation.optional(),
+	delete: operation.optional(),
+});
+
+const document = z.object({
+	openapi: z.string().regex(/^3\./),
+	paths: z.record(pathItem),
+	components: z
+		.object({
+			schemas: z.record(schema).optional(),
+			parameters: z.record(parameter).optional(),
+			requestBodies: z.record(requestBody).optional(),
+			responses: z.record(response).optional(),
+			links: z.record(z.object({ parameters: z.record(z.unknown()).optional() })).optional(),
+		})
+		.optional(),
+});
+
+export type OpenApiDocument = z.infer<typeof document>;
+export type Operation = z.infer<typeof operation>;
+export type Parameter = z.infer<typeof parameter>;
+export type PathItem = z.infer<typeof pathItem>;
+
+/** Reads an OpenAPI 3 document; undefined where the JSON is none. */
+export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
+	const parsed = document.safeParse(json);
+	return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * Follows `#/components/…` references.
+ *
+ * @returns the referenced object, or an empty one where the reference leads nowhere or in a circle
+ */
+export function resolve<T extends { $ref?: string | undefined }>(
+	document: OpenApiDocument,
+	value: T,
+): T {
+	let current = value;
+	for (let depth = 0; current.$ref !== undefined; depth++) {
+		const [hash, components, section, name] = current.$ref.split('/');
+		if (hash !== '#' || components !== 'components' || depth > 20) return {} as T;
+		const sections = document.components as Record<string, Record<string, T> | undefined>;
+		current = sections[section ?? '']?.[decodeURIComponent(name ?? '')] ?? ({} as T);
+	}
+	return current;
+}

@@ -1,0 +1,50 @@
+import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
+
+type Mapper = Omit<Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>, 'localResourceMapperMethod'>;
+
+/** A resource mapper over what the service's description offers. */
+export function mapperProperty(
+	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
+	mapper: Mapper,
+): INodeProperties {
+	return {
+		...property,
+		type: 'resourceMapper',
+		noDataExpression: true,
+		default: { mappingMode: 'defineBelow', value: null },
+		typeOptions: {
+			loadOptionsDependsOn: ['resource', 'operation'],
+			resourceMapper: mapper,
+		},
+	};
+}
+
+/**
+ * The mapper of the values to write.
+ *
+ * @param mode whether the user chooses a field to match on (`upsert`)
+ * @param method the picker that lists the fields
+ */
+export function fieldsProperty(
+	mode: 'add' | 'upsert',
+	method: string,
+	more: Partial<Mapper> = {},
+): INodeProperties {
+	return mapperProperty(
+		{
+			displayName: 'Fields',
+			name: 'fields',
+			description:
+				'Fields left blank are not sent. To clear a field, give it an expression with nothing in it: {{ null }}.',
+		},
+		{
+			mode,
+			resourceMapperMethod: method,
+			fieldWords: { singular: 'field', plural: 'fields' },
+			addAllFields: true,
+			multiKeyMatch: false,
+			supportAutoMap: true,
+			...more,
+		},
+	);
+}

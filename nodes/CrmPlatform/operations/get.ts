@@ -1,0 +1,24 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Operation } from '../model';
+import { offered } from './offered';
+import { recordPath, recordProperty } from './record';
+import { simplified, simplifyProperty } from './simplify';
+
+/** @param action what n8n's list of actions says, such as `Get a contact` */
+export function get(action: string): Operation {
+	return {
+		option: { name: 'Get', value: 'get', action, description: 'Read one record' },
+
+		properties: (resource) => [recordProperty(resource), simplifyProperty],
+
+		async prepare(job) {
+			const summary = await offered(job, 'summary');
+			return async (item) => {
+				const { body } = await job.api.send({ method: 'GET', path: recordPath(job, item) });
+				const simple = job.n8n.getNodeParameter('simplify', item) as boolean;
+				return simple ? simplified(body as IDataObject, summary) : (body as IDataObject);
+			};
+		},
+	};
+}

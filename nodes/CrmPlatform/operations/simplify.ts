@@ -1,0 +1,16 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+export const simplifyProperty: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** The record with the named fields only, in that order. */
+export function simplified(record: IDataObject, names: string[]): IDataObject {
+	return Object.fromEntries(
+		names.filter((name) => record[name] !== undefined).map((name) => [name, record[name]]),
+	);
+}

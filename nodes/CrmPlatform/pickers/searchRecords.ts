@@ -1,0 +1,58 @@
+import type {
+	IDataObject,
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
+
+import { pages } from '../api/pages';
+import { opened } from './opened';
+
+/** Records a list shows at a time. */
+const pageSize = 100;
+
+/**
+ * The records of the chosen resource whose text matches `filter`, a page at a time.
+ *
+ * @param cursor where the last page ended
+ */
+export async function searchRecords(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const { api, resource, description } = await opened(this);
+	const { list } = description;
+	if (!list) throw new Error(`The service does not list ${resource.path}. Pick the record by its id.`);
+
+	const query = filter && list.search !== undefined ? { [list.search]: filter } : {};
+	const path = `/v1${resource.path}`;
+	const from = cursor === undefined ? {} : { cursor };
+	const walk = pages(api.send, { path, list, query, limit: pageSize, ...from });
+	const { value: page } = await walk.next();
+	if (!page) return { results: [] };
+
+	const items = page.records.map(listItem);
+	const wanted = (filter ?? '').toLowerCase();
+	const results =
+		list.search === undefined
+			? items.filter(({ name }) => name.toLowerCase().includes(wanted))
+			: items;
+	return page.next === undefined ? { results } : { results, paginationToken: page.next };
+}
+
+function listItem(record: IDataObject): INodeListSearchItems {
+	const id = String(record.id);
+	const title = titleOf(record);
+	const subtitle = [record.email, record.domain].find((value) => typeof value === 'string');
+	const name = [title, subtitle].filter((part) => part !== undefined && part !== '').join(' – ');
+	return { name: name || id, value: id };
+}
+
+/** The field that names a record: services differ, and custom objects have a title. */
+const titleFields = ['name', 'title', 'subject', 'label', 'email'];
+
+function titleOf(record: IDataObject): string | undefined {
+	const field = titleFields.find((name) => typeof record[name] === 'string' && record[name] !== '');
+	return field && String(record[field]);
+}

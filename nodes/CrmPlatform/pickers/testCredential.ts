@@ -1,0 +1,60 @@
+import type {
+	ICredentialsDecrypted,
+	ICredentialTestFunctions,
+	INodeCredentialTestResult,
+} from 'n8n-workflow';
+
+import { descriptionUrl, type ApiCredential } from '../api/connection';
+import { describeResource } from '../api/description';
+import { loadDocument } from '../api/document';
+import { pages } from '../api/pages';
+import { serviceAddress } from '../api/path';
+import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/request';
+import { retryPolicy } from '../api/retry';
+import { testing } from '../api/transport';
+
+/**
+ * Reads one contact with what the user entered, as the service names it for verifying a
+ * credential, and says in the user's words what is wrong.
+ */
+export async function testCredential(
+	this: ICredentialTestFunctions,
+	credential: ICredentialsDecrypted,
+): Promise<INodeCredentialTestResult> {
+	try {
+		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
+		return { status: 'OK', message: 'Connection successful!' };
+	} catch (error) {
+		return { status: 'Error', message: (error as Error).message };
+	}
+}
+
+async function readOneContact(
+	helpers: ICredentialTestFunctions['helpers'],
+	credential: ApiCredential,
+): Promise<void> {
+	const address = serviceAddress(credential.baseUrl);
+	const secret = credential.apiKey;
+	const signed = testing(helpers, `Bearer ${secret}`);
+	// The user is waiting: no second tries.
+	const sender = createSender({
+		transport: signed,
+		address,
+		policy: { ...retryPolicy, tries: 1 },
+		timeout: 15_000,
+	});
+	const send = async (request: ApiRequest): Promise<ApiResponse> => {
+		const outcome = await sender(request);
+		if (outcome.ok) return outcome.response;
+		const { message, description } = outcome.problem;
+		throw new Error(`${message}. ${description}`);
+	};
+
+	const url = descriptionUrl(credential, address);
+	const source = { url, address, secret, signed, anonymous: testing(helpers) };
+	const { document, notice } = await loadDocument(source, systemClock);
+	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
+	await pages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();
+	// Without its own address, the description is a bonus; with one, the user relies on it.
+	if (notice && credential.descriptionUrl) throw new Error(notice);
+}

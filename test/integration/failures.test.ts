@@ -1,0 +1,197 @@
+import { run as runNode, type Setup } from './n8n.ts';
+import { automatic, create, get, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (setup: Omit<Setup, 'credential'>) =>
+	await runNode({ credential: sandbox.credential, ...setup });
+
+const contacts = async (email: string) =>
+	(await sandbox.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.total;
+
+describe('a write whose first try fails', () => {
+	test.each([
+		['500', { status: 500 }],
+		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
+		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
+		['a connection dropped before the effect', { drop: 'before' }],
+		['a connection dropped after the effect', { drop: 'after' }],
+		['malformed JSON after the effect', { malformed: true }],
+	])('with %s is done once', async (name, fault) => {
+		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', times: 1, ...fault });
+		const { items } = await run({ parameters: create('contact', { email }) });
+		expect(items).toMatchObject([{ json: { email } }]);
+		expect(await contacts(email)).toBe(1);
+		const writes = (await sandbox.requests()).filter(({ method }) => method === 'POST');
+		expect(new Set(writes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+	});
+});
+
+describe('Retry On Fail', () => {
+	const setup = {
+		parameters: create('contact', automatic),
+		items: [{ email: 'retry-1@failures.example' }, { email: 'retry-2@failures.example' }],
+		executionId: 'retry-on-fail',
+	};
+
+	test('runs the node again from the first item and writes nothing twice', async () => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', after: 1, times: 1, status: 422 });
+		await expect(run(setup)).rejects.toThrow();
+		expect((await run(setup)).items).toHaveLength(2);
+		for (const { email } of setup.items) expect(await contacts(email)).toBe(1);
+	});
+
+	test('is not mistaken for the next run of a loop', async () => {
+		const parameters = create('company', { name: 'Loop Ltd' });
+		const ids = [];
+		for (const runIndex of [0, 1]) {
+			const { items } = await run({ parameters, executionId: 'loop', runIndex });
+			ids.push(items[0]?.json.id);
+		}
+		expect(new Set(ids).size).toBe(2);
+	});
+});
+
+describe('an item that fails', () => {
+	const setup = (name: string) => ({
+		parameters: create('contact', automatic),
+		items: [
+			{ email: `${name}-1@failures.example` },
+			{ email: 'not an address' },
+			{ email: `${name}-2@failures.example` },
+		],
+	});
+
+	test('stops the workflow and is named, with the words of the service', async () => {
+		await expect(run(setup('stop'))).rejects.toMatchObject({
+			description: expect.stringMatching(/email: .+/),
+			httpCode: '422',
+			context: { itemIndex: 1, data: { code: 'validation_failed', request_id: expect.any(String) } },
+		});
+	});
+
+	test('does not stop the others when the workflow continues on failure', async () => {
+		const { items } = await run({ ...setup('continue'), continueOnFail: true });
+		expect(items).toMatchObject([
+			{ json: { email: 'continue-1@failures.example' }, pairedItem: { item: 0 } },
+			{
+				json: { details: { status: 422, code: 'validation_failed' } },
+				pairedItem: { item: 1 },
+			},
+			{ json: { email: 'continue-2@failures.example' }, pairedItem: { item: 2 } },
+		]);
+		// n8n takes an item with exactly these for an error.
+		expect(Object.keys(items[1]?.json ?? {})).toEqual(['error', 'message', 'details']);
+	});
+});
+
+describe('a list', () => {
+	test('is whole after pages that failed on their way', async () => {
+		await sandbox.faults(
+			{ path: '/v1/contacts', method: 'GET', times: 1, status: 502 },
+			{ path: '/v1/contacts', method: 'GET', times: 1, drop: 'before' },
+			{ path: '/v1/contacts', method: 'GET', times: 1, malformed: true },
+		);
+		const { items } = await run({ parameters: getMany('contact', { returnAll: false, limit: 20 }) });
+		expect(new Set(items.map(({ json }) => json.id)).size).toBe(20);
+	});
+
+	test('goes on after an empty page that has a cursor', async () => {
+		const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
+		const body = JSON.stringify({ data: [], next_cursor: cursor, total: 25 });
+		await sandbox.faults({
+			path: '/v1/contacts',
+			method: 'GET',
+			times: 1,
+			status: 200,
+			body,
+			contentType: 'application/json',
+		});
+		const { items } = await run({ parameters: getMany('contact', { returnAll: false, limit: 5 }) });
+		expect(items).toHaveLength(5);
+	});
+
+	test('whose cursor repeats is an error and not an endless loop', async () => {
+		const body = JSON.stringify({ data: [{ id: 'con_1' }], next_cursor: 'again', total: 9 });
+		await sandbox.faults({
+			path: '/v1/contacts',
+			method: 'GET',
+			status: 200,
+			body,
+			contentType: 'application/json',
+		});
+		await expect(run({ parameters: getMany('contact') })).rejects.toThrow('same page');
+		expect(await sandbox.requests()).toHaveLength(2);
+	});
+
+	test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
+		'that is %s is an error in the user’s words',
+		async (body) => {
+			await sandbox.faults({
+				path: '/v1/contacts',
+				method: 'GET',
+				status: 200,
+				body,
+				contentType: 'application/json',
+			});
+			await expect(run({ parameters: getMany('contact') })).rejects.toThrow('list of records');
+		},
+	);
+});
+
+describe('what the user reads', () => {
+	test('when the record is not there', async () => {
+		await expect(run({ parameters: get('contact', 'con_nobody') })).rejects.toMatchObject({
+			message: expect.stringContaining('found nothing there'),
+			httpCode: '404',
+		});
+	});
+
+	test('when the key is wrong', async () => {
+		const credential = { ...sandbox.credential, apiKey: 'wrong' };
+		await expect(runNode({ credential, parameters: getMany('contact') })).rejects.toMatchObject({
+			message: expect.stringContaining('did not accept the credential'),
+		});
+	});
+
+	test('when nothing listens at the address', async () => {
+		const credential = { ...sandbox.credential, baseUrl: 'http://127.0.0.1:1' };
+		const setup = { credential, parameters: create('contact', { email: 'x@failures.example' }) };
+		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
+	});
+
+	test('when a duplicate stands in the way', async () => {
+		const email = 'duplicate@failures.example';
+		const { id } = (await sandbox.call('POST', '/v1/contacts', { email })).body;
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(String(id));
+	});
+
+	test('when the plan’s limit stays used up for longer than a workflow should wait', async () => {
+		await sandbox.faults({
+			path: '/v1/contacts',
+			status: 429,
+			headers: { 'retry-after': '3600' },
+		});
+		await expect(run({ parameters: getMany('contact') })).rejects.toMatchObject({
+			description: expect.stringMatching(/accepts requests again at 20\d\d-/),
+			failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
+		});
+	});
+});
+
+test('a cancelled execution stops waiting', async () => {
+	const abort = new AbortController();
+	await sandbox.faults({ path: '/v1/contacts', status: 503, headers: { 'retry-after': '100' } });
+	const running = run({ parameters: getMany('contact'), abort: abort.signal });
+	const refused = expect(running).rejects.toThrow('cancelled');
+	await sandbox.logged(1);
+	abort.abort();
+	await refused;
+});
+
+test('the credential is decrypted once for an execution', async () => {
+	const items = Array.from({ length: 5 }, (_, i) => ({ email: `decrypt-${i}@failures.example` }));
+	const { decryptions } = await run({ parameters: create('contact', automatic), items });
+	expect(decryptions).toBe(1);
+});

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+
+import { ExecuteContext, LoadOptionsContext } from 'n8n-core';
+import {
+	createRunExecutionData,
+	Workflow,
+	type ICredentialDataDecryptedObject,
+	type ICredentialsHelper,
+	type IDataObject,
+	type IExecuteData,
+	type IExecuteFunctions,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeTypes,
+	type ITaskDataConnections,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+
+/** A node in a workflow with nothing else in it. */
+export interface Setup {
+	/** What the user entered in the credential. */
+	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string };
+	parameters: INodeParameters;
+	items?: IDataObject[];
+	/** IANA time zone of the workflow. */
+	timezone?: string;
+	continueOnFail?: boolean;
+	/** A new one for each run unless given. */
+	executionId?: string;
+	runIndex?: number;
+	abort?: AbortSignal;
+}
+
+export interface Run {
+	items: INodeExecutionData[];
+	hints: string[];
+	/** How often n8n decrypted the credential. */
+	decryptions: number;
+}
+
+/** Runs the node in n8n-core's own execution context. */
+export async function run(setup: Setup): Promise<Run> {
+	const { context, counted } = executeContext(setup);
+	const [items = []] = await new CrmPlatform().execute.call(
+		context as unknown as IExecuteFunctions,
+	);
+	return { items, hints: context.hints.map(({ message }) => message), ...counted };
+}
+
+/** The context in which n8n fills lists and mappers of an opened node. */
+export function loadOptionsContext(setup: Setup): LoadOptionsContext {
+	const { workflow, node, additionalData } = workflowOf(setup);
+	return new LoadOptionsContext(workflow, node, additionalData, '');
+}
+
+export function executeContext(setup: Setup): {
+	context: ExecuteContext;
+	counted: { decryptions: number };
+} {
+	const { workflow, node, additionalData, counted } = workflowOf(setup);
+	const items = (setup.items ?? [{}]).map((json, item) => ({ json, pairedItem: { item } }));
+	const input: ITaskDataConnections = { main: [items] };
+	const executeData: IExecuteData = { node, data: input, source: null };
+	const context = new ExecuteContext(
+		workflow,
+		node,
+		additionalData,
+		'manual',
+		createRunExecutionData(),
+		setup.runIndex ?? 0,
+		items,
+		input,
+		executeData,
+		[],
+		setup.abort,
+	);
+	return { context, counted };
+}
+
+function workflowOf({ credential, parameters, timezone, continueOnFail, executionId }: Setup) {
+	const type = new CrmPlatform();
+	const node: INode = {
+		id: 'node-1',
+		name: 'CRM Platform',
+		type: 'n8n-nodes-crm-platform.crmPlatform',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters,
+		credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+		...(continueOnFail && { onError: 'continueRegularOutput' }),
+	};
+	const nodeTypes = {
+		getByName: () => type,
+		getByNameAndVersion: () => type,
+		getKnownTypes: () => ({}),
+	} as INodeTypes;
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		nodes: [node],
+		connections: {},
+		active: false,
+		nodeTypes,
+		settings: { timezone: timezone ?? 'UTC' },
+	});
+	const counted = { decryptions: 0 };
+	const credentialsHelper = {
+		getParentTypes: () => [],
+		isCredentialUsableByNode: () => true,
+		getDecrypted: async () => {
+			counted.decryptions += 1;
+			return { ...credential };
+		},
+		preAuthentication: async () => undefined,
+		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
+			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
+	} as unknown as ICredentialsHelper;
+	const additionalData = {
+		credentialsHelper,
+		executionId: executionId ?? randomUUID(),
+		instanceBaseUrl: '',
+		currentNodeParameters: parameters,
+		variables: {},
+		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost/form-waiting',
+	} as unknown as IWorkflowExecuteAdditionalData;
+	return { workflow, node, additionalData, counted };
+}

@@ -1,0 +1,48 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+/** Parameters of the node as the editor stores them, one function for each operation. */
+
+const mapped = (value: IDataObject, more: IDataObject = {}) => ({
+	mappingMode: 'defineBelow',
+	value,
+	matchingColumns: [],
+	schema: [],
+	...more,
+});
+
+/** The input items' own values. */
+export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
+
+const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
+
+const parameters = (resource: string, operation: string, more: IDataObject) =>
+	({ resource, operation, ...more }) as INodeParameters;
+
+export const create = (resource: string, fields: IDataObject) =>
+	parameters(resource, 'create', { fields: 'mappingMode' in fields ? fields : mapped(fields) });
+
+export const update = (resource: string, id: string, fields: IDataObject) =>
+	parameters(resource, 'update', {
+		recordId: byId(id),
+		fields: 'mappingMode' in fields ? fields : mapped(fields),
+	});
+
+export const upsert = (resource: string, matchOn: string, fields: IDataObject) =>
+	parameters(resource, 'upsert', { fields: mapped(fields, { matchingColumns: [matchOn] }) });
+
+export const get = (resource: string, id: string, simplify = false) =>
+	parameters(resource, 'get', { recordId: byId(id), simplify });
+
+export const deleteRecord = (resource: string, id: string) =>
+	parameters(resource, 'delete', { recordId: byId(id) });
+
+/** All records, raw, unless told otherwise. */
+export const getMany = (resource: string, more: IDataObject = {}, filters: IDataObject = {}) =>
+	parameters(resource, 'getMany', {
+		returnAll: true,
+		limit: 50,
+		simplify: false,
+		options: {},
+		...more,
+		filters: mapped(filters),
+	});

@@ -1,0 +1,158 @@
+import { describeResource } from '../../nodes/CrmPlatform/api/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi';
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+
+/** A document with one list and one create operation, the rest as given. */
+function describe_(get: object, post: object = {}, components: object = {}) {
+	const document = parseOpenApi({
+		openapi: '3.1.0',
+		paths: { '/v1/contacts': { get, post } },
+		components,
+	});
+	if (!document) throw new Error('not a document');
+	const description = describeResource(document, '/contacts');
+	if (!description?.list || !description.create) throw new Error('not described');
+	return { list: description.list, create: description.create, summary: description.summary };
+}
+
+const query = (name: string, schema: object) => ({ name, in: 'query', schema });
+const fieldsOf = (schema: object, components: object = {}) =>
+	describe_({}, { requestBody: json(schema) }, components).create.fields;
+
+describe('paging', () => {
+	test('the cursor is the parameter the document links next_cursor to', () => {
+		const { list } = describe_({
+			parameters: [query('cursor', { type: 'string' }), query('from_here', { type: 'string' })],
+			responses: {
+				200: { links: { next: { parameters: { from_here: '$response.body#/next_cursor' } } } },
+			},
+		});
+		expect(list.cursor).toBe('from_here');
+		expect(list.filters.map(({ name }) => name)).toEqual(['cursor']);
+	});
+
+	test('without a link the cursor is known by its usual names', () => {
+		const { list } = describe_({ parameters: [query('after', { type: 'string' })] });
+		expect(list.cursor).toBe('after');
+	});
+
+	test('pages are as large as the service allows', () => {
+		const { list } = describe_({
+			parameters: [query('page_size', { type: 'integer', maximum: 250 })],
+		});
+		expect(list.pageSize).toEqual({ name: 'page_size', maximum: 250 });
+	});
+
+	test('pages are modest where the service sets no limit', () => {
+		const { list } = describe_({ parameters: [query('limit', { type: 'integer' })] });
+		expect(list.pageSize?.maximum).toBe(100);
+	});
+});
+
+test('orders come from the document, one by one or as a list', () => {
+	const values = ['name', '-name'];
+	for (const schema of [{ enum: values }, { type: 'array', items: { enum: values } }]) {
+		expect(describe_({ parameters: [query('sort', schema)] }).list.sort).toEqual({
+			name: 'sort',
+			values,
+		});
+	}
+});
+
+test('every other parameter is a filter, comparisons are named in words', () => {
+	const { list } = describe_({
+		parameters: [
+			query('cursor', { type: 'string' }),
+			query('limit', { type: 'integer' }),
+			query('status', { enum: ['open', 'closed'] }),
+			query('created_at[gte]', { type: 'string', format: 'date-time' }),
+		],
+	});
+	expect(list.filters).toMatchObject([
+		{ name: 'status', label: 'Status', kind: 'choice' },
+		{ name: 'created_at[gte]', label: 'Created At (At Least)', kind: 'dateTime' },
+	]);
+});
+
+test('the header for idempotency keys is known by its name', () => {
+	const parameters = [{ name: 'X-Idempotency-Key', in: 'header' }];
+	expect(describe_({}, { parameters }).create.idempotencyHeader).toBe('X-Idempotency-Key');
+});
+
+describe('fields', () => {
+	test('have the kind, the label and the choices of their schema', () => {
+		const properties = {
+			first_name: { type: ['string', 'null'], title: 'Given Name' },
+			birthday: { type: 'string', format: 'date' },
+			seen_at: { type: 'string', format: 'date-time', nullable: true },
+			score: { type: 'integer' },
+			vip: { type: 'boolean' },
+			stage: { type: 'string', enum: ['lead', 'customer', null] },
+			tags: { type: 'array', items: { type: 'string' } },
+		};
+		expect(fieldsOf({ properties, required: ['first_name'] })).toMatchObject([
+			{ name: 'first_name', label: 'Given Name', kind: 'text', required: true },
+			{ name: 'birthday', label: 'Birthday', kind: 'date', required: false },
+			{ name: 'seen_at', kind: 'dateTime' },
+			{ name: 'score', kind: 'number' },
+			{ name: 'vip', kind: 'boolean' },
+			{ name: 'stage', kind: 'choice', choices: [{ value: 'lead' }, { value: 'customer' }] },
+			{ name: 'tags', kind: 'list' },
+		]);
+	});
+
+	test('of an object are offered one by one', () => {
+		const address = { type: 'object', title: 'Address', properties: { city: { type: 'string' } } };
+		expect(fieldsOf({ properties: { address } })).toMatchObject([
+			{ name: 'address.city', path: ['address', 'city'], label: 'Address: City' },
+		]);
+	});
+
+	test('that the service fills in are not offered', () => {
+		expect(fieldsOf({ properties: { id: { type: 'string', readOnly: true } } })).toEqual([]);
+	});
+
+	test('are found behind references, compositions and alternatives with null', () => {
+		const schemas = {
+			Base: { properties: { a: { type: 'number' } }, required: ['a'] },
+			Day: { type: 'string', format: 'date' },
+		};
+		const schema = {
+			allOf: [
+				{ $ref: '#/components/schemas/Base' },
+				{ properties: { b: { anyOf: [{ $ref: '#/components/schemas/Day' }, { type: 'null' }] } } },
+			],
+		};
+		expect(fieldsOf(schema, { schemas })).toMatchObject([
+			{ name: 'a', kind: 'number', required: true },
+			{ name: 'b', kind: 'date', required: false },
+		]);
+	});
+
+	test('of a document that refers to itself come to an end', () => {
+		const schemas = { Loop: { $ref: '#/components/schemas/Loop' } };
+		expect(fieldsOf({ $ref: '#/components/schemas/Loop' }, { schemas })).toEqual([]);
+	});
+});
+
+test('a simplified record has the id and the first plain values, ten in all', () => {
+	const names = Array.from({ length: 12 }, (_, i) => [`f${i}`, { type: 'string' }]);
+	const record = {
+		properties: { nested: { type: 'object' }, ...Object.fromEntries(names), id: { type: 'string' } },
+	};
+	const envelope = { properties: { data: { type: 'array', items: record } } };
+	const { summary } = describe_({ responses: { 200: json(envelope) } });
+	expect(summary).toEqual(['id', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'f8']);
+});
+
+test('paths may leave the version to the address of the server', () => {
+	const document = parseOpenApi({ openapi: '3.0.3', paths: { '/contacts': { get: {} } } });
+	expect(document && describeResource(document, '/contacts')?.list).toBeDefined();
+});
+
+test('what is no OpenAPI 3 document is not taken for one', () => {
+	for (const json of [null, 'x', [], {}, { swagger: '2.0', paths: {} }, { openapi: '3.1.0' }]) {
+		expect(parseOpenApi(json)).toBeUndefined();
+	}
+});

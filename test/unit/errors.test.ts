@@ -1,0 +1,113 @@
+import { problemOf, unreadable } from '../../nodes/CrmPlatform/api/errors';
+import { unreachable } from '../../nodes/CrmPlatform/api/unreachable';
+
+const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}) => ({
+	status,
+	headers,
+	text: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+test('a refused body names each field, what is wrong with it, and the request', () => {
+	const problem = problemOf(
+		answer(422, {
+			type: 'about:blank',
+			title: 'Unprocessable',
+			status: 422,
+			detail: 'The contact has 2 invalid fields',
+			code: 'validation_failed',
+			request_id: 'req_1',
+			errors: [
+				{ pointer: '/email', code: 'invalid_email', detail: 'is not an e-mail address' },
+				{ pointer: '/address/country', code: 'too_long' },
+			],
+		}),
+	);
+	expect(problem.message).toBe('The contact has 2 invalid fields');
+	expect(problem.description).toBe(
+		[
+			'email: is not an e-mail address',
+			'address.country: too_long',
+			'Correct the values, then try again.',
+			'Request id: req_1',
+		].join('\n'),
+	);
+	expect(problem.details).toMatchObject({ status: 422, code: 'validation_failed', request_id: 'req_1' });
+});
+
+test('a duplicate names the record that has the value', () => {
+	const problem = problemOf(
+		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),
+	);
+	expect(problem.message).toBe('Another record has this value already: email is taken');
+	expect(problem.description).toContain('Use Create or Update to change con_1 instead.');
+	expect(problem.details.existing_id).toBe('con_1');
+});
+
+test('a wrong key says where to find the right one', () => {
+	const problem = problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }));
+	expect(problem.message).toContain('did not accept the credential');
+	expect(problem.description).toContain('API and integrations');
+});
+
+test('a missing scope is named', () => {
+	const body = { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' };
+	expect(problemOf(answer(403, body)).description).toContain('contacts:write');
+});
+
+test('a refused transition says what is possible', () => {
+	const body = { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] };
+	expect(problemOf(answer(409, body)).description).toContain('open, solved');
+});
+
+test.each([
+	[{ message: 'No such thing' }, 'No such thing'],
+	[{ error: 'No such thing' }, 'No such thing'],
+	[{ error: { message: 'No such thing' } }, 'No such thing'],
+	[{ error: 'invalid', error_description: 'No such thing' }, 'No such thing'],
+])('the words of another service’s error body are kept: %j', (body, words) => {
+	expect(problemOf(answer(400, body)).message).toBe(words);
+});
+
+test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])(
+	'an error answer of %p is a problem all the same',
+	(body) => {
+		expect(problemOf(answer(502, body)).message).toContain('The service failed (502)');
+	},
+);
+
+test('the request id is taken from the header when the body has none', () => {
+	const { details } = problemOf(answer(500, '', { 'x-request-id': 'req_2' }));
+	expect(details.request_id).toBe('req_2');
+});
+
+test('a web page in the place of the API points to the base URL', () => {
+	for (const problem of [
+		unreadable(answer(200, '<!doctype html>'), 'JSON'),
+		problemOf(answer(404, '<!doctype html>')),
+	]) {
+		expect(problem.message).toContain('web page');
+		expect(problem.description).toContain('base URL');
+	}
+});
+
+test('an unreadable answer is quoted, but not at length', () => {
+	const { description } = unreadable(answer(200, `{"data": [${'1,'.repeat(500)}`), 'JSON');
+	expect(description).toContain('{"data"');
+	expect(description.length).toBeLessThan(200);
+});
+
+test.each([
+	['ENOTFOUND', 'no such host'],
+	['ECONNREFUSED', 'nothing is listening'],
+	['ETIMEDOUT', 'too long'],
+	['ECONNABORTED', 'too long'],
+	['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
+	['ECONNRESET', 'connection failed'],
+])('%s is told in words, with the address', (code, words) => {
+	const problem = unreachable('https://api.example.com', code);
+	expect(problem.message).toContain('https://api.example.com');
+	expect(problem.message).toContain(words);
+	// n8n replaces messages that contain a code by its own.
+	expect(problem.message).not.toContain(code);
+	expect(problem.details.reason).toBe(code);
+});

@@ -1,0 +1,46 @@
+import { path, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/path';
+
+describe('a path', () => {
+	test('encodes what would reach another endpoint', () => {
+		expect(path`/v1/contacts/${'a/b?c#d e'}`).toBe('/v1/contacts/a%2Fb%3Fc%23d%20e');
+	});
+
+	test.each(['', '.', '..'])('refuses %p as an id', (id) => {
+		expect(() => path`/v1/contacts/${id}`).toThrow(/is not an id/);
+	});
+});
+
+describe('the base URL', () => {
+	test.each([
+		'https://api.example.com',
+		'https://api.example.com/',
+		'https://api.example.com/v1',
+		'https://api.example.com/v1/',
+		'  https://api.example.com/V1//  ',
+		'https://api.example.com?x=1#y',
+	])('%p means the service at its host', (typed) => {
+		expect(serviceAddress(typed)).toBe('https://api.example.com');
+	});
+
+	test('keeps a path before the version', () => {
+		expect(serviceAddress('http://localhost:4010/crm/api/v1')).toBe('http://localhost:4010/crm/api');
+	});
+
+	test.each(['', 'api.example.com', 'ftp://api.example.com', 'https://', 'C:\\api'])(
+		'%p is refused in the user’s words',
+		(typed) => {
+			expect(() => serviceAddress(typed)).toThrow(/is not a web address/);
+		},
+	);
+});
+
+describe('a query', () => {
+	test('joins lists, leaves out what is undefined and encodes the rest', () => {
+		const query = { 'created_at[gte]': '2026-01-01', ids: ['a', 'b'], q: 'x&y', none: undefined };
+		expect(queryString(query)).toBe('?created_at%5Bgte%5D=2026-01-01&ids=a%2Cb&q=x%26y');
+	});
+
+	test('of nothing is nothing', () => {
+		expect(queryString({})).toBe('');
+	});
+});

@@ -1,0 +1,72 @@
+import { decideRetry, retryPolicy, type Failure, type Progress } from '../../nodes/CrmPlatform/api/retry';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+
+const decide = (failure: Partial<Failure>, progress: Partial<Progress> = {}) =>
+	decideRetry(
+		{ headers: {}, ...failure },
+		{ tries: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
+	);
+
+test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
+	expect(decide({ status }).retry).toBe(true);
+});
+
+test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501])(
+	'%i is not tried again',
+	(status) => {
+		expect(decide({ status }).retry).toBe(false);
+	},
+);
+
+test('a broken connection is tried again', () => {
+	expect(decide({}).retry).toBe(true);
+});
+
+test('a write without an idempotency key is never tried again', () => {
+	for (const status of [undefined, ...retryPolicy.statuses]) {
+		const failure = status === undefined ? {} : { status };
+		expect(decide(failure, { repeatable: false }).retry).toBe(false);
+	}
+});
+
+test('of all conflicts, only a write still in progress is tried again', () => {
+	expect(decide({ status: 409, code: 'duplicate' }).retry).toBe(false);
+	expect(decide({ status: 409, code: 'idempotency_in_progress' }).retry).toBe(true);
+});
+
+test('the wait doubles with each try up to the longest', () => {
+	const delays = [1, 2, 3, 4].map((tries) => decide({ status: 500 }, { tries }));
+	expect(delays).toEqual(
+		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, counts: true })),
+	);
+});
+
+test('the wait is random in its upper half, so that clients do not come back together', () => {
+	expect(decide({ status: 500 }, { random: 0 })).toMatchObject({ delay: 250 });
+});
+
+test('Retry-After wins over every other wait', () => {
+	expect(decide({ status: 503, headers: { 'retry-after': '9' } })).toMatchObject({ delay: 9000 });
+});
+
+test('a used-up rate limit waits for the reset when there is no Retry-After', () => {
+	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 20) };
+	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, counts: false });
+});
+
+test('being told to slow down is no failed try', () => {
+	expect(decide({ status: 429 }, { tries: retryPolicy.tries })).toMatchObject({ retry: true });
+	expect(decide({ status: 500 }, { tries: retryPolicy.tries })).toEqual({ retry: false });
+});
+
+test('a wait beyond the cap fails and says when to come back', () => {
+	const headers = { 'retry-after': '3600' };
+	expect(decide({ status: 429, headers })).toEqual({ retry: false, returnAt: now + 3_600_000 });
+});
+
+test('waits add up to the cap', () => {
+	const headers = { 'retry-after': '60' };
+	const waited = retryPolicy.longestWait - 59_000;
+	expect(decide({ status: 429, headers }, { waited }).retry).toBe(false);
+});

@@ -1,0 +1,102 @@
+import { DateTime } from 'luxon';
+
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/fields';
+import { apiValue } from '../../nodes/CrmPlatform/mapping/values';
+
+const zone = 'America/New_York';
+
+function field(kind: FieldKind, more: Partial<Field> = {}): Field {
+	return { name: 'x', path: ['x'], label: 'Label', description: '', kind, required: false, ...more };
+}
+
+const given = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
+	apiValue(field(kind, more), value, zone);
+
+test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'object'] as const)(
+	'an empty value of kind %s clears the field',
+	(kind) => {
+		for (const empty of [null, undefined, '']) expect(given(kind, empty)).toBeNull();
+	},
+);
+
+describe('a date', () => {
+	test.each([
+		['2026-03-01', '2026-03-01'],
+		['2026-03-01T00:00:00', '2026-03-01'],
+		['2026-03-01 00:00:00', '2026-03-01'],
+		['2026-03-01T00:00:00.000Z', '2026-03-01'],
+		['2026-03-01T00:00:00.000+02:00', '2026-03-01'],
+		['2026-03-01T18:30:00', '2026-03-01'],
+		['2026-03-02T03:30:00Z', '2026-03-01'],
+	])('written as %s stays %s, whatever the time zone', (value, expected) => {
+		expect(given('date', value)).toBe(expected);
+	});
+
+	test('is taken from what expressions give', () => {
+		expect(given('date', DateTime.fromISO('2026-03-01', { zone }))).toBe('2026-03-01');
+		expect(given('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
+	});
+
+	test('that is none is refused with the label of the field', () => {
+		expect(() => given('date', 'next week')).toThrow("Label: 'next week' is not a date");
+	});
+});
+
+describe('a time', () => {
+	test('without a zone is meant in the zone of the workflow', () => {
+		expect(given('dateTime', '2026-03-01T09:00:00')).toBe('2026-03-01T14:00:00.000Z');
+	});
+
+	test('with a zone is the instant it names', () => {
+		expect(given('dateTime', '2026-03-01T09:00:00+01:00')).toBe('2026-03-01T08:00:00.000Z');
+	});
+});
+
+describe('a number', () => {
+	test('may be written as text', () => {
+		expect(given('number', ' 12.5 ')).toBe(12.5);
+	});
+
+	test.each(['12 apples', '1e999', true, {}])('is not %p', (value) => {
+		expect(() => given('number', value)).toThrow(/is not a number/);
+	});
+});
+
+test('true and false may be written as text', () => {
+	expect(['true', 'FALSE', true, 0].map((value) => given('boolean', value))).toEqual([
+		true,
+		false,
+		true,
+		false,
+	]);
+	expect(() => given('boolean', 'maybe')).toThrow(/is not true or false/);
+});
+
+describe('a choice', () => {
+	const choices = [{ label: 'One', value: 1 }];
+
+	test('has the type the service gave it', () => {
+		expect(given('choice', '1', { choices })).toBe(1);
+	});
+
+	test('that is unknown here passes: the service may have gained it', () => {
+		expect(given('choice', 'new', { choices })).toBe('new');
+	});
+});
+
+test('a list may be written as JSON, with commas, or as one value', () => {
+	expect(given('list', '["a","b"]')).toEqual(['a', 'b']);
+	expect(given('list', 'a, b')).toEqual(['a', 'b']);
+	expect(given('list', 7)).toEqual([7]);
+	expect(given('list', ['a'])).toEqual(['a']);
+});
+
+test('an object may be written as JSON', () => {
+	expect(given('object', '{"a":1}')).toEqual({ a: 1 });
+	expect(() => given('object', 'a=1')).toThrow(/is not a JSON object/);
+});
+
+test('text takes whatever an earlier node gave', () => {
+	expect(given('text', 7)).toBe('7');
+	expect(given('text', { a: 1 })).toBe('{"a":1}');
+});
