@@ -10,6 +10,7 @@ import {
 	type IExecuteData,
 	type IExecuteFunctions,
 	type IHttpRequestOptions,
+	type ILoadOptionsFunctions,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
@@ -52,13 +53,18 @@ export async function run(setup: Setup): Promise<Run> {
 	return { items, hints: context.hints.map(({ message }) => message), ...counted };
 }
 
-/** The context in which n8n fills lists and mappers of an opened node. */
-export function loadOptionsContext(setup: Setup): LoadOptionsContext {
+/** Calls what fills a list or mapper of an opened node, as n8n does. */
+export async function picker<Arguments extends unknown[], Result>(
+	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
+	setup: Setup,
+	...rest: Arguments
+): Promise<Result> {
 	const { workflow, node, additionalData } = workflowOf(setup);
-	return new LoadOptionsContext(workflow, node, additionalData, '');
+	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
 }
 
-export function executeContext(setup: Setup): {
+function executeContext(setup: Setup): {
 	context: ExecuteContext;
 	counted: { decryptions: number };
 } {

@@ -1,0 +1,110 @@
+import { getCreateFields, getFilters, getUpdateFields, getUpsertFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
+import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { picker } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 130 });
+const setup = (resource = 'contact') => ({
+	credential: sandbox.credential,
+	parameters: { resource },
+});
+const byId = <T extends { id: string }>(fields: T[]) =>
+	Object.fromEntries(fields.map((field) => [field.id, field]));
+
+describe('the fields to map', () => {
+	test('are typed, and enumerations are lists', async () => {
+		const fields = byId((await picker(getCreateFields, setup())).fields);
+		expect(fields.first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
+		expect(fields.lifecycle_stage?.options?.length).toBeGreaterThan(2);
+		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
+	});
+
+	test('name what the service requires', async () => {
+		const fields = byId((await picker(getCreateFields, setup('company'))).fields);
+		expect(fields.name?.required).toBe(true);
+		expect(fields.domain?.required).toBe(false);
+		const update = byId((await picker(getUpdateFields, setup('company'))).fields);
+		expect(update.name?.required).toBe(false);
+	});
+
+	test('never include what the service fills in', async () => {
+		const { fields } = await picker(getCreateFields, setup());
+		for (const id of ['id', 'created_at', 'version']) expect(byId(fields)[id]).toBeUndefined();
+	});
+
+	test('include the custom fields of the account, but not archived or read-only ones', async () => {
+		const define = async (key: string, more: object = {}) =>
+			await sandbox.call('POST', '/v1/custom-fields', {
+				resource: 'contacts',
+				key,
+				label: `Label of ${key}`,
+				type: 'date',
+				...more,
+			});
+		await define('starts_on');
+		await define('computed', { read_only: true });
+		const archived = await define('old');
+		await sandbox.call('PATCH', `/v1/custom-fields/${String(archived.body.id)}`, {
+			archived_at: '2026-01-01T00:00:00.000Z',
+		});
+		const fields = byId((await picker(getCreateFields, setup())).fields);
+		expect(fields['custom_fields.starts_on']).toMatchObject({
+			displayName: 'Label of starts_on',
+			type: 'dateTime',
+		});
+		expect(fields['custom_fields.computed']).toBeUndefined();
+		expect(fields['custom_fields.old']).toBeUndefined();
+		expect(fields.custom_fields).toBeUndefined();
+	});
+
+	test('to match on are the unique ones', async () => {
+		const { fields } = await picker(getUpsertFields, setup());
+		const matchable = fields.filter(({ canBeUsedToMatch }) => canBeUsedToMatch);
+		expect(matchable.map(({ id }) => id)).toEqual(expect.arrayContaining(['email', 'external_id']));
+		expect(fields.filter(({ defaultMatch }) => defaultMatch)).toHaveLength(1);
+	});
+});
+
+test('filters and orders come from the same description', async () => {
+	const filters = byId((await picker(getFilters, setup())).fields);
+	expect(filters['created_at[gte]']).toMatchObject({ type: 'dateTime', required: false });
+	expect(filters.cursor).toBeUndefined();
+	expect(filters.limit).toBeUndefined();
+	const orders = await picker(getSortOrders, setup());
+	expect(orders).toContainEqual({ name: 'Created At (Descending)', value: '-created_at' });
+});
+
+describe('the list of records', () => {
+	test('is searched by the service', async () => {
+		await sandbox.call('POST', '/v1/contacts', {
+			first_name: 'Zenobia',
+			last_name: 'Quux',
+			email: 'zenobia@pickers.example',
+		});
+		const { results } = await picker(searchRecords, setup(), 'zenobia');
+		expect(results).toMatchObject([{ name: 'Zenobia Quux – zenobia@pickers.example' }]);
+	});
+
+	test('goes on where it ended', async () => {
+		const first = await picker(searchRecords, setup());
+		const second = await picker(searchRecords, setup(), undefined, first.paginationToken as string);
+		const ids = [...first.results, ...second.results].map(({ value }) => value);
+		expect(first.results).toHaveLength(100);
+		expect(new Set(ids).size).toBe(ids.length);
+		expect(second.paginationToken).toBeUndefined();
+	});
+});
+
+describe('without the service’s description', () => {
+	const elsewhere = () => ({
+		...setup(),
+		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
+	});
+
+	test('the packaged one serves, and the user is told', async () => {
+		const { fields, emptyFieldsNotice } = await picker(getCreateFields, elsewhere());
+		expect(byId(fields).first_name).toBeDefined();
+		expect(emptyFieldsNotice).toContain('packaged with the node');
+	});
+});
