@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { CredentialTestContext } from 'n8n-core';
-import type { ICredentialTestFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
 import { startOtherService } from '../other-service/server.ts';
@@ -13,7 +13,7 @@ const sandbox = useSandbox();
 /** Tests a credential as n8n does when the user saves it. */
 async function tested(data: { baseUrl?: string; apiKey?: string; descriptionUrl?: string }) {
 	const context = new CredentialTestContext({} as IWorkflowExecuteAdditionalData);
-	return await testCredential.call(context as unknown as ICredentialTestFunctions, {
+	return await testCredential.call(context, {
 		id: '1',
 		name: 'Test',
 		type: 'crmPlatformApi',

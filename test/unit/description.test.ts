@@ -90,6 +90,8 @@ describe('fields', () => {
 			vip: { type: 'boolean' },
 			stage: { type: 'string', enum: ['lead', 'customer', null] },
 			tags: { type: 'array', items: { type: 'string' } },
+			phones: { type: 'array', items: { type: 'object' } },
+			extra: { type: 'object' },
 		};
 		expect(fieldsOf({ properties, required: ['first_name'] })).toMatchObject([
 			{ name: 'first_name', label: 'Given Name', kind: 'text', required: true },
@@ -99,6 +101,8 @@ describe('fields', () => {
 			{ name: 'vip', kind: 'boolean' },
 			{ name: 'stage', kind: 'choice', choices: [{ value: 'lead' }, { value: 'customer' }] },
 			{ name: 'tags', kind: 'list' },
+			{ name: 'phones', kind: 'json' },
+			{ name: 'extra', kind: 'json' },
 		]);
 	});
 

@@ -12,7 +12,7 @@ function field(kind: FieldKind, more: Partial<Field> = {}): Field {
 const given = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
 	apiValue(field(kind, more), value, zone);
 
-test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'object'] as const)(
+test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'json'] as const)(
 	'an empty value of kind %s clears the field',
 	(kind) => {
 		for (const empty of [null, undefined, '']) expect(given(kind, empty)).toBeNull();
@@ -91,9 +91,10 @@ test('a list may be written as JSON, with commas, or as one value', () => {
 	expect(given('list', ['a'])).toEqual(['a']);
 });
 
-test('an object may be written as JSON', () => {
-	expect(given('object', '{"a":1}')).toEqual({ a: 1 });
-	expect(() => given('object', 'a=1')).toThrow(/is not a JSON object/);
+test('an object, or a list of them, may be written as JSON', () => {
+	expect(given('json', '{"a":1}')).toEqual({ a: 1 });
+	expect(given('json', '[{"a":1}]')).toEqual([{ a: 1 }]);
+	expect(() => given('json', 'a=1')).toThrow(/is not JSON/);
 });
 
 test('text takes whatever an earlier node gave', () => {

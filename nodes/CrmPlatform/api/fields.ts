@@ -8,8 +8,10 @@ export type FieldKind =
 	| 'date'
 	| 'dateTime'
 	| 'choice'
+	/** Several plain values. */
 	| 'list'
-	| 'object';
+	/** An object, or a list of them. */
+	| 'json';
 
 /** One value of a record that a user may fill in, or filter by. */
 export interface Field {
@@ -44,7 +46,7 @@ function fieldsUnder(
 		const path = [...parents, name];
 		const label = prefix + (own.title ?? labelFor(name));
 		// Parts of an object are filled in one by one; deeper nesting stays JSON.
-		if (kindOf(own) === 'object' && own.properties && depth === 0) {
+		if (kindOf(document, own) === 'json' && own.properties && depth === 0) {
 			return fieldsUnder(document, own, path, `${label}: `, depth + 1);
 		}
 		return [field(document, path, label, own, required.includes(name) && depth === 0)];
@@ -60,7 +62,7 @@ export function field(
 	required: boolean,
 ): Field {
 	const own = flatten(document, schema);
-	const kind = kindOf(own);
+	const kind = kindOf(document, own);
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
 	const values = choicesOf(chosen);
 	const description = own.description ?? '';
@@ -78,13 +80,16 @@ export function labelFor(name: string): string {
 }
 
 /** What a user fills in for a schema. */
-export function kindOf(schema: Schema): FieldKind {
+export function kindOf(document: OpenApiDocument, schema: Schema): FieldKind {
 	const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
-	if (types[0] === 'array') return 'list';
+	if (types[0] === 'array') {
+		const items = flatten(document, schema.items ?? {});
+		return kindOf(document, items) === 'json' ? 'json' : 'list';
+	}
 	if (types[0] === 'boolean') return 'boolean';
 	if (choicesOf(schema).length > 0) return 'choice';
 	if (types[0] === 'number' || types[0] === 'integer') return 'number';
-	if (types[0] === 'object' || schema.properties) return 'object';
+	if (types[0] === 'object' || schema.properties) return 'json';
 	if (schema.format === 'date') return 'date';
 	if (schema.format === 'date-time') return 'dateTime';
 	return 'text';

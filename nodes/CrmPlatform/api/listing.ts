@@ -106,7 +106,7 @@ export function summaryOf(document: OpenApiDocument, list: Operation): string[] 
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	const plain = Object.entries(record.properties ?? {})
-		.filter(([, schema]) => !['list', 'object'].includes(kindOf(flatten(document, schema))))
+		.filter(([, schema]) => !['list', 'json'].includes(kindOf(document, flatten(document, schema))))
 		.map(([name]) => name);
 	return [...new Set(['id', ...plain])].slice(0, summaryLength);
 }

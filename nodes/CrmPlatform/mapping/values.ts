@@ -25,8 +25,8 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 			return moment(field, value, zone, instant);
 		case 'list':
 			return list(value);
-		case 'object':
-			return object(field, value);
+		case 'json':
+			return structure(field, value);
 		case 'choice':
 			return choice(field, value);
 		case 'text':
@@ -61,10 +61,10 @@ function list(value: unknown): unknown[] {
 	return value.split(',').map((part) => part.trim());
 }
 
-function object(field: Field, value: unknown): unknown {
+function structure(field: Field, value: unknown): unknown {
 	const parsed = typeof value === 'string' ? json(value) : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
-	throw refusal(field, value, 'a JSON object such as { "key": "value" }');
+	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 
 function json(text: string): unknown {

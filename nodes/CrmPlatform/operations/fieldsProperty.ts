@@ -34,8 +34,7 @@ export function fieldsProperty(
 		{
 			displayName: 'Fields',
 			name: 'fields',
-			description:
-				'Fields left blank are not sent. To clear a field, give it an expression with nothing in it: {{ null }}.',
+			description: 'The values to write',
 		},
 		{
 			mode,
@@ -48,3 +47,11 @@ export function fieldsProperty(
 		},
 	);
 }
+
+export const blankNotice: INodeProperties = {
+	displayName:
+		'Fields left blank are not changed. To clear a field, give it the expression <code>{{ null }}</code>.',
+	name: 'blankNotice',
+	type: 'notice',
+	default: '',
+};

@@ -81,6 +81,7 @@ const filters = mapperProperty(
 	{
 		mode: 'add',
 		resourceMapperMethod: 'getFilters',
+		valuesLabel: 'Filters',
 		fieldWords: { singular: 'filter', plural: 'filters' },
 		addAllFields: false,
 		supportAutoMap: false,

@@ -1,6 +1,6 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { blankNotice, fieldsProperty } from './fieldsProperty';
 import { offered } from './offered';
 import { recordPath, recordProperty } from './record';
 import { write } from './write';
@@ -18,6 +18,7 @@ export function update(action: string): Operation {
 		properties: (resource) => [
 			recordProperty(resource),
 			fieldsProperty('add', 'getUpdateFields', { addAllFields: false }),
+			blankNotice,
 		],
 
 		async prepare(job) {

@@ -1,6 +1,6 @@
 import { columnsOf, matchingColumn } from '../mapping/columns';
 import type { Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { blankNotice, fieldsProperty } from './fieldsProperty';
 import { offered } from './offered';
 import { write } from './write';
 
@@ -19,8 +19,10 @@ export function upsert(action: string): Operation {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that tells whether the record exists already',
+					hint: 'A record with the same value is updated; without one, it is created',
 				},
 			}),
+			blankNotice,
 		],
 
 		async prepare(job) {

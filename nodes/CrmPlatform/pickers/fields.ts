@@ -50,8 +50,9 @@ const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	date: 'dateTime',
 	dateTime: 'dateTime',
 	choice: 'options',
-	list: 'array',
-	object: 'object',
+	// With commas; the JSON editor n8n gives for arrays is in the way of plain values.
+	list: 'string',
+	json: 'object',
 };
 
 const trueOrFalse = [
@@ -69,6 +70,8 @@ function mapperField(field: Field, matchable: string[] = []): ResourceMapperFiel
 		display: true,
 		canBeUsedToMatch: matchable.includes(name),
 		defaultMatch: matchable[0] === name,
+		// JSON is for those who look for it.
+		removed: kind === 'json' && !required,
 	};
 	if (kind === 'boolean') mapped.options = trueOrFalse;
 	if (kind === 'choice') {
