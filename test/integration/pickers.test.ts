@@ -20,6 +20,13 @@ describe('the fields to map', () => {
 		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
 	});
 
+	test('say in their labels how a value is written', async () => {
+		const fields = byId((await picker(getCreateFields, setup())).fields);
+		expect(fields.emails?.displayName).toBe('Emails (JSON)');
+		expect(fields.tag_ids?.displayName).toBe('Tags (Comma-Separated)');
+		expect(fields.company_id?.displayName).toBe('Company (ID)');
+	});
+
 	test('name what the service requires', async () => {
 		const fields = byId((await picker(getCreateFields, setup('company'))).fields);
 		expect(fields.name?.required).toBe(true);

@@ -23,6 +23,8 @@ export interface Field {
 	description: string;
 	kind: FieldKind;
 	required: boolean;
+	/** For ids of other records: which, such as `companies`. */
+	reference?: string;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
 }
@@ -65,8 +67,10 @@ export function field(
 	const kind = kindOf(document, own);
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
 	const values = choicesOf(chosen);
+	const reference = own['x-resource'];
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
+	if (reference !== undefined) result.reference = reference;
 	if (values.length > 0) {
 		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));
 	}

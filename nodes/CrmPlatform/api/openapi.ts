@@ -19,6 +19,8 @@ export interface Schema {
 	allOf?: Schema[] | undefined;
 	anyOf?: Schema[] | undefined;
 	oneOf?: Schema[] | undefined;
+	/** Ours: the records an id belongs to, such as `companies`. */
+	'x-resource'?: string | undefined;
 }
 
 const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
@@ -41,6 +43,7 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		allOf: z.array(schema).optional(),
 		anyOf: z.array(schema).optional(),
 		oneOf: z.array(schema).optional(),
+		'x-resource': z.string().optional(),
 	}),
 );
 

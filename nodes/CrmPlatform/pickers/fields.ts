@@ -50,9 +50,9 @@ const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	date: 'dateTime',
 	dateTime: 'dateTime',
 	choice: 'options',
-	// With commas; the JSON editor n8n gives for arrays is in the way of plain values.
+	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 	list: 'string',
-	json: 'object',
+	json: 'string',
 };
 
 const trueOrFalse = [
@@ -61,21 +61,26 @@ const trueOrFalse = [
 ];
 
 function mapperField(field: Field, matchable: string[] = []): ResourceMapperField {
-	const { name, label, kind, required, choices } = field;
+	const { name, kind, required, choices } = field;
 	const mapped: ResourceMapperField = {
 		id: name,
-		displayName: label,
+		displayName: labelOf(field),
 		type: types[kind],
 		required,
 		display: true,
 		canBeUsedToMatch: matchable.includes(name),
 		defaultMatch: matchable[0] === name,
-		// JSON is for those who look for it.
-		removed: kind === 'json' && !required,
 	};
 	if (kind === 'boolean') mapped.options = trueOrFalse;
 	if (kind === 'choice') {
 		mapped.options = (choices ?? []).map((choice) => ({ name: choice.label, value: choice.value }));
 	}
 	return mapped;
+}
+
+/** n8n shows no description beside a mapped field, so its label says what to write. */
+function labelOf({ label, kind, reference }: Field): string {
+	if (kind === 'list') return `${label} (Comma-Separated)`;
+	if (kind === 'json') return `${label} (JSON)`;
+	return reference === undefined ? label : `${label} (ID)`;
 }
