@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { accountOf } from './account.ts';
+import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
 import { Faults } from './faults.ts';
@@ -16,7 +17,7 @@ import { mount, type Route } from './router.ts';
 import { contacts } from './schemas/contacts.ts';
 import { resources } from './schemas/index.ts';
 import type { Env, Service } from './service.ts';
-import type { Store } from './store/database.ts';
+import type { Store } from './store/store.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -87,7 +88,14 @@ function serviceRoutes(service: Service): Route[] {
 		...collections,
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
-		{ method: 'GET', path: '/v1/account', handler: (c) => c.json(accountOf(service)) },
+		{
+			method: 'GET',
+			path: '/v1/account',
+			handler(c) {
+				queryOf(c, []);
+				return c.json(accountOf(service));
+			},
+		},
 		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];

@@ -2,13 +2,15 @@ import { parseArgs } from 'node:util';
 import { type Plan, planNames, plans } from './plans.ts';
 import type { SandboxOptions } from './serve.ts';
 
+const planList = planNames.map((name) => `${name}: ${plans[name]}`).join(', ');
+
 export const usage = `Serves the CRM Platform API, with made-up data, on this machine.
 
   --port N                  port to listen on; 0 takes any free one (4010)
   --db PATH                 file that keeps the data; :memory: keeps nothing (:memory:)
   --contacts N              how many contacts a new database begins with (200)
   --api-key KEY             the API key to accept (made up)
-  --plan NAME               ${planNames.map((name) => `${name}: ${plans[name]}`).join(', ')} requests per minute (starter)
+  --plan NAME               ${planList} requests per minute (starter)
   --requests-per-minute N   instead of what the plan allows
   --faults                  lets tests ask for faults at /_sandbox/faults
   --help                    shows this

@@ -1,7 +1,7 @@
-import type { Faults } from './faults.ts';
-import { faultsSchema } from './faults.ts';
+import { fieldErrors } from './collection/explain.ts';
+import { type Faults, faultsSchema } from './faults.ts';
+import { parseJson, readBytes } from './middleware/body.ts';
 import type { RequestLog } from './middleware/request-log.ts';
-import { readBytes } from './middleware/body.ts';
 import { Problem } from './problem.ts';
 import type { Route } from './router.ts';
 
@@ -13,13 +13,10 @@ export function controlRoutes(faults: Faults, log: RequestLog): Route[] {
 			method: 'PUT',
 			path: '/_sandbox/faults',
 			async handler(c) {
-				const parsed = faultsSchema.safeParse(parseJson(await readBytes(c)));
+				const asked = parseJson(await readBytes(c));
+				const parsed = faultsSchema.safeParse(asked);
 				if (!parsed.success) {
-					const errors = parsed.error.issues.map(({ path, message }) => ({
-						pointer: path.map((part) => `/${String(part)}`).join(''),
-						code: 'invalid_value',
-						detail: message,
-					}));
+					const errors = fieldErrors(parsed.error, asked);
 					throw new Problem('validation_failed', 'The faults cannot be read.', { errors });
 				}
 				faults.replace(parsed.data);
@@ -45,11 +42,3 @@ export function controlRoutes(faults: Faults, log: RequestLog): Route[] {
 		},
 	];
 }
-
-const parseJson = (bytes: Uint8Array): unknown => {
-	try {
-		return JSON.parse(new TextDecoder().decode(bytes));
-	} catch {
-		throw new Problem('malformed_json', 'The body is not valid JSON.');
-	}
-};

@@ -15,7 +15,7 @@ const faultSchema = z
 		status: z.int().min(200).max(599).optional(),
 		headers: z.record(z.string(), z.string()).refine(areHeaders, 'Not valid headers.').optional(),
 		body: z.json().optional(),
-		contentType: z.string().optional(),
+		contentType: z.string().refine(isContentType, 'Not a valid content type.').optional(),
 		/** Waits before anything else happens. */
 		latencyMs: z.int().min(0).max(600_000).optional(),
 		/** Drops the connection, before or after the request has its effect. */
@@ -72,6 +72,10 @@ function areHeaders(headers: Record<string, string>): boolean {
 	} catch {
 		return false;
 	}
+}
+
+function isContentType(value: string): boolean {
+	return areHeaders({ 'Content-Type': value });
 }
 
 function isGiven(value: unknown): boolean {

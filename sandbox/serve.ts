@@ -5,7 +5,7 @@ import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './ids.ts';
 import { seed } from './seed/index.ts';
 import { newApiKey } from './store/api-keys.ts';
-import { Store } from './store/database.ts';
+import { Store } from './store/store.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	/** 0, the default, takes any free port. */

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from './plans.ts';
-import type { Store } from './store/database.ts';
+import type { Store } from './store/store.ts';
 
 /** What every part of the service works with. */
 export interface Service {

@@ -1,15 +1,16 @@
 import { type FieldError, Problem } from '../problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/database.ts';
 import { quoted } from '../store/columns.ts';
+import type { Store } from '../store/store.ts';
+import { duplicate, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
+import { fieldErrors } from './explain.ts';
 import {
-	duplicate,
-	escapePointer,
-	mergeCustomValues,
-	refuseDuplicateCustomValues,
-} from './custom-values.ts';
-import { errorCode, explain } from './explain.ts';
-import { isObject, type JsonObject, mergeChange, referencedResource, refusedFields } from './merge.ts';
+	isObject,
+	type JsonObject,
+	mergeChange,
+	referencedResource,
+	refusedFields,
+} from './merge.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
 export type Values = Record<string, unknown>;
@@ -37,9 +38,7 @@ export function changedValues(
 		}
 	}
 	const parsed = resource.input.safeParse(merged);
-	if (!parsed.success) {
-		errors.push(...parsed.error.issues.flatMap((issue) => fieldErrors(issue, merged)));
-	}
+	if (!parsed.success) errors.push(...fieldErrors(parsed.error, merged));
 	errors.push(...missingReferences(store, resource, merged, change));
 	if (parsed.success && errors.length === 0) {
 		const values = { ...parsed.data, ...resource.complete?.(parsed.data, stored) };
@@ -89,28 +88,6 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 	if (change['custom_fields'] !== null) return custom;
 	const keys = Object.keys((stored?.['custom_fields'] as JsonObject) ?? {});
 	return Object.fromEntries(keys.map((key) => [key, null]));
-}
-
-function fieldErrors(
-	issue: Parameters<typeof explain>[0],
-	input: JsonObject,
-): Array<FieldError & { pointer: string }> {
-	const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
-	if (issue.code === 'unrecognized_keys') {
-		return issue.keys.map((key) => ({
-			pointer: `${pointer}/${escapePointer(key)}`,
-			code: 'unknown_field',
-			detail: `There is no field "${key}".`,
-		}));
-	}
-	const value = issue.path.reduce<unknown>(
-		(parent, part) => (parent as JsonObject | undefined)?.[part as string],
-		input,
-	);
-	if (value === undefined) {
-		return [{ pointer, code: 'required', detail: `${issue.path.join('.')} is required.` }];
-	}
-	return [{ pointer, code: errorCode(issue), detail: explain(issue) }];
 }
 
 /** Ids are checked where the service has the resource; ids of others are taken as they are. */

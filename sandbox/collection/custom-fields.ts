@@ -9,7 +9,7 @@ import {
 } from '../schemas/fields.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/database.ts';
+import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
 import { listFilter, type Filter, valueFilters } from './filters.ts';
 

@@ -1,9 +1,9 @@
 import { Problem, type FieldError } from '../problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/database.ts';
+import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
 import { type CustomField, customFieldsOf, customFieldType } from './custom-fields.ts';
-import { explain } from './explain.ts';
+import { escapePointer, explain } from './explain.ts';
 
 type CustomValues = Record<string, unknown>;
 
@@ -27,12 +27,12 @@ export function mergeCustomValues(
 
 	for (const [key, value] of Object.entries(change)) {
 		const field = fields.get(key);
-		if (!field) {
-			refuse(key, 'unknown_field', `${resource.name} have no custom field "${key}".`);
-		} else if (field.read_only) {
+		if (field?.read_only) {
 			refuse(key, 'read_only', `${field.label} can only be read.`);
-		} else if (value === null) {
+		} else if (value === null && (field || values.has(key))) {
 			values.delete(key);
+		} else if (!field) {
+			refuse(key, 'unknown_field', `${resource.name} have no custom field "${key}".`);
 		} else if (field.archived_at !== null) {
 			refuse(key, 'archived', `${field.label} is archived and takes no values.`);
 		} else {
@@ -94,10 +94,6 @@ export function duplicate(pointer: string, label: string, other: StoredRecord): 
 		members: { existing_id: other.id },
 	});
 }
-
-/** RFC 6901, 3. */
-export const escapePointer = (part: string): string =>
-	part.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const isMissingReference = (store: Store, field: CustomField, id: unknown): boolean =>
 	field.reference_resource !== null && !store.table(field.reference_resource)?.find(id as string);

@@ -1,6 +1,33 @@
 import type { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
 
 type Issue = z.core.$ZodIssue;
+
+/**
+ * What is wrong with a body, place by place.
+ *
+ * @param input what was parsed, to tell a wrong value from a missing one
+ */
+export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
+	return error.issues.flatMap((issue) => {
+		const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
+		if (issue.code === 'unrecognized_keys') {
+			return issue.keys.map((key) => ({
+				pointer: `${pointer}/${escapePointer(key)}`,
+				code: 'unknown_field',
+				detail: `There is no field "${key}".`,
+			}));
+		}
+		if (valueAt(input, issue.path) === undefined) {
+			return [{ pointer, code: 'required', detail: `${issue.path.join('.')} is required.` }];
+		}
+		return [{ pointer, code: errorCode(issue), detail: explain(issue) }];
+	});
+}
+
+/** One part of a JSON Pointer (RFC 6901, 3). */
+export const escapePointer = (part: string): string =>
+	part.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** One of zod's issues in a sentence for the people who read the error. */
 export function explain(issue: Issue): string {
@@ -22,8 +49,7 @@ export function explain(issue: Issue): string {
 	}
 }
 
-/** The short name of the same, for programs. */
-export function errorCode(issue: Issue): string {
+function errorCode(issue: Issue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 		case 'invalid_union':
@@ -55,3 +81,7 @@ const formats: Record<string, string> = {
 	date: 'Expected a date like 2025-03-01.',
 	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',
 };
+
+function valueAt(input: unknown, path: PropertyKey[]): unknown {
+	return path.reduce((parent, part) => (parent as Record<PropertyKey, unknown>)[part], input);
+}

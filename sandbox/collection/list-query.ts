@@ -1,4 +1,4 @@
-import { invalidParameter, Problem } from '../problem.ts';
+import { invalidParameter } from '../problem.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Cell } from '../store/columns.ts';
@@ -7,6 +7,7 @@ import type { Order } from '../store/keyset.ts';
 import { filterCondition, searchConditions } from './conditions.ts';
 import { decodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
+import { unknownParameter } from './query.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
@@ -46,13 +47,13 @@ const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTi
  */
 export function parseListQuery(
 	resource: Resource,
-	search: URLSearchParams,
+	given: Map<string, string>,
 	findFilter: (parameter: string) => Filter | undefined,
 ): ListQuery {
-	const given = singleValues(search);
+	const rest = new Map(given);
 	const take = (name: string) => {
-		const value = given.get(name);
-		given.delete(name);
+		const value = rest.get(name);
+		rest.delete(name);
 		return value;
 	};
 	const cursor = take('cursor');
@@ -65,7 +66,7 @@ export function parseListQuery(
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
 	if (q !== undefined) conditions.push(...searchConditions(parseSearch(q)));
-	for (const [name, text] of given) {
+	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
 		conditions.push(filterCondition(filter, text, order[0]!.column));
@@ -74,23 +75,6 @@ export function parseListQuery(
 	const after =
 		cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, order.length);
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
-}
-
-/** @throws Problem invalid_parameter if a parameter is there twice */
-export function singleValues(search: URLSearchParams): Map<string, string> {
-	for (const name of search.keys()) {
-		if (search.getAll(name).length > 1) {
-			throw invalidParameter(name, `${name} is given more than once.`);
-		}
-	}
-	return new Map(search);
-}
-
-export function unknownParameter(name: string): Problem {
-	const detail = `There is no query parameter ${name} here.`;
-	return new Problem('unknown_parameter', detail, {
-		errors: [{ parameter: name, code: 'unknown_parameter', detail }],
-	});
 }
 
 /** @throws Problem invalid_parameter */

@@ -16,7 +16,8 @@ export function listPage(table: Table, query: ListQuery): string {
 		: page;
 	const cursor = last && encodeCursor(orderValues(table, query, parse(last)), query.fingerprint);
 	const total = table.count(query.conditions, query.includeDeleted);
-	return `{"data":[${data.join()}],"next_cursor":${JSON.stringify(cursor ?? null)},"total":${total}}`;
+	const next = JSON.stringify(cursor ?? null);
+	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }
 
 /** The record with the fields asked for; id and object are always there. */

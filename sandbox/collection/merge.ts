@@ -1,6 +1,6 @@
 import type { FieldError } from '../problem.ts';
 import { isImmutable, isReadOnly, type Resource, type StoredRecord } from '../schemas/resource.ts';
-import { escapePointer } from './custom-values.ts';
+import { escapePointer } from './explain.ts';
 
 export type JsonObject = Record<string, unknown>;
 

@@ -9,8 +9,9 @@ import { type Answer, recordAnswer, toResponse } from './answer.ts';
 import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { filtersOf } from './filters.ts';
 import { listPage, onlyFields } from './list.ts';
-import { parseFields, parseListQuery, singleValues, unknownParameter } from './list-query.ts';
+import { parseFields, parseListQuery } from './list-query.ts';
 import type { JsonObject } from './merge.ts';
+import { queryOf, singleValues } from './query.ts';
 import {
 	createRecord,
 	deleteRecord,
@@ -25,13 +26,12 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	const { store } = service;
 	const table = store.table(resource.name)!;
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
+	const findFilter = (parameter: string) =>
+		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
 	const path = `/v1/${resource.name}`;
 
 	const list: Route['handler'] = (c) => {
-		const { searchParams } = new URL(c.req.url);
-		const query = parseListQuery(resource, searchParams, (parameter) =>
-			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter),
-		);
+		const query = parseListQuery(resource, singleValues(c), findFilter);
 		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
 	};
 
@@ -91,13 +91,4 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
 		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
 	];
-}
-
-/** @throws Problem unknown_parameter */
-function queryOf(c: Context, known: string[]): Map<string, string> {
-	const given = singleValues(new URL(c.req.url).searchParams);
-	for (const name of given.keys()) {
-		if (!known.includes(name)) throw unknownParameter(name);
-	}
-	return given;
 }

@@ -1,11 +1,10 @@
-import { invalidParameter, Problem } from '../problem.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/database.ts';
+import { Problem } from '../problem.ts';
+import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
-import { changedValues, findByFields, refuseDuplicates } from './change.ts';
-import { customFieldsOf, customFieldType } from './custom-fields.ts';
-import { findByCustomField } from './custom-values.ts';
-import { isObject, type JsonObject } from './merge.ts';
+import { changedValues, refuseDuplicates } from './change.ts';
+import { findMatch } from './match.ts';
+import type { JsonObject } from './merge.ts';
 
 /** Who writes, when, and where to. */
 export interface Writing {
@@ -22,7 +21,7 @@ export function createRecord(writing: Writing, body: JsonObject): Answer {
 	const id = writing.newId(resource.idPrefix, now);
 	const at = new Date(now).toISOString();
 	const values = changedValues(writing.store, resource, undefined, body);
-	const record = arrange(resource, {
+	const record = arrangeRecord(resource, {
 		...values,
 		id,
 		object: resource.object,
@@ -63,14 +62,8 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 
 /** Updates the record that has the body's value of `matchOn`, or creates one. */
 export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
-	const matches = findMatches(writing, matchOn, body);
-	if (matches.length > 1) {
-		throw new Problem(
-			'ambiguous_match',
-			`More than one record of ${writing.resource.name} has this ${matchOn}.`,
-		);
-	}
-	return matches[0] ? recordAnswer(200, change(writing, matches[0], body)) : createRecord(writing, body);
+	const match = findMatch(writing.store, writing.resource, matchOn, body);
+	return match ? recordAnswer(200, change(writing, match, body)) : createRecord(writing, body);
 }
 
 /** @throws Problem not_found, also for deleted records */
@@ -83,7 +76,7 @@ export function existingRecord(store: Store, resource: Resource, id: string): St
 /** A change that changes nothing makes no new version. */
 function change(writing: Writing, stored: StoredRecord, body: JsonObject): StoredRecord {
 	const values = changedValues(writing.store, writing.resource, stored, body);
-	const same = arrange(writing.resource, { ...stored, ...values });
+	const same = arrangeRecord(writing.resource, { ...stored, ...values });
 	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
 	const record = { ...same, ...nextVersion(writing, same) };
 	save(writing, record, body);
@@ -102,13 +95,6 @@ const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecor
 	updated_by: actor,
 });
 
-/** The id first, then all fields in the order of the resource. */
-export function arrange(resource: Resource, values: StoredRecord): StoredRecord {
-	const { id, object } = values;
-	const fields = Object.keys(resource.properties).map((name) => [name, values[name] ?? null]);
-	return { id, object, ...Object.fromEntries(fields) } as StoredRecord;
-}
-
 /** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
 function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
@@ -118,31 +104,4 @@ function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): 
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,
 		{ headers: { ETag: etag(stored) } },
 	);
-}
-
-function findMatches({ store, resource }: Writing, matchOn: string, body: JsonObject) {
-	const fields = resource.unique[matchOn];
-	if (fields) {
-		const values = Object.fromEntries(
-			fields.map((field) => [field, matchValue(field, resource.fields[field]!.safeParse(body[field]))]),
-		);
-		return findByFields(store, resource, fields, values);
-	}
-	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
-	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
-	if (!field?.unique) {
-		const known = Object.keys(resource.unique).join(', ');
-		throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
-	}
-	const custom = isObject(body['custom_fields']) ? body['custom_fields'] : {};
-	const value = matchValue(matchOn, customFieldType(field).safeParse(custom[field.key]));
-	return findByCustomField(store, resource, field.key, value);
-}
-
-function matchValue(field: string, parsed: { success: boolean; data?: unknown }): unknown {
-	if (parsed.success && parsed.data != null && parsed.data !== '') return parsed.data;
-	const detail = `The body needs a valid ${field} to match on.`;
-	throw new Problem('validation_failed', detail, {
-		errors: [{ pointer: `/${field.replace('.', '/')}`, code: 'required', detail }],
-	});
 }

@@ -31,14 +31,18 @@ export async function readBytes(c: Context): Promise<Uint8Array> {
 	return new Uint8Array(await c.req.arrayBuffer());
 }
 
-/** @throws Problem malformed_json, validation_failed */
-export function parseJsonObject(bytes: Uint8Array): JsonObject {
-	let value: unknown;
+/** @throws Problem malformed_json */
+export function parseJson(bytes: Uint8Array): unknown {
 	try {
-		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+		return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch (error) {
 		throw new Problem('malformed_json', `The body cannot be read: ${(error as Error).message}.`);
 	}
+}
+
+/** @throws Problem malformed_json, validation_failed */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+	const value = parseJson(bytes);
 	if (isObject(value)) return value;
 	const detail = 'The body has to be a JSON object.';
 	throw new Problem('validation_failed', detail, {

@@ -2,6 +2,7 @@ import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
+import type { Resource } from '../schemas/resource.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -22,7 +23,7 @@ export const openApiDocument = () => ({
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
-		...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourcePaths(resource)))),
+		...ofAll(resourcePaths),
 		'/v1/account': {
 			get: {
 				operationId: 'getAccount',
@@ -52,9 +53,13 @@ export const openApiDocument = () => ({
 		headers,
 		responses: errorResponses(),
 		schemas: {
-			...Object.fromEntries(resources.flatMap((resource) => Object.entries(resourceSchemas(resource)))),
+			...ofAll(resourceSchemas),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
 		},
 	},
 });
+
+/** What `describe` says about each resource, in one object. */
+const ofAll = <T>(describe: (resource: Resource) => Record<string, T>): Record<string, T> =>
+	Object.fromEntries(resources.flatMap((resource) => Object.entries(describe(resource))));

@@ -33,7 +33,6 @@ const listOf = (name: string, description: string, items: JsonSchema): Parameter
 export function listParameters(resource: Resource): Parameter[] {
 	const { many } = namesOf(resource);
 	const sorts = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
-	const instant = (example: string) => ({ type: 'string', format: 'date-time', examples: [example] });
 	return [
 		query('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
 			type: 'string',
@@ -62,14 +61,17 @@ export function listParameters(resource: Resource): Parameter[] {
 			type: 'boolean',
 			default: false,
 		}),
-		query('updated_since', 'Only records changed at this instant or later.', instant(begin)),
-		query('updated_until', 'Only records changed before this instant.', instant(end)),
+		query('updated_since', 'Only records changed at this instant or later.', instant('2025-03')),
+		query('updated_until', 'Only records changed before this instant.', instant('2025-04')),
 		...filtersOf(resource).map(filterParameter),
 	];
 }
 
-const begin = '2025-03-01T00:00:00.000Z';
-const end = '2025-04-01T00:00:00.000Z';
+const instant = (month: string): JsonSchema => ({
+	type: 'string',
+	format: 'date-time',
+	examples: [`${month}-01T00:00:00.000Z`],
+});
 
 export const fieldsParameter = (resource: Resource): Parameter =>
 	listOf('fields', 'Which fields to answer with; id and object always come along.', {

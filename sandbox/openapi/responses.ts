@@ -6,7 +6,11 @@ const headerRefs = (...names: string[]): Headers =>
 	Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** On every response. */
-export const commonHeaders = headerRefs('X-Request-Id', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
+export const commonHeaders = headerRefs(
+	'X-Request-Id',
+	'X-RateLimit-Remaining',
+	'X-RateLimit-Reset',
+);
 
 export const headers = {
 	'X-Request-Id': {

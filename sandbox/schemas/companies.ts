@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { choice, currency, number, optional, phone, reference, text, url } from './fields.ts';
-import { lifecycleStages, postalAddress } from './people.ts';
+import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 

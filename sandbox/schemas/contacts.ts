@@ -11,7 +11,7 @@ import {
 	text,
 	url,
 } from './fields.ts';
-import { languageTag, lifecycleStages, postalAddress, timeZone } from './people.ts';
+import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
 import { withPrimary } from './primary.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';

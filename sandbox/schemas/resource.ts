@@ -58,6 +58,13 @@ export function defineResource<F extends Fields>(definition: Definition<F>): Res
 	};
 }
 
+/** A record with all its fields: the id first, the others in the order of the resource. */
+export function arrangeRecord(resource: Resource, values: StoredRecord): StoredRecord {
+	const { id, object } = values;
+	const fields = Object.keys(resource.properties).map((name) => [name, values[name] ?? null]);
+	return { id, object, ...Object.fromEntries(fields) } as StoredRecord;
+}
+
 export const hasCustomFields = (resource: Resource): boolean =>
 	'custom_fields' in resource.properties;
 

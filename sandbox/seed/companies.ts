@@ -4,7 +4,7 @@ import { addressIn, distinct, fillDigits, slug } from './people.ts';
 import type { Random } from './random.ts';
 import { companyNames, stages, trades } from './words.ts';
 
-const names = companyNames.split(' ');
+const names = companyNames.trim().split(/\s+/);
 
 /** @returns makes the values of the next company */
 export function companySeeds(random: Random) {

@@ -1,15 +1,10 @@
 import type { StoredRecord } from '../schemas/resource.ts';
 import { countries } from './countries.ts';
 import { contactValues } from './custom-fields.ts';
+import { namesByCountry } from './names.ts';
 import { addressIn, distinct, fillDigits, slug } from './people.ts';
 import type { Random } from './random.ts';
 import { jobTitles, leadSources, stages } from './words.ts';
-
-const homes = countries.map((country) => ({
-	...country,
-	firstNames: country.firstNames.split(' '),
-	lastNames: country.lastNames.split(' '),
-}));
 
 /**
  * @param employers the companies most of them work for
@@ -19,9 +14,10 @@ export function contactSeeds(random: Random, employers: StoredRecord[]) {
 	const distinctAddress = distinct();
 	return (i: number): Record<string, unknown> => {
 		const employer = random.chance(0.92) ? random.pick(employers) : undefined;
-		const home = homes.find(({ code }) => code === countryOf(employer)) ?? random.pick(homes);
-		const firstName = random.pick(home.firstNames);
-		const lastName = random.pick(home.lastNames);
+		const home = countries.find(({ code }) => code === countryOf(employer)) ?? random.pick(countries);
+		const names = namesByCountry[home.code]!;
+		const firstName = random.pick(names.first);
+		const lastName = random.pick(names.last);
 		const domain = employer?.['domain'] ?? 'mail.example';
 		const local = `${slug(firstName)}.${slug(lastName)}`;
 		const email = distinctAddress(`${local}@${domain}`, (count) => `${local}${count}@${domain}`);

@@ -14,8 +14,6 @@ export interface Country {
 	legalForm: string;
 	/** Each with its state or region. */
 	cities: ReadonlyArray<readonly [string, string]>;
-	firstNames: string;
-	lastNames: string;
 }
 
 export const countries: readonly Country[] = [
@@ -28,9 +26,13 @@ export const countries: readonly Country[] = [
 		postalCode: '#####',
 		street: 'Lindenstraße #',
 		legalForm: 'GmbH',
-		cities: [['Berlin', 'Berlin'], ['Hamburg', 'Hamburg'], ['München', 'Bayern'], ['Köln', 'Nordrhein-Westfalen'], ['Leipzig', 'Sachsen']],
-		firstNames: 'Anna Jürgen Lena Matthias Sabine Felix Katharina Tobias Ingrid Moritz Birgit Jonas',
-		lastNames: 'Müller Schneider Fischer Weber Krüger Wagner Schäfer Koch Richter Voß Lehmann Brandt',
+		cities: [
+			['Berlin', 'Berlin'],
+			['Hamburg', 'Hamburg'],
+			['München', 'Bayern'],
+			['Köln', 'Nordrhein-Westfalen'],
+			['Leipzig', 'Sachsen'],
+		],
 	},
 	{
 		code: 'ES',
@@ -41,9 +43,13 @@ export const countries: readonly Country[] = [
 		postalCode: '28###',
 		street: 'Calle Mayor #',
 		legalForm: 'S.L.',
-		cities: [['Madrid', 'Madrid'], ['Barcelona', 'Cataluña'], ['Sevilla', 'Andalucía'], ['Valencia', 'Comunidad Valenciana'], ['Bilbao', 'País Vasco']],
-		firstNames: 'Ana José Lucía Carlos Marta Álvaro Carmen Diego Elena Íñigo Pilar Sergio',
-		lastNames: 'García Moreno López Ruiz Hernández Muñoz Ortega Navarro Domínguez Vázquez Serrano Iglesias',
+		cities: [
+			['Madrid', 'Madrid'],
+			['Barcelona', 'Cataluña'],
+			['Sevilla', 'Andalucía'],
+			['Valencia', 'Comunidad Valenciana'],
+			['Bilbao', 'País Vasco'],
+		],
 	},
 	{
 		code: 'FR',
@@ -54,9 +60,13 @@ export const countries: readonly Country[] = [
 		postalCode: '75###',
 		street: '# rue de la République',
 		legalForm: 'SAS',
-		cities: [['Paris', 'Île-de-France'], ['Lyon', 'Auvergne-Rhône-Alpes'], ['Nantes', 'Pays de la Loire'], ['Lille', 'Hauts-de-France'], ['Toulouse', 'Occitanie']],
-		firstNames: 'Camille Antoine Chloé Étienne Léa Guillaume Hélène Julien Margaux Nicolas Sophie Théo',
-		lastNames: 'Martin Bernard Dubois Lefèvre Moreau Girard Roux Fournier Mercier Chevalier Gauthier Perrin',
+		cities: [
+			['Paris', 'Île-de-France'],
+			['Lyon', 'Auvergne-Rhône-Alpes'],
+			['Nantes', 'Pays de la Loire'],
+			['Lille', 'Hauts-de-France'],
+			['Toulouse', 'Occitanie'],
+		],
 	},
 	{
 		code: 'GB',
@@ -67,9 +77,13 @@ export const countries: readonly Country[] = [
 		postalCode: 'SW1A #AA',
 		street: '# Station Road',
 		legalForm: 'Ltd',
-		cities: [['London', 'England'], ['Manchester', 'England'], ['Leeds', 'England'], ['Edinburgh', 'Scotland'], ['Cardiff', 'Wales']],
-		firstNames: 'Oliver Amelia Harry Isla George Freya Callum Priya Rhys Eleanor Imran Siobhan',
-		lastNames: "Smith Taylor Davies Patel Wilson Hughes O'Connor Begum Campbell Thompson Khan Wright",
+		cities: [
+			['London', 'England'],
+			['Manchester', 'England'],
+			['Leeds', 'England'],
+			['Edinburgh', 'Scotland'],
+			['Cardiff', 'Wales'],
+		],
 	},
 	{
 		code: 'US',
@@ -80,9 +94,13 @@ export const countries: readonly Country[] = [
 		postalCode: '#####',
 		street: '# Main Street',
 		legalForm: 'Inc.',
-		cities: [['New York', 'NY'], ['Austin', 'TX'], ['Chicago', 'IL'], ['Seattle', 'WA'], ['Denver', 'CO']],
-		firstNames: 'Emily Michael Sofia James Aaliyah Tyler Grace Carlos Hannah Marcus Chloe Ethan',
-		lastNames: 'Johnson Williams Brown Garcia Miller Nguyen Anderson Jackson Kim Robinson Rivera Cooper',
+		cities: [
+			['New York', 'NY'],
+			['Austin', 'TX'],
+			['Chicago', 'IL'],
+			['Seattle', 'WA'],
+			['Denver', 'CO'],
+		],
 	},
 	{
 		code: 'SE',
@@ -93,9 +111,13 @@ export const countries: readonly Country[] = [
 		postalCode: '1## ##',
 		street: 'Storgatan #',
 		legalForm: 'AB',
-		cities: [['Stockholm', 'Stockholm'], ['Göteborg', 'Västra Götaland'], ['Malmö', 'Skåne'], ['Uppsala', 'Uppsala'], ['Örebro', 'Örebro']],
-		firstNames: 'Astrid Erik Elsa Björn Freja Gustav Linnéa Oskar Maja Åke Saga Viktor',
-		lastNames: 'Andersson Johansson Lindström Nilsson Sjöberg Bergqvist Öberg Holm Wallin Ekström Åkesson Lund',
+		cities: [
+			['Stockholm', 'Stockholm'],
+			['Göteborg', 'Västra Götaland'],
+			['Malmö', 'Skåne'],
+			['Uppsala', 'Uppsala'],
+			['Örebro', 'Örebro'],
+		],
 	},
 	{
 		code: 'BR',
@@ -106,9 +128,13 @@ export const countries: readonly Country[] = [
 		postalCode: '01###-###',
 		street: 'Avenida Paulista, #',
 		legalForm: 'Ltda.',
-		cities: [['São Paulo', 'SP'], ['Rio de Janeiro', 'RJ'], ['Curitiba', 'PR'], ['Recife', 'PE'], ['Belo Horizonte', 'MG']],
-		firstNames: 'João Beatriz Thiago Larissa Antônio Gabriela Vinícius Helena Caio Luíza Rafael Mariana',
-		lastNames: 'Silva Souza Oliveira Araújo Gonçalves Ribeiro Carvalho Almeida Barbosa Teixeira Cardoso Conceição',
+		cities: [
+			['São Paulo', 'SP'],
+			['Rio de Janeiro', 'RJ'],
+			['Curitiba', 'PR'],
+			['Recife', 'PE'],
+			['Belo Horizonte', 'MG'],
+		],
 	},
 	{
 		code: 'JP',
@@ -119,9 +145,13 @@ export const countries: readonly Country[] = [
 		postalCode: '1##-00##',
 		street: 'Marunouchi #-2-1',
 		legalForm: 'K.K.',
-		cities: [['Tokyo', 'Tokyo'], ['Osaka', 'Osaka'], ['Nagoya', 'Aichi'], ['Sapporo', 'Hokkaido'], ['Fukuoka', 'Fukuoka']],
-		firstNames: 'Haruto Yui Ren Sakura Daiki Aoi Kenji Mei Takumi Hina Sota Emi',
-		lastNames: 'Sato Suzuki Takahashi Tanaka Watanabe Ito Yamamoto Nakamura Kobayashi Kato Yoshida Sasaki',
+		cities: [
+			['Tokyo', 'Tokyo'],
+			['Osaka', 'Osaka'],
+			['Nagoya', 'Aichi'],
+			['Sapporo', 'Hokkaido'],
+			['Fukuoka', 'Fukuoka'],
+		],
 	},
 	{
 		code: 'AU',
@@ -132,8 +162,12 @@ export const countries: readonly Country[] = [
 		postalCode: '2###',
 		street: '# George Street',
 		legalForm: 'Pty Ltd',
-		cities: [['Sydney', 'NSW'], ['Melbourne', 'VIC'], ['Brisbane', 'QLD'], ['Perth', 'WA'], ['Adelaide', 'SA']],
-		firstNames: 'Charlotte Jack Matilda Noah Ruby Lachlan Zoe Angus Mia Cooper Indi Hugo',
-		lastNames: 'Jones White Walker Kelly Ryan Martin Singh Murphy Chen Clarke Bennett Doyle',
+		cities: [
+			['Sydney', 'NSW'],
+			['Melbourne', 'VIC'],
+			['Brisbane', 'QLD'],
+			['Perth', 'WA'],
+			['Adelaide', 'SA'],
+		],
 	},
 ];

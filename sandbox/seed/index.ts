@@ -1,10 +1,9 @@
-import { arrange } from '../collection/write.ts';
 import { idMaker } from '../ids.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/database.ts';
+import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
@@ -45,7 +44,7 @@ function* history(
 		const createdAt = Math.round(begin + (i * (end - begin)) / count);
 		const isChanged = random.chance(0.6);
 		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
-		yield arrange(resource, {
+		yield arrangeRecord(resource, {
 			...values(i),
 			id: newId(resource.idPrefix, createdAt),
 			object: resource.object,

@@ -1,6 +1,11 @@
 /** First part of a company's name. */
-export const companyNames =
-	'Altamira Nordwind Bluepeak Ferrovia Lumina Kestrel Solara Terranova Brightwater Vantage Corvid Meridian Halcyon Ostara Pinnacle Riverbend Silverline Tamarind Umbra Verdant Westgate Zephyr Arbor Beacon Cobalt Delphi Ember Fjord Granite Harbor Indigo Juniper Kodama Larkspur Monarch Nimbus Orchard Polaris Quarry Redwood Sequoia Tundra Upland Violet Willow Yarrow Amberly Boreal Cascade Drift';
+export const companyNames = `
+	Altamira Nordwind Bluepeak Ferrovia Lumina Kestrel Solara Terranova Brightwater Vantage
+	Corvid Meridian Halcyon Ostara Pinnacle Riverbend Silverline Tamarind Umbra Verdant
+	Westgate Zephyr Arbor Beacon Cobalt Delphi Ember Fjord Granite Harbor Indigo Juniper
+	Kodama Larkspur Monarch Nimbus Orchard Polaris Quarry Redwood Sequoia Tundra Upland Violet
+	Willow Yarrow Amberly Boreal Cascade Drift
+`;
 
 /** Second part, and the industry it tells of. */
 export const trades: ReadonlyArray<readonly [string, string]> = [
@@ -47,7 +52,14 @@ export const jobTitles = [
 	'Executive Assistant',
 ] as const;
 
-export const leadSources = ['website', 'referral', 'event', 'advertising', 'partner', 'import'] as const;
+export const leadSources = [
+	'website',
+	'referral',
+	'event',
+	'advertising',
+	'partner',
+	'import',
+] as const;
 
 /** Repeated as often as they are common. */
 export const stages = [

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** The keys that open the account. Only hashes are kept; the keys are random, so SHA-256 will do. */
+/** The keys that open the account. Only hashes are kept; SHA-256 will do for random keys. */
 export class ApiKeys {
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;

@@ -2,19 +2,29 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
 import type { Condition } from './condition.ts';
+import { indexDefinitions, live, sqlName, tableDefinition } from './definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
 
-const live = "deleted_at = ''";
+/** Which records of a table, in which order, beginning after which one. */
+export interface Selection {
+	conditions: Condition[];
+	/** Ends with the id. */
+	order: Order[];
+	/** One value for each column of the order. */
+	after: Cell[] | undefined;
+	includeDeleted: boolean;
+	limit: number;
+}
 
 /**
  * The records of one resource. A row is the record as JSON, beside one column for each field that
  * is filtered or sorted by, and one for search.
  */
 export class Table {
-	readonly resource: Resource;
 	readonly columns: Column[];
+	private readonly resource: Resource;
 	private readonly database: DatabaseSync;
-	private readonly sqlName: string;
+	private readonly name: string;
 	private readonly statements: Record<'find' | 'save' | 'changes' | 'version', StatementSync>;
 	private counts = new Map<string, number>();
 	private countedAt = '';
@@ -22,15 +32,16 @@ export class Table {
 	constructor(database: DatabaseSync, resource: Resource) {
 		this.database = database;
 		this.resource = resource;
-		this.sqlName = resource.name.replaceAll('-', '_');
+		this.name = sqlName(resource);
 		this.columns = columnsOf(resource);
-		const outdated = this.takeOutdated();
-		database.exec(`CREATE TABLE IF NOT EXISTS ${this.definition()}`);
+		const definition = tableDefinition(resource, this.columns);
+		const outdated = this.takeOutdated(definition);
+		database.exec(`CREATE TABLE IF NOT EXISTS ${definition}`);
 		const names = ['id', 'search', ...this.columns.map(({ name }) => quoted(name)), 'document'];
 		this.statements = {
-			find: database.prepare(`SELECT document FROM ${this.sqlName} WHERE id = ? AND ${live}`),
+			find: database.prepare(`SELECT document FROM ${this.name} WHERE id = ? AND ${live}`),
 			save: database.prepare(`
-				INSERT INTO ${this.sqlName} (${names.join()}) VALUES (${names.map(() => '?').join()})
+				INSERT INTO ${this.name} (${names.join()}) VALUES (${names.map(() => '?').join()})
 				ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join()}
 			`),
 			changes: database.prepare('SELECT total_changes() AS value'),
@@ -42,13 +53,13 @@ export class Table {
 
 	find(id: string): StoredRecord | undefined {
 		const row = this.statements.find.get(id);
-		return row && (JSON.parse(documentOf(row)) as StoredRecord);
+		return row && parseRecord(documentOf(row));
 	}
 
 	/** Live records for which all conditions hold. */
 	findAll(conditions: Condition[], limit: number): StoredRecord[] {
-		const query = { conditions, order: [], after: undefined, includeDeleted: false, limit };
-		return this.page(query).map((document) => JSON.parse(document) as StoredRecord);
+		const all = { conditions, order: [], after: undefined, includeDeleted: false, limit };
+		return this.page(all).map(parseRecord);
 	}
 
 	/** Adds the record, or replaces the one with its id. */
@@ -63,33 +74,27 @@ export class Table {
 
 	/** Adds many new records; the indexes are made at the end, which takes half the time. */
 	fill(records: Iterable<StoredRecord>): void {
-		for (const name of this.indexes().keys()) this.database.exec(`DROP INDEX IF EXISTS ${name}`);
+		for (const name of indexDefinitions(this.resource).keys()) {
+			this.database.exec(`DROP INDEX IF EXISTS ${name}`);
+		}
 		for (const record of records) this.save(record);
 		this.createIndexes();
 	}
 
 	/** Records as JSON texts. */
-	page(query: {
-		conditions: Condition[];
-		order: Order[];
-		after: Cell[] | undefined;
-		includeDeleted: boolean;
-		limit: number;
-	}): string[] {
-		const conditions = [...query.conditions];
+	page({ conditions, order, after, includeDeleted, limit }: Selection): string[] {
+		const all = [...conditions];
 		// The plus sign keeps SQLite from using the index on deleted_at, which would mean a sort.
-		if (!query.includeDeleted) conditions.push({ sql: `+${live}`, values: [] });
-		if (query.after) conditions.push(keysetCondition(query.order, query.after));
-		const order = query.order.map(
+		if (!includeDeleted) all.push({ sql: `+${live}`, values: [] });
+		if (after) all.push(keysetCondition(order, after));
+		const columns = order.map(
 			({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
 		);
-		const rows = this.database
-			.prepare(`
-				SELECT document FROM ${this.sqlName} WHERE ${allOf(conditions)}
-				${order.length > 0 ? `ORDER BY ${order.join()}` : ''} LIMIT ?
-			`)
-			.all(...valuesOf(conditions), query.limit);
-		return rows.map(documentOf);
+		const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+		return this.database
+			.prepare(`SELECT document FROM ${this.name} WHERE ${allOf(all)} ${orderBy} LIMIT ?`)
+			.all(...valuesOf(all), limit)
+			.map(documentOf);
 	}
 
 	/** Counts exactly; counts anew only when something was written since. */
@@ -102,7 +107,7 @@ export class Table {
 		const known = this.counts.get(key);
 		if (known !== undefined) return known;
 		const row = this.database
-			.prepare(`SELECT count(*) AS total FROM ${this.sqlName} WHERE ${allOf(all)}`)
+			.prepare(`SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(all)}`)
 			.get(...valuesOf(all));
 		const total = row!['total'] as number;
 		this.counts.set(key, total);
@@ -111,58 +116,27 @@ export class Table {
 
 	/** Makes look-ups by the value of a custom field fast. */
 	indexCustomField(key: string): void {
-		this.database.exec(`
-			CREATE INDEX IF NOT EXISTS ${this.sqlName}_custom_${key}
-			ON ${this.sqlName} (${customField(key)})
-		`);
+		const on = `${this.name} (${customField(key)})`;
+		this.database.exec(`CREATE INDEX IF NOT EXISTS ${this.name}_custom_${key} ON ${on}`);
 	}
 
 	/** The records of a file whose columns are not those of today; they are about to come back. */
-	private takeOutdated(): StoredRecord[] {
+	private takeOutdated(definition: string): StoredRecord[] {
 		const row = this.database
 			.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
-			.get(this.sqlName);
-		if (!row || row['sql'] === `CREATE TABLE ${this.definition()}`) return [];
-		const rows = this.database.prepare(`SELECT document FROM ${this.sqlName}`).all();
-		this.database.exec(`DROP TABLE ${this.sqlName}`);
-		return rows.map((row) => JSON.parse(documentOf(row)) as StoredRecord);
-	}
-
-	/** What comes after CREATE TABLE. */
-	private definition(): string {
-		const columns = this.columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
-		// The document comes last, so that scanning the columns before it does not touch it.
-		return `${this.sqlName} (
-			id TEXT PRIMARY KEY, search TEXT NOT NULL, ${columns.join(', ')}, document TEXT NOT NULL
-		)`;
-	}
-
-	/** What comes after CREATE, by name of the index. */
-	private indexes(): Map<string, string> {
-		const { unique, sortable, lookups } = this.resource;
-		const always = ['created_at', 'updated_at', 'deleted_at'];
-		const single = new Set([...always, ...sortable, ...lookups, ...Object.values(unique).flat()]);
-		const columns = (fields: string[]) => fields.map(quoted).join(', ');
-		return new Map([
-			...[...single].map((field): [string, string] => {
-				const name = `${this.sqlName}_by_${field}`;
-				return [name, `INDEX IF NOT EXISTS ${name} ON ${this.sqlName} (${columns([field, 'id'])})`];
-			}),
-			...Object.entries(unique).map(([match, fields]): [string, string] => {
-				const name = `${this.sqlName}_one_per_${match}`;
-				const given = fields.map((field) => `${quoted(field)} <> ''`).join(' AND ');
-				const on = `${this.sqlName} (${columns(fields)}) WHERE ${live} AND ${given}`;
-				return [name, `UNIQUE INDEX IF NOT EXISTS ${name} ON ${on}`];
-			}),
-		]);
+			.get(this.name);
+		if (!row || row['sql'] === `CREATE TABLE ${definition}`) return [];
+		const rows = this.database.prepare(`SELECT document FROM ${this.name}`).all();
+		this.database.exec(`DROP TABLE ${this.name}`);
+		return rows.map((row) => parseRecord(documentOf(row)));
 	}
 
 	private createIndexes(): void {
-		for (const index of this.indexes().values()) this.database.exec(`CREATE ${index}`);
+		for (const definition of indexDefinitions(this.resource).values()) {
+			this.database.exec(`CREATE ${definition}`);
+		}
 	}
 }
-
-const documentOf = (row: Record<string, unknown>): string => row['document'] as string;
 
 /** The SQL for the value of a custom field. Keys are plain words, so they need no quoting. */
 export const customField = (key: string): string => `document ->> '$.custom_fields.${key}'`;
@@ -171,3 +145,7 @@ const allOf = (conditions: Condition[]): string =>
 	conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true';
 
 const valuesOf = (conditions: Condition[]): Cell[] => conditions.flatMap(({ values }) => values);
+
+const documentOf = (row: Record<string, unknown>): string => row['document'] as string;
+
+const parseRecord = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseCommandLine, usage, UsageError } from '../../sandbox/command-line.ts';
+import { startSandbox } from '../../sandbox/serve.ts';
+
+const main = join(__dirname, '../../sandbox/main.ts');
+
+interface Run {
+	process: ChildProcess;
+	/** What it has printed up to now. */
+	output: { out: string; err: string };
+	/** Waits until it ends; gives the exit code. */
+	end: Promise<number | null>;
+}
+
+function run(...args: string[]): Run {
+	const child = spawn(process.execPath, [main, ...args]);
+	const output = { out: '', err: '' };
+	child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()));
+	child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()));
+	return { process: child, output, end: once(child, 'close').then(([code]) => code) };
+}
+
+async function firstLine({ process, output }: Run): Promise<string> {
+	while (!output.out.includes('\n')) await once(process.stdout!, 'data');
+	return output.out;
+}
+
+test.each([
+	[['--colour'], "Unknown option '--colour'."],
+	[['contacts'], "Unexpected argument 'contacts'."],
+	[['--port'], "Option '--port <value>' argument missing."],
+	[['--port', '70000'], '--port takes a whole number from 0 to 65535, not "70000".'],
+	[['--contacts', '-1'], 'argument is ambiguous'],
+	[['--contacts', 'many'], '--contacts takes a whole number from 0 to 1000000, not "many".'],
+	[['--plan', 'free'], '--plan is one of starter, pro, enterprise, not "free".'],
+	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
+	[['--api-key', 'two words'], '--api-key takes letters, digits and signs, without spaces.'],
+	[['--db', ''], '--db needs a value.'],
+])('%j is a mistake that is named', (args, message) => {
+	expect(() => parseCommandLine(args)).toThrow(UsageError);
+	expect(() => parseCommandLine(args)).toThrow(message);
+});
+
+test('all that can be said is understood', () => {
+	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
+	expect(parseCommandLine([...args.split(' '), '--faults'])).toEqual({
+		port: 1,
+		db: 'x.db',
+		contacts: 2,
+		apiKey: 'K',
+		plan: 'pro',
+		requestsPerMinute: 3,
+		faults: true,
+	});
+	expect(parseCommandLine([])).toEqual({ port: 4010, faults: false });
+	expect(parseCommandLine(['--help'])).toBeUndefined();
+	for (const flag of args.match(/--[\w-]+/g)!) expect(usage).toContain(flag);
+});
+
+test('a mistake ends it with code 2', async () => {
+	const { output, end } = run('--plan', 'free');
+	expect(await end).toBe(2);
+	expect(output).toEqual({ out: '', err: expect.stringContaining('See --help.') });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+	'it says in one line where it listens, answers, and stops on %s',
+	async (signal) => {
+		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
+		const line = await firstLine(sandbox);
+		const [, url] = /(http:\S+) with the API key KEY\n$/.exec(line)!;
+		const reply = await fetch(`${url}/v1/contacts`, { headers: { Authorization: 'Bearer KEY' } });
+		expect(await reply.json()).toMatchObject({ total: 1 });
+		sandbox.process.kill(signal);
+		expect(await sandbox.end).toBe(0);
+		expect(sandbox.output).toEqual({ out: line, err: '' });
+	},
+);
+
+test('a port in use is named, and what to do about it', async () => {
+	const { url, close } = await startSandbox({ contacts: 0 });
+	const port = Number(new URL(url).port);
+	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use. Stop what uses it`);
+	await close();
+});
+
+test('a file that is no database is named', async () => {
+	await expect(startSandbox({ db: main })).rejects.toThrow(`${main} cannot be used as a database`);
+});
+
+test('a made-up key is long, and opens the account; records outlive a restart', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const db = join(folder, 'sandbox.db');
+	const first = await startSandbox({ db, contacts: 3 });
+	expect(first.apiKey).toMatch(/^crm_[\w-]{32}$/);
+	await first.close();
+	const second = await startSandbox({ db, apiKey: first.apiKey });
+	const headers = { Authorization: `Bearer ${first.apiKey}` };
+	const reply = await fetch(`${second.url}/v1/contacts`, { headers });
+	expect(await reply.json()).toMatchObject({ total: 3 });
+	await second.close();
+	rmSync(folder, { recursive: true });
+});

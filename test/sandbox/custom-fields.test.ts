@@ -1,0 +1,122 @@
+import { errorsOf, inProcess } from './in-process.ts';
+
+const options = [
+	{ value: 'a', label: 'A' },
+	{ value: 'b', label: 'B' },
+];
+
+/** A sandbox in which contacts have a custom field `field`. */
+async function withField(definition: object) {
+	const sandbox = inProcess();
+	const field = { resource: 'contacts', key: 'field', label: 'Field', ...definition };
+	const defined = await sandbox.post('/v1/custom-fields', field);
+	const write = (value: unknown) =>
+		sandbox.post('/v1/contacts', { last_name: 'x', custom_fields: { field: value } });
+	return { ...sandbox, defined, write, path: `/v1/custom-fields/${defined.body.id}` };
+}
+
+test.each([
+	[{ type: 'text' }, 'short', 'x'.repeat(256)],
+	[{ type: 'long_text' }, 'x'.repeat(256), 1],
+	[{ type: 'number' }, 1.5, '1.5'],
+	[{ type: 'boolean' }, false, 'false'],
+	[{ type: 'date' }, '2024-02-29', '2025-02-29'],
+	[{ type: 'datetime' }, '2025-03-01T09:30:00.000Z', '2025-03-01'],
+	[{ type: 'select', options }, 'a', 'c'],
+	[{ type: 'multi_select', options }, ['a', 'b'], 'a'],
+	[{ type: 'url' }, 'https://x.example', 'x.example'],
+	[{ type: 'email' }, 'a@x.example', 'a'],
+	[{ type: 'phone' }, '+34915550142', '915550142'],
+	[{ type: 'user' }, 'usr_1', ''],
+])('%j takes values of its type only', async (definition, good, bad) => {
+	const { write } = await withField(definition);
+	const reply = await write(good);
+	expect(reply.status).toBe(201);
+	expect(reply.body.custom_fields).toEqual({ field: good });
+	expect(errorsOf(await write(bad))).toEqual({ '/custom_fields/field': 'invalid_value' });
+});
+
+test('a reference names a record of its resource', async () => {
+	const definition = { type: 'reference', reference_resource: 'companies' };
+	const { write, post } = await withField(definition);
+	expect(errorsOf(await write('com_0'))).toEqual({ '/custom_fields/field': 'reference_not_found' });
+	const company = await post('/v1/companies', { name: 'Altamira' });
+	expect((await write(company.body.id)).status).toBe(201);
+});
+
+test('a custom field nobody defined is refused', async () => {
+	const { post } = inProcess();
+	const reply = await post('/v1/companies', { name: 'x', custom_fields: { vip: true } });
+	expect(errorsOf(reply)).toEqual({ '/custom_fields/vip': 'unknown_field' });
+});
+
+test('a required one has to be there on create, and cannot be cleared', async () => {
+	const { post, patch, write } = await withField({ type: 'text', required: true });
+	const missing = { '/custom_fields/field': 'required' };
+	expect(errorsOf(await post('/v1/contacts', { last_name: 'x' }))).toEqual(missing);
+	const { body } = await write('here');
+	const path = `/v1/contacts/${body.id}`;
+	expect(errorsOf(await patch(path, { custom_fields: { field: null } }))).toEqual(missing);
+	expect(errorsOf(await patch(path, { custom_fields: null }))).toEqual(missing);
+	expect((await patch(path, { first_name: 'Ana' })).status).toBe(200);
+});
+
+test('one that is required later does not stand in the way of other changes', async () => {
+	const { path, patch, write } = await withField({ type: 'text' });
+	const { body } = await write(null);
+	await patch(path, { required: true });
+	expect((await patch(`/v1/contacts/${body.id}`, { first_name: 'Ana' })).status).toBe(200);
+});
+
+test('no two records have the same value of a unique one', async () => {
+	const { write, patch } = await withField({ type: 'text', unique: true });
+	const first = await write('same');
+	const reply = await write('same');
+	expect(reply.status).toBe(409);
+	expect(reply.body.existing_id).toBe(first.body.id);
+	const again = await patch(`/v1/contacts/${first.body.id}`, { custom_fields: { field: 'same' } });
+	expect(again.status).toBe(200);
+});
+
+test('a read-only one and an archived one take no values', async () => {
+	const { write, patch, path } = await withField({ type: 'text', read_only: true });
+	expect(errorsOf(await write('x'))).toEqual({ '/custom_fields/field': 'read_only' });
+	await patch(path, { read_only: false, archived_at: '2025-01-01T00:00:00Z' });
+	expect(errorsOf(await write('x'))).toEqual({ '/custom_fields/field': 'archived' });
+});
+
+test('resource, key and type are for ever', async () => {
+	const { patch, path } = await withField({ type: 'text' });
+	const change = { resource: 'companies', key: 'other', type: 'number', label: 'Other' };
+	expect(errorsOf(await patch(path, change))).toEqual({
+		'/resource': 'immutable',
+		'/key': 'immutable',
+		'/type': 'immutable',
+	});
+});
+
+test.each([
+	[{ type: 'select' }, '/options'],
+	[{ type: 'text', options }, '/options'],
+	[{ type: 'select', options: [options[0], options[0]] }, '/options'],
+	[{ type: 'reference' }, '/reference_resource'],
+	[{ type: 'text', reference_resource: 'contacts' }, '/reference_resource'],
+	[{ type: 'boolean', unique: true }, '/unique'],
+	[{ type: 'text', required: true, read_only: true }, '/read_only'],
+])('the definition %j is refused at %s', async (definition, pointer) => {
+	const { defined } = await withField(definition);
+	expect(errorsOf(defined)).toEqual({ [pointer]: 'invalid_value' });
+});
+
+test('a key is unique in its resource', async () => {
+	const { post } = await withField({ type: 'text' });
+	const field = { key: 'field', label: 'Field', type: 'text' };
+	expect((await post('/v1/custom-fields', { ...field, resource: 'contacts' })).status).toBe(409);
+	expect((await post('/v1/custom-fields', { ...field, resource: 'companies' })).status).toBe(201);
+});
+
+test('the fields of one resource are listed by it', async () => {
+	const { all } = inProcess();
+	const fields = await all('/v1/custom-fields?resource=companies&sort=position');
+	expect(fields.map(({ key }) => key)).toEqual(['industry_code', 'support_plan', 'partner_since']);
+});

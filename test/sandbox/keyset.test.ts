@@ -1,0 +1,32 @@
+import { DatabaseSync } from 'node:sqlite';
+import { contacts } from '../../sandbox/schemas/contacts.ts';
+import { Table } from '../../sandbox/store/table.ts';
+
+/** How SQLite goes about a page deep in a list, in its own words. */
+function plan(order: Array<{ column: string; descending: boolean }>, after: string[]): string {
+	const database = new DatabaseSync(':memory:');
+	const table = new Table(database, contacts);
+	const prepare = database.prepare.bind(database);
+	let details = '';
+	database.prepare = (sql) => {
+		if (sql.startsWith('SELECT document')) {
+			const steps = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...after, 500);
+			details = steps.map(({ detail }) => detail).join('; ');
+		}
+		return prepare(sql);
+	};
+	table.page({ conditions: [], order, after, includeDeleted: false, limit: 500 });
+	return details;
+}
+
+const id = { column: 'id', descending: false };
+
+test.each(contacts.sortable)('a page sorted by %s is read from its index, not sorted', (column) => {
+	const details = plan([{ column, descending: false }, id], ['x', 'con_x']);
+	expect(details).toContain(`USING INDEX contacts_by_${column} ((${column},id)>(?,?))`);
+	expect(details).not.toContain('TEMP B-TREE');
+});
+
+test('a page in the standard order is read from the primary key', () => {
+	expect(plan([id], ['con_x'])).toContain('(id>?)');
+});

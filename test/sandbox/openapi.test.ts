@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openApiDocument } from '../../sandbox/openapi/document.ts';
+import { inProcess, type Json } from './in-process.ts';
+
+const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
+
+/** Every value in the document, with the path to it. */
+function* walk(value: unknown, path = ''): Generator<[string, unknown]> {
+	yield [path, value];
+	if (typeof value !== 'object' || value === null) return;
+	for (const [name, member] of Object.entries(value)) yield* walk(member, `${path}/${name}`);
+}
+
+const operations: Array<{ path: string; method: string; operation: Json }> = Object.entries<Json>(
+	document.paths,
+).flatMap(([path, { parameters = [], ...methods }]) =>
+	Object.entries<Json>(methods).map(([method, operation]) => ({
+		path,
+		method: method.toUpperCase(),
+		operation: { ...operation, parameters: [...parameters, ...operation.parameters] },
+	})),
+);
+
+test('contract/openapi.json is up to date (else run: npm run contract)', () => {
+	const file = readFileSync(join(__dirname, '../../contract/openapi.json'), 'utf8');
+	expect(JSON.parse(file)).toEqual(document);
+});
+
+test('the service answers with its description', async () => {
+	const { send } = inProcess();
+	const { status, body } = await send('GET', '/openapi.json', undefined, { Authorization: '' });
+	expect(status).toBe(200);
+	expect(body).toEqual(document);
+});
+
+test('every reference leads somewhere', () => {
+	const references = [...walk(document)].filter(([path]) => path.endsWith('/$ref'));
+	expect(references.length).toBeGreaterThan(100);
+	for (const [, reference] of references) {
+		const parts = String(reference).split('/').slice(1);
+		const target = parts.reduce((parent: Json, part) => parent?.[part], document);
+		expect({ reference, target }).toEqual({ reference, target: expect.any(Object) });
+	}
+});
+
+test('every operation has a name of its own, and a link names one', () => {
+	const names = operations.map(({ operation }) => operation.operationId);
+	expect(new Set(names).size).toBe(names.length);
+	for (const [path, value] of walk(document)) {
+		if (/links\/\w+\/operationId$/.test(path)) expect(names).toContain(value);
+	}
+});
+
+test('every operation says which parameters, errors and headers it has', () => {
+	for (const { operation, path } of operations) {
+		const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
+		expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+		expect(operation.summary).toEqual(expect.any(String));
+		for (const status of ['401', '405', '429', '500', '503']) {
+			expect(operation.responses).toHaveProperty(status);
+		}
+		for (const [status, response] of Object.entries<Json>(operation.responses)) {
+			if (Number(status) >= 400) continue;
+			expect(Object.keys(response.headers)).toEqual(
+				expect.arrayContaining(['X-Request-Id', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
+			);
+		}
+	}
+});
+
+test('exactly what is described is possible', async () => {
+	const { send } = inProcess();
+	for (const path of Object.keys(document.paths)) {
+		const described = operations.filter((one) => one.path === path).map(({ method }) => method);
+		const { headers } = await send('OPTIONS', path.replace('{id}', 'x'));
+		const allowed = headers.get('Allow')?.split(', ') ?? [];
+		expect(allowed.filter((method) => method !== 'HEAD').sort()).toEqual(described.sort());
+	}
+});
+
+/** A value for a parameter, as its description suggests. */
+function sample(schema: Json): string {
+	if (schema.type === 'array') return sample(schema.items);
+	if (schema.examples ?? schema.enum) return String((schema.examples ?? schema.enum)[0]);
+	if (schema.type === 'integer') return String(schema.minimum ?? 1);
+	if (schema.type === 'boolean') return 'true';
+	if (schema.format === 'date-time') return '2025-03-01T09:30:00.000Z';
+	return schema.pattern ? 'x.example' : 'x';
+}
+
+test('every query parameter of a list works as described', async () => {
+	const { get } = inProcess({ contacts: 1 });
+	for (const { operation, path } of operations) {
+		if (!operation.operationId.startsWith('list')) continue;
+		for (const { name, schema } of operation.parameters) {
+			if (name === 'cursor') continue;
+			const reply = await get(`${path}?${name}=${encodeURIComponent(sample(schema))}`);
+			expect({ path, name, status: reply.status }).toEqual({ path, name, status: 200 });
+		}
+	}
+});
+
+test.each(['Contact', 'Company', 'CustomField'])('%s records have the fields described', async (name) => {
+	const { get } = inProcess({ contacts: 1 });
+	const { properties } = document.components.schemas[name];
+	const path = operations.find(({ operation }) => operation.operationId === `get${name}`)!.path;
+	const { body } = await get(path.replace('/{id}', '?limit=1'));
+	expect(Object.keys(body.data[0]).sort()).toEqual(Object.keys(properties).sort());
+});
+
+test.each(['Contact', 'Company', 'CustomField'])('the forms for %s are flat and labelled', (name) => {
+	for (const form of ['Create', 'Update', 'Upsert']) {
+		const { properties, ...schema } = document.components.schemas[name + form];
+		expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+		expect(JSON.stringify(properties)).not.toMatch(/"(anyOf|allOf|oneOf|\$ref|readOnly)"/);
+		for (const property of Object.values<Json>(properties)) {
+			const label = { title: expect.any(String), description: expect.any(String) };
+			expect(property).toMatchObject({ ...label, type: expect.anything() });
+		}
+	}
+});
+
+test('the example of a new company makes a company', async () => {
+	const { post } = inProcess();
+	const { parent_company_id: _, tag_ids: __, custom_fields: ___, ...example } =
+		document.components.schemas.CompanyCreate.example;
+	const { status, body } = await post('/v1/companies', example);
+	expect(status).toBe(201);
+	expect(body).toMatchObject(example);
+});
