@@ -160,6 +160,13 @@ describe('filters', () => {
 		for (const record of records) expect(record.lifecycle_stage).toBe('customer');
 	});
 
+	test('take several choices from an expression', async () => {
+		const given = '={{ ["customer", "lead"] }}';
+		await run({ parameters: getMany('contact', {}, { lifecycle_stage: given }) });
+		const [request] = await sandbox.requests();
+		expect(decodeURIComponent(request?.query ?? '')).toContain('lifecycle_stage=customer,lead');
+	});
+
 	test('of time are meant in the time zone of the workflow', async () => {
 		await run({
 			parameters: getMany('contact', {}, { 'created_at[gte]': '2026-03-01T00:00:00' }),

@@ -76,6 +76,10 @@ describe('the fields to map', () => {
 test('filters and orders come from the same description', async () => {
 	const filters = byId((await picker(getFilters, setup())).fields);
 	expect(filters['created_at[gte]']).toMatchObject({ type: 'dateTime', required: false });
+	expect(filters.lifecycle_stage).toMatchObject({
+		type: 'options',
+		options: expect.arrayContaining([{ name: 'Customer', value: 'customer' }]),
+	});
 	expect(filters.cursor).toBeUndefined();
 	expect(filters.limit).toBeUndefined();
 	const orders = await picker(getSortOrders, setup());

@@ -72,15 +72,17 @@ function mapperField(field: Field, matchable: string[] = []): ResourceMapperFiel
 		defaultMatch: matchable[0] === name,
 	};
 	if (kind === 'boolean') mapped.options = trueOrFalse;
-	if (kind === 'choice') {
-		mapped.options = (choices ?? []).map((choice) => ({ name: choice.label, value: choice.value }));
+	if (choices) {
+		// Several choices, where a field takes them, are given by an expression.
+		mapped.type = 'options';
+		mapped.options = choices.map((choice) => ({ name: choice.label, value: choice.value }));
 	}
 	return mapped;
 }
 
 /** n8n shows no description beside a mapped field, so its label says what to write. */
-function labelOf({ label, kind, reference }: Field): string {
-	if (kind === 'list') return `${label} (Comma-Separated)`;
+function labelOf({ label, kind, reference, choices }: Field): string {
+	if (kind === 'list' && !choices) return `${label} (Comma-Separated)`;
 	if (kind === 'json') return `${label} (JSON)`;
 	return reference === undefined ? label : `${label} (ID)`;
 }
