@@ -1,0 +1,55 @@
+import { buildScanConfig } from '@n8n/scan-community-package/scanner/scanner.mjs';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+export default defineConfig(
+	{ ignores: ['dist/', '.demo/', '.tmp/', 'contract/'] },
+	{
+		// The gate ignores disabling comments, so here they are reported instead of obeyed.
+		linterOptions: { noInlineConfig: true },
+	},
+	{
+		files: ['**/*.{ts,mjs}'],
+		extends: [tseslint.configs.recommended],
+		rules: {
+			eqeqeq: ['error', 'always', { null: 'ignore' }],
+			'no-warning-comments': 'error',
+			// A file has one subject and is read without scrolling far.
+			'max-lines': ['error', { max: 200 }],
+			'@typescript-eslint/consistent-type-imports': 'error',
+			'@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+		},
+	},
+	{
+		files: ['**/*.ts'],
+		extends: [tseslint.configs.recommendedTypeCheckedOnly],
+		languageOptions: {
+			parserOptions: { project: './tsconfig.all.json', tsconfigRootDir: import.meta.dirname },
+		},
+		rules: {
+			// Values of JSON are unknown by nature, and told apart before they are shown.
+			'@typescript-eslint/no-base-to-string': 'off',
+			'@typescript-eslint/restrict-template-expressions': 'off',
+			// Where a promise is asked for, `async` turns what is thrown into a rejection.
+			'@typescript-eslint/require-await': 'off',
+			// Our objects hold functions that know no `this`, so they may be passed on alone.
+			'@typescript-eslint/unbound-method': 'off',
+		},
+	},
+	{
+		// A test looks at answers of any shape; what it expects of them is the check.
+		files: ['test/**/*.ts'],
+		rules: {
+			'@typescript-eslint/no-unsafe-argument': 'off',
+			'@typescript-eslint/no-unsafe-assignment': 'off',
+			'@typescript-eslint/no-unsafe-call': 'off',
+			'@typescript-eslint/no-unsafe-member-access': 'off',
+			'@typescript-eslint/no-unsafe-return': 'off',
+		},
+	},
+	{
+		// What n8n's verification lints, with its very rules.
+		files: ['package.json', '{nodes,credentials}/**/*.{js,ts,json}'],
+		extends: [await buildScanConfig()],
+	},
+);

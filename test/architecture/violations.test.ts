@@ -1,0 +1,65 @@
+import { design } from './design.ts';
+import { importsOf } from './imports.ts';
+import { brokenArrows, cycles, emptyNames, longFiles } from './violations.ts';
+
+const node = 'nodes/CrmPlatform';
+const broken = (sources: Record<string, string>) =>
+	brokenArrows(new Map(Object.entries(sources)), design);
+
+test.each([
+	['an upward arrow', `${node}/api/send.ts`, `import { run } from '../operations/get';`],
+	['a package nobody allowed', `${node}/api/send.ts`, `import axios from 'axios';`],
+	['the sandbox', `${node}/operations/get.ts`, `import '../../../sandbox/app';`],
+	['the nodes, from the sandbox', 'sandbox/app.ts', `export * from '../nodes/CrmPlatform/model';`],
+	['the tests', 'tools/build.ts', `import { server } from '../test/server.ts';`],
+	['a type from far away', `${node}/api/send.ts`, `import type { Model } from '../model';`],
+	['a value where types are allowed', `${node}/model.ts`, `import { send } from './api/send';`],
+	['a type inline', `${node}/resources/contact.ts`, `type A = import('../api/send').A;`],
+	['a module loaded later', `${node}/api/send.ts`, `await import('../execute');`],
+	['a module required', 'credentials/Api.credentials.ts', `const x = require('fs');`],
+	['an old import', `${node}/execute.ts`, `import search = require('./pickers/search');`],
+])('%s is a broken arrow', (_, file, text) => {
+	expect(broken({ [file]: text })).toEqual([expect.stringContaining(`${file} may not import`)]);
+});
+
+test.each([
+	[`${node}/operations/get.ts`, `import { send } from '../api/send';`],
+	[`${node}/operations/get.ts`, `import { simplify } from './simplify';`],
+	[`${node}/model.ts`, `import { type Send } from './api/send';`],
+	[`${node}/api/page.ts`, `import { z } from 'zod/v4';`],
+	[`${node}/api/page.ts`, `// import '../execute'\nconst text = "import '../execute'";`],
+	['sandbox/main.ts', `import { parseArgs } from 'node:util';`],
+])('%s may hold %s', (file, text) => {
+	expect(broken({ [file]: text })).toEqual([]);
+});
+
+test('a file of no part is reported', () => {
+	expect(broken({ 'nodes/CrmPlatform/other/new.ts': '' })).toEqual([
+		'nodes/CrmPlatform/other/new.ts belongs to no part of the design',
+	]);
+});
+
+test('a cycle is found, through an index file and types too', () => {
+	const sources = new Map([
+		['a.ts', `import './b';`],
+		['b/index.ts', `import type { A } from '../c.ts';`],
+		['c.ts', `import './a'; import './d';`],
+		['d.ts', ''],
+	]);
+	expect(cycles(importsOf(sources))).toEqual(['a.ts → b/index.ts → c.ts → a.ts']);
+});
+
+test('a line too many is reported', () => {
+	const sources = new Map([
+		['long.ts', 'line\n'.repeat(201)],
+		['right.ts', 'line\n'.repeat(200)],
+	]);
+	expect(longFiles(sources, 200)).toEqual(['long.ts has 201 lines']);
+});
+
+test('a name that says nothing is reported', () => {
+	expect(emptyNames(['api/apiUtils.ts', 'api/pages.ts', 'manager/pages.ts'])).toEqual([
+		'api/apiUtils.ts',
+		'manager/pages.ts',
+	]);
+});

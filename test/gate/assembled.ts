@@ -1,0 +1,33 @@
+import ts from 'typescript';
+
+/**
+ * A node's source with its description written out: what code assembles, a linter cannot see.
+ *
+ * @param source the text of the `.node.ts` file
+ * @param description what the class holds at run time
+ * @throws if the source has no class with a description
+ */
+export function withDescription(source: string, description: object): string {
+	const file = ts.createSourceFile('', source, ts.ScriptTarget.Latest);
+	const value = file.statements
+		.filter(ts.isClassDeclaration)
+		.flatMap(({ members }) => [...members])
+		.filter(ts.isPropertyDeclaration)
+		.find(({ name }) => name.getText(file) === 'description')?.initializer;
+	if (!value) throw new Error('No class with a description in this source.');
+	return source.slice(0, value.getStart(file)) + print(description) + source.slice(value.end);
+}
+
+/** A value as TypeScript; a connection as the constant that n8n's rules want to see. */
+function print(value: unknown, key = ''): string {
+	if (Array.isArray(value)) return `[\n${value.map((item) => `${print(item, key)},\n`).join('')}]`;
+	if (typeof value === 'object' && value !== null) {
+		const properties = Object.entries(value).map(([name, own]) => {
+			const printed = /^[a-z]\w*$/i.test(name) ? name : JSON.stringify(name);
+			return `${printed}: ${print(own, name)},\n`;
+		});
+		return `{\n${properties.join('')}}`;
+	}
+	const isConnection = key === 'inputs' || key === 'outputs';
+	return isConnection && value === 'main' ? 'NodeConnectionTypes.Main' : JSON.stringify(value);
+}

@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { withDescription } from './assembled.ts';
+import { contentFaults, importFaults } from './contents.ts';
+import { manifestFaults, type Manifest } from './manifest.ts';
+import { runScript } from './packed.ts';
+
+const manifest = JSON.parse(
+	readFileSync(resolve(__dirname, '../../package.json'), 'utf8'),
+) as Manifest;
+
+test.each<[string, Manifest]>([
+	['name must begin with n8n-nodes-', { name: 'crm-platform' }],
+	['files must be dist and nothing else', { files: ['dist', 'sandbox'] }],
+	['peerDependencies must be n8n-workflow *', { peerDependencies: { 'n8n-workflow': '^2' } }],
+	['no dependencies allowed', { dependencies: {} }],
+	['no script prepare allowed', { scripts: { prepare: 'npm run build' } }],
+	['author must have a name and an email', { author: { name: 'Somebody' } }],
+])('a manifest is refused: %s', (fault, change) => {
+	expect(manifestFaults({ ...manifest, ...change })).toEqual([fault]);
+});
+
+test('a stranger in the tarball is reported, and a missing codex or icon', () => {
+	const n8n = { nodes: ['dist/nodes/A.node.js'], credentials: [] };
+	const loaded = [{ file: 'dist/nodes/A.node.js', icon: 'file:../icons/a.svg' }];
+	const files = ['package.json', 'dist/nodes/A.node.js', 'sandbox/main.ts'];
+	expect(contentFaults(files, { n8n }, loaded)).toEqual([
+		'sandbox/main.ts does not belong here',
+		'dist/nodes/A.node.json is missing',
+		'dist/icons/a.svg is missing',
+	]);
+});
+
+test('a module that n8n does not offer is reported, also one loaded late', () => {
+	const text = `
+		const zod = require('zod/v4');
+		const near = require('./near');
+		async function later() { await Promise.resolve().then(() => require('axios')); }
+		const far = require('../test/far');`;
+	const sources = new Map([
+		['dist/a.js', text],
+		['dist/near.js', ''],
+	]);
+	const faults = importFaults(sources, [...sources.keys()]);
+	expect(faults).toEqual([
+		'dist/a.js loads axios',
+		expect.stringContaining('dist/a.js loads test/far'),
+	]);
+});
+
+const source = `
+import { NodeConnectionTypes } from 'n8n-workflow';
+export class Example implements INodeType {
+	description: INodeTypeDescription = { ...assembled() };
+	methods = {};
+}`;
+
+test('a description is written out in place, everything around it kept', () => {
+	const description = { name: 'it’s', inputs: ['main'], 'odd-key': [{ default: 'main' }] };
+	expect(withDescription(source, description).replace(/\s+/g, ' ')).toBe(
+		source
+			.replace(
+				'{ ...assembled() }',
+				'{ name: "it’s", inputs: [ NodeConnectionTypes.Main, ], ' +
+					'"odd-key": [ { default: "main", }, ], }',
+			)
+			.replace(/\s+/g, ' '),
+	);
+});
+
+test('a warning is reported though the gate lets it pass', () => {
+	const folder = join(mkdtempSync(join(tmpdir(), 'gate-warning-')), 'source');
+	try {
+		mkdirSync(folder);
+		const { homepage: _, ...withoutHomepage } = manifest;
+		writeFileSync(join(folder, 'package.json'), JSON.stringify(withoutHomepage));
+		const { passed, complaints } = JSON.parse(runScript('scan.ts', ['source', folder], folder));
+		expect(passed).toBe(true);
+		expect(complaints).toContainEqual(expect.stringContaining('"homepage"'));
+	} finally {
+		rmSync(resolve(folder, '..'), { recursive: true, force: true });
+	}
+}, 60_000);

@@ -1,0 +1,78 @@
+import { cpSync, globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { withDescription } from './assembled.ts';
+import { contentFaults, importFaults, type Loaded } from './contents.ts';
+import { manifestFaults, type Manifest } from './manifest.ts';
+import { packClone, runScript, type Packed } from './packed.ts';
+
+interface LoadedNode extends Loaded {
+	description: Loaded & { name: string };
+}
+
+const clean = { passed: true, complaints: [] };
+
+describe("n8n's verification gate", () => {
+	let packed: Packed;
+	let manifest: Manifest;
+
+	beforeAll(() => {
+		packed = packClone();
+		manifest = JSON.parse(readFileSync(join(packed.unpacked, 'package.json'), 'utf8'));
+	}, 120_000);
+	afterAll(() => packed?.remove());
+
+	const scan = (kind: 'source' | 'tarball', folder: string): unknown =>
+		JSON.parse(runScript('scan.ts', [kind, folder], folder));
+	const load = (): { nodes: LoadedNode[]; credentials: Loaded[] } =>
+		JSON.parse(runScript('load.ts', [packed.unpacked], packed.unpacked));
+
+	test('finds no error and no warning in the sources', () => {
+		expect(scan('source', packed.source)).toEqual(clean);
+	}, 60_000);
+
+	test('finds no error and no warning in the tarball', () => {
+		expect(scan('tarball', packed.unpacked)).toEqual(clean);
+	}, 60_000);
+
+	test('finds no error and no warning in the descriptions as code assembles them', () => {
+		const folder = mkdtempSync(join(dirname(packed.source), 'assembled-'));
+		for (const part of ['package.json', 'nodes', 'credentials', 'icons']) {
+			cpSync(join(packed.source, part), join(folder, part), { recursive: true });
+		}
+		for (const { file, description } of load().nodes) {
+			const path = join(folder, file.replace(/^dist/, '').replace(/js$/, 'ts'));
+			writeFileSync(path, withDescription(readFileSync(path, 'utf8'), description));
+		}
+		expect(scan('source', folder)).toEqual(clean);
+	}, 60_000);
+
+	test('finds a manifest that obeys its list', () => {
+		expect(manifestFaults(manifest)).toEqual([]);
+	});
+
+	test('finds in the tarball every file it needs and no other', () => {
+		const { nodes, credentials } = load();
+		const loaded = [
+			...nodes.map(({ file, description }) => ({ ...description, file })),
+			...credentials,
+		];
+		expect(contentFaults(packed.files, manifest, loaded)).toEqual([]);
+		expect(packed.bytes).toBeLessThan(200_000);
+	});
+
+	test('lets every node and credential load where nothing but what n8n offers is installed', () => {
+		const { nodes, credentials } = load();
+		expect(nodes.map(({ description }) => description.name)).toContain('crmPlatform');
+		expect(credentials).toHaveLength(manifest.n8n?.credentials?.length ?? -1);
+	});
+
+	test('lets no file load anything else, whenever it may run', () => {
+		const scripts = globSync('**/*.js', { cwd: packed.unpacked });
+		const sources = new Map(
+			scripts.map((file) => [file, readFileSync(join(packed.unpacked, file), 'utf8')]),
+		);
+		expect(sources.size).toBeGreaterThan(0);
+		expect(importFaults(sources, packed.files)).toEqual([]);
+	});
+});

@@ -1,0 +1,93 @@
+const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const body = (name: string) => ({ $ref: `#/components/requestBodies/${name}` });
+const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+const refused = { $ref: '#/components/responses/Refused' };
+
+interface Names {
+	/** Singular and plural as they stand in the names of components, such as Contact. */
+	one: string;
+	many: string;
+	path: string;
+	/** The unique field an upsert matches on. */
+	key: string;
+	filters: string[];
+	/** Link Objects of the list: how the next page is asked for. */
+	links?: object;
+}
+
+/** The two paths of a collection and all their methods. */
+export function pathsOf({ one, many, path, key, filters, links }: Names) {
+	const answer = (text: string) => ({ description: text, content: json(one) });
+	const created = answer(`The new ${one}`);
+	const changed = answer(`The changed ${one}`);
+	return {
+		[`/${path}`]: {
+			get: {
+				operationId: `${path}.browse`,
+				summary: `Browse ${path}`,
+				parameters: [
+					parameter('After'),
+					parameter('PageSize'),
+					parameter(`${many}Order`),
+					...filters.map((name) => parameter(`${many}${name}`)),
+				],
+				responses: {
+					'200': {
+						description: `A page of ${path}`,
+						content: json(`${many}Page`),
+						...(links ? { links } : {}),
+					},
+					default: refused,
+				},
+			},
+			post: {
+				operationId: `${path}.add`,
+				summary: `Add a ${one}`,
+				parameters: [parameter('WriteKey')],
+				requestBody: body(`New${one}`),
+				responses: { '201': created, default: refused },
+			},
+			put: {
+				operationId: `${path}.put`,
+				summary: `Change the ${one} with this ${key}, or add it`,
+				parameters: [
+					parameter('WriteKey'),
+					{
+						name: 'key',
+						in: 'query',
+						required: true,
+						description: 'The unique field to match on',
+						schema: { type: 'string', enum: [key] },
+					},
+				],
+				requestBody: body(`New${one}`),
+				responses: { '200': changed, '201': created, default: refused },
+			},
+		},
+		[`/${path}/{reference}`]: {
+			parameters: [parameter('Reference')],
+			get: {
+				operationId: `${path}.read`,
+				summary: `Read a ${one}`,
+				responses: { '200': answer(`The ${one}`), default: refused },
+			},
+			patch: {
+				operationId: `${path}.change`,
+				summary: `Change some fields of a ${one}`,
+				parameters: [parameter('WriteKey')],
+				requestBody: body(`Changed${one}`),
+				responses: { '200': changed, default: refused },
+			},
+			delete: {
+				operationId: `${path}.remove`,
+				summary: `Remove a ${one}`,
+				parameters: [parameter('WriteKey')],
+				responses: { '204': { description: 'Removed' }, default: refused },
+			},
+		},
+	};
+}
+
+function json(name: string) {
+	return { 'application/json': { schema: schema(name) } };
+}
