@@ -4,8 +4,10 @@ module.exports = {
 	testTimeout: 60_000,
 	setupFiles: ['<rootDir>/test/setup.ts'],
 	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
+	// An ES module, which jest's loader does not take as it is.
+	transformIgnorePatterns: ['/node_modules/(?!oauth4webapi/)'],
 	transform: {
-		'^.+\\.ts$': [
+		'^.+\\.ts$|/oauth4webapi/.+\\.js$': [
 			'@swc/jest',
 			{
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
