@@ -5,12 +5,16 @@ import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
-import { authenticated, identify } from './middleware/authentication.ts';
+import { authenticated, authorized, identify } from './middleware/authentication.ts';
 import { injectFaults } from './middleware/faults.ts';
 import { oneAtATime } from './middleware/idempotency.ts';
 import { RateLimiter, rateLimit, rateLimitHeaders } from './middleware/rate-limit.ts';
 import { logRequests, RequestLog } from './middleware/request-log.ts';
+import { OAuthError, oauthErrorOf } from './oauth/error.ts';
+import { oauthRoutes } from './oauth/routes.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { settingsRoutes } from './pages/settings-routes.ts';
+import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './plans.ts';
 import { Problem } from './problem.ts';
 import { mount, type Route } from './router.ts';
@@ -54,7 +58,11 @@ export function createApp(options: AppOptions): Hono<Env> {
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identify(service));
 	for (const path of ['/v1/*', '/contacts']) {
-		app.use(path, rateLimit(service, limiter), authenticated);
+		app.use(path, rateLimit(service, limiter), authenticated, authorized);
+	}
+	// No one has to be known here, so here guessing is what has to be slowed down.
+	for (const path of ['/oauth/token', '/oauth/revoke', '/sign-in']) {
+		app.use(path, rateLimit(service, limiter));
 	}
 	app.use(oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
@@ -67,16 +75,19 @@ export function createApp(options: AppOptions): Hono<Env> {
 		return problem.response(c.get('requestId'));
 	});
 	app.onError((error, c) => {
-		if (error instanceof Problem) return error.response(c.get('requestId'));
-		if (!options.store.isOpen) {
-			const problem = new Problem('unavailable', 'The service is shutting down.');
-			return problem.response(c.get('requestId'));
-		}
-		console.error(error);
-		const problem = new Problem('internal_error', 'This is a fault of the service. Try again.');
-		return problem.response(c.get('requestId'));
+		if (error instanceof OAuthError) return error.response();
+		const problem = problemOf(error, options.store);
+		const isOAuth = c.req.path.startsWith('/oauth/');
+		return isOAuth ? oauthErrorOf(problem).response() : problem.response(c.get('requestId'));
 	});
 	return app;
+}
+
+function problemOf(error: Error, store: Store): Problem {
+	if (error instanceof Problem) return error;
+	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
+	console.error(error);
+	return new Problem('internal_error', 'This is a fault of the service. Try again.');
 }
 
 function serviceRoutes(service: Service): Route[] {
@@ -96,6 +107,9 @@ function serviceRoutes(service: Service): Route[] {
 				return c.json(accountOf(service));
 			},
 		},
+		...oauthRoutes(service),
+		...signInRoutes(service),
+		...settingsRoutes(service),
 		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];
@@ -105,5 +119,6 @@ const welcome = {
 	name: 'CRM Platform API, sandbox',
 	about: 'The service as its contract describes it, with made-up data.',
 	description: '/openapi.json',
+	settings: '/settings/api',
 	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
 };

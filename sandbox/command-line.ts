@@ -1,8 +1,13 @@
 import { parseArgs } from 'node:util';
 import { type Plan, planNames, plans } from './plans.ts';
+import { demoMembers } from './seed/members.ts';
 import type { SandboxOptions } from './serve.ts';
 
 const planList = planNames.map((name) => `${name}: ${plans[name]}`).join(', ');
+
+const memberList = demoMembers
+	.map(({ email, password, role }) => `  ${email} (${role}), password ${password}`)
+	.join('\n');
 
 export const usage = `Serves the CRM Platform API, with made-up data, on this machine.
 
@@ -14,6 +19,9 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --requests-per-minute N   instead of what the plan allows
   --faults                  lets tests ask for faults at /_sandbox/faults
   --help                    shows this
+
+API keys and OAuth clients are made at /settings/api. Who can sign in there:
+${memberList}
 `;
 
 /** A mistake in the command line, in words for the person who typed it. */

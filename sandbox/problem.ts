@@ -5,6 +5,8 @@ export const problems = {
 	unknown_parameter: [400, 'There is no such parameter'],
 	invalid_cursor: [400, 'The cursor is not valid for this list'],
 	invalid_credentials: [401, 'The credentials are not valid'],
+	token_expired: [401, 'The access token has expired'],
+	insufficient_scope: [403, 'The access token does not allow this'],
 	not_found: [404, 'Not found'],
 	method_not_allowed: [405, 'The method is not allowed here'],
 	duplicate: [409, 'A record with this value exists already'],

@@ -35,7 +35,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const store = openStore(options.db ?? ':memory:');
 	try {
 		seed(store, options.contacts ?? 200);
-		store.apiKeys.add(idMaker()('key', Date.now()), apiKey);
+		store.apiKeys.add(idMaker()('key', Date.now()), apiKey, { name: 'Command line' });
 		const server = createAdaptorServer({ fetch: createApp({ ...options, store }).fetch });
 		server.listen(port, host);
 		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {

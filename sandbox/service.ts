@@ -12,9 +12,9 @@ export interface Service {
 	newId(prefix: string, now: number): string;
 }
 
-/** Who sent a request: the API key it came with. */
+/** Who sent a request: the API key it came with, or the user whose access token it came with. */
 export interface Caller {
-	type: 'api_key';
+	type: 'api_key' | 'user';
 	id: string;
 }
 
@@ -25,6 +25,12 @@ export interface Env {
 	Variables: {
 		requestId: string;
 		caller: Caller | undefined;
+		/** The store as the caller sees it. */
+		store: Store;
+		/** What the caller's access token allows; an API key allows everything. */
+		scopes: string[] | undefined;
+		/** Whether the request came with an access token that was good once. */
+		isExpired: boolean;
 		/** Set when the connection is dropped instead of answered. */
 		isDropped: boolean;
 	};

@@ -49,7 +49,7 @@ export function changedValues(
 }
 
 /**
- * Refuses a record that shares a unique value with another one.
+ * Refuses a record that shares a unique value with another one, whoever may see that one.
  *
  * @throws Problem duplicate
  */
@@ -60,8 +60,12 @@ export function refuseDuplicates(
 	change: JsonObject,
 ): void {
 	for (const fields of Object.values(resource.unique)) {
-		const other = findByFields(store, resource, fields, record).find(({ id }) => id !== record.id);
-		if (other) throw duplicate(`/${fields.at(-1)}`, fields.join(' and '), other);
+		const other = findByFields(store.whole, resource, fields, record).find(
+			({ id }) => id !== record.id,
+		);
+		if (!other) continue;
+		const seen = store.table(resource.name)!.find(other.id);
+		throw duplicate(`/${fields.at(-1)}`, fields.join(' and '), seen);
 	}
 	const custom = customChange(record, change);
 	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);

@@ -68,10 +68,12 @@ export function refuseDuplicateCustomValues(
 	for (const field of customFieldsOf(store, resource.name).values()) {
 		const value = (record['custom_fields'] as CustomValues)[field.key];
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
-		const other = findByCustomField(store, resource, field.key, value).find(
+		const other = findByCustomField(store.whole, resource, field.key, value).find(
 			({ id }) => id !== record.id,
 		);
-		if (other) throw duplicate(`/custom_fields/${field.key}`, field.label, other);
+		if (!other) continue;
+		const seen = store.table(resource.name)!.find(other.id);
+		throw duplicate(`/custom_fields/${field.key}`, field.label, seen);
 	}
 }
 
@@ -87,11 +89,17 @@ export function findByCustomField(
 	return table.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
 }
 
-export function duplicate(pointer: string, label: string, other: StoredRecord): Problem {
-	const detail = `${label} has to be unique, and ${other.id} has this value already.`;
+/** @param other the record with the value, if the caller may know which one it is */
+export function duplicate(
+	pointer: string,
+	label: string,
+	other: StoredRecord | undefined,
+): Problem {
+	const holder = other?.id ?? 'a record you cannot see';
+	const detail = `${label} has to be unique, and ${holder} has this value already.`;
 	return new Problem('duplicate', detail, {
 		errors: [{ pointer, code: 'duplicate', detail }],
-		members: { existing_id: other.id },
+		...(other && { members: { existing_id: other.id } }),
 	});
 }
 

@@ -24,13 +24,13 @@ import {
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
 	const { store } = service;
-	const table = store.table(resource.name)!;
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
 	const findFilter = (parameter: string) =>
 		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
 	const path = `/v1/${resource.name}`;
 
 	const list: Route['handler'] = (c) => {
+		const table = c.get('store').table(resource.name)!;
 		const query = parseListQuery(resource, singleValues(c), findFilter);
 		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
 	};
@@ -38,7 +38,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	const get: Route['handler'] = (c) => {
 		const given = queryOf(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		const record = existingRecord(store, resource, c.req.param('id')!);
+		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 		const answer = recordAnswer(200, record);
 		return toResponse({ ...answer, body: JSON.stringify(onlyFields(record, fields)) });
 	};
@@ -53,7 +53,16 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		const body = hasBody ? parseJsonObject(bytes) : {};
 		const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes);
 		const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
-			effect({ ...service, resource, actor: c.get('caller')!, now: service.now() }, body),
+			effect(
+				{
+					...service,
+					store: c.get('store'),
+					resource,
+					actor: c.get('caller')!,
+					now: service.now(),
+				},
+				body,
+			),
 		);
 		return toResponse(answer);
 	};

@@ -1,25 +1,58 @@
 import { createMiddleware } from 'hono/factory';
+import { scopeFor } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
 import type { Env, Service } from '../service.ts';
 
-/** Finds out who is calling, and lets everyone pass. */
-export const identify = ({ store }: Service) =>
+/** Finds out who is calling and what they may see, and lets everyone pass. */
+export const identify = ({ store, now }: Service) =>
 	createMiddleware<Env>(async (c, next) => {
-		const key = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
-		const id = key === undefined ? undefined : store.apiKeys.find(key);
-		c.set('caller', id === undefined ? undefined : { type: 'api_key', id });
+		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
+		const key = store.apiKeys.find(bearer);
+		const token = key ? undefined : store.tokens.findAccess(bearer);
+		c.set('store', store);
+		c.set('isExpired', token !== undefined && now() >= token.expiresAt);
+		if (key) {
+			store.apiKeys.noteUse(key, now());
+			c.set('caller', { type: 'api_key', id: key.id });
+		} else if (token && !c.get('isExpired')) {
+			const { id, role } = token.member;
+			c.set('caller', { type: 'user', id });
+			c.set('scopes', token.scopes);
+			if (role !== 'admin') c.set('store', store.seenBy(id));
+		}
 		await next();
 	});
 
-/** Lets nobody pass without valid credentials (challenge: RFC 6750, 3). */
+/** Lets nobody pass without valid credentials (challenges: RFC 6750, 3). */
 export const authenticated = createMiddleware<Env>(async (c, next) => {
-	if (!c.get('caller')) {
-		const detail = c.req.header('Authorization')
-			? 'This API key is not known. Check that it was copied whole.'
-			: 'Send an API key in the header Authorization: Bearer <API_KEY>.';
-		throw new Problem('invalid_credentials', detail, {
-			headers: { 'WWW-Authenticate': 'Bearer realm="crm-platform"' },
+	if (c.get('caller')) return next();
+	if (c.get('isExpired')) {
+		throw new Problem('token_expired', 'Get a new access token with the refresh token.', {
+			headers: { 'WWW-Authenticate': challenge('invalid_token') },
 		});
 	}
-	await next();
+	const isGiven = Boolean(c.req.header('Authorization'));
+	const detail = isGiven
+		? 'This API key or access token is not known, or was revoked. Check that it was copied whole.'
+		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
+	throw new Problem('invalid_credentials', detail, {
+		headers: { 'WWW-Authenticate': isGiven ? challenge('invalid_token') : challenge() },
+	});
 });
+
+/** Lets an access token do only what the user has allowed; an API key may do everything. */
+export const authorized = createMiddleware<Env>(async (c, next) => {
+	const allowed = c.get('scopes');
+	if (!allowed) return next();
+	const scope = scopeFor(c.req.method, c.req.path);
+	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
+	if (scope === null || allowed.includes(scope)) return next();
+	const detail = `This needs the scope ${scope}. Connect again and ask the user to allow it.`;
+	throw new Problem('insufficient_scope', detail, {
+		headers: { 'WWW-Authenticate': `${challenge('insufficient_scope')}, scope="${scope}"` },
+		members: { scope },
+	});
+});
+
+const challenge = (error?: string): string =>
+	`Bearer realm="crm-platform"${error === undefined ? '' : `, error="${error}"`}`;

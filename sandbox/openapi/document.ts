@@ -3,6 +3,7 @@ import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
+import { oauth2Scheme } from './oauth2.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -17,7 +18,7 @@ export const openApiDocument = () => ({
 		license: { name: 'MIT', identifier: 'MIT' },
 	},
 	servers: [{ url: '/' }],
-	security: [{ apiKey: [] }],
+	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
 		...resources.map(({ name, description }) => ({ name, description })),
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
@@ -49,6 +50,7 @@ export const openApiDocument = () => ({
 				scheme: 'bearer',
 				description: 'An API key of the account.',
 			},
+			oauth2: oauth2Scheme,
 		},
 		headers,
 		responses: errorResponses(),

@@ -1,5 +1,6 @@
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { namesOf } from './names.ts';
+import { securityOf } from './oauth2.ts';
 import {
 	fieldsParameter,
 	idempotencyKeyParameter,
@@ -11,23 +12,24 @@ import {
 import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
-export const always = [401, 405, 429, 500, 503];
+export const always = [401, 403, 405, 429, 500, 503];
 const onWrites = [400, 409, 413, 415, 422, ...always];
 
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
 	const path = `/v1/${resource.name}`;
+	const writes = { security: securityOf(`${resource.name}:write`) };
 	return {
 		[path]: {
 			get: list(resource),
-			post: create(resource),
-			put: upsert(resource),
+			post: { ...create(resource), ...writes },
+			put: { ...upsert(resource), ...writes },
 		},
 		[`${path}/{id}`]: {
 			parameters: [idParameter],
-			get: get(resource),
-			patch: update(resource),
-			delete: remove(resource),
+			get: { ...get(resource), security: securityOf(`${resource.name}:read`) },
+			patch: { ...update(resource), ...writes },
+			delete: { ...remove(resource), ...writes },
 		},
 	};
 }
@@ -56,6 +58,7 @@ export function list(resource: Resource) {
 			...errors(400, ...always),
 		},
 		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
+		security: securityOf(`${resource.name}:read`),
 	};
 }
 

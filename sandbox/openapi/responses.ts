@@ -41,6 +41,7 @@ export const headers = {
 
 const errorHeaders: Record<number, string[]> = {
 	401: ['WWW-Authenticate'],
+	403: ['WWW-Authenticate'],
 	405: ['Allow'],
 	409: ['Retry-After'],
 	412: ['ETag'],

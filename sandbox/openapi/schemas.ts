@@ -86,6 +86,7 @@ export const problemSchema: JsonSchema = {
 			},
 		},
 		existing_id: { type: 'string', description: 'With duplicate: the record that has the value.' },
+		scope: { type: 'string', description: 'With insufficient_scope: the scope that is needed.' },
 	},
 	required: ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors'],
 };

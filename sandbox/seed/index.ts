@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
+import { seedMembers } from './members.ts';
 import { type Random, randomFrom } from './random.ts';
 
 const begin = Date.parse('2023-01-02T08:00:00.000Z');
@@ -16,9 +17,11 @@ const actor = { type: 'system', id: 'sandbox' };
 
 /**
  * Fills an empty database: custom fields, a company for every ten contacts, and the contacts. The
- * same number gives the same data, always. A database with custom fields is not empty.
+ * same number gives the same data, always. A database with custom fields is not empty. The people
+ * who can sign in are there in any case.
  */
 export function seed(store: Store, contactCount: number): void {
+	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
 	const companyCount = Math.ceil(contactCount / 10);

@@ -1,36 +1,90 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { hashOf } from './secrets.ts';
 
-/** The keys that open the account. Only hashes are kept; SHA-256 will do for random keys. */
+/** What is known of a key beside its hash. Times are in milliseconds since 1970. */
+export interface ApiKey {
+	id: string;
+	name: string;
+	/** The last characters, to tell keys apart. */
+	hint: string;
+	createdAt: number;
+	lastUsedAt: number | null;
+}
+
+/** Writing down every single use would make every read a write. */
+const useIsNotedEveryMs = 60_000;
+
+/** The keys that open the account. Only hashes are kept. */
 export class ApiKeys {
-	private readonly insert: StatementSync;
-	private readonly select: StatementSync;
+	private readonly statements: Record<'insert' | 'select' | 'use' | 'delete', StatementSync>;
 
 	constructor(database: DatabaseSync) {
 		database.exec(
 			'CREATE TABLE IF NOT EXISTS api_keys (id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE)',
 		);
-		this.insert = database.prepare(
-			'INSERT INTO api_keys (id, hash) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
-		);
-		this.select = database.prepare('SELECT id, hash FROM api_keys');
+		addMissingColumns(database, {
+			name: "TEXT NOT NULL DEFAULT 'API key'",
+			hint: "TEXT NOT NULL DEFAULT ''",
+			created_at: 'REAL NOT NULL DEFAULT 0',
+			last_used_at: 'REAL',
+		});
+		this.statements = {
+			insert: database.prepare(`
+				INSERT INTO api_keys (id, hash, name, hint, created_at) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (hash) DO NOTHING
+			`),
+			select: database.prepare('SELECT * FROM api_keys ORDER BY created_at, id'),
+			use: database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?'),
+			delete: database.prepare('DELETE FROM api_keys WHERE id = ?'),
+		};
 	}
 
 	/** Lets a key in from now on. Adding one again changes nothing. */
-	add(id: string, key: string): void {
-		this.insert.run(id, hashOf(key));
+	add(id: string, key: string, { name = 'API key', now = Date.now() } = {}): void {
+		this.statements.insert.run(id, hashOf(key), name, key.slice(-4), now);
 	}
 
-	/** The id of a key that was added, or undefined. Takes equally long for every wrong key. */
-	find(key: string): string | undefined {
+	/** The key, if it was added. Takes equally long for every wrong one. */
+	find(key: string): ApiKey | undefined {
 		const hash = hashOf(key);
-		const matches = this.select
+		const matches = this.statements.select
 			.all()
 			.filter((row) => timingSafeEqual(row['hash'] as Uint8Array, hash));
-		return matches[0]?.['id'] as string | undefined;
+		return matches.map(apiKeyOf)[0];
+	}
+
+	/** Notes that a key was used, to the minute. */
+	noteUse({ id, lastUsedAt }: ApiKey, now: number): void {
+		if (now - (lastUsedAt ?? 0) >= useIsNotedEveryMs) this.statements.use.run(now, id);
+	}
+
+	/** The oldest first. */
+	list(): ApiKey[] {
+		return this.statements.select.all().map(apiKeyOf);
+	}
+
+	/** Lets a key in no more. */
+	revoke(id: string): void {
+		this.statements.delete.run(id);
 	}
 }
 
 export const newApiKey = (): string => `crm_${randomBytes(24).toString('base64url')}`;
 
-const hashOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+const apiKeyOf = (row: Record<string, unknown>): ApiKey => ({
+	id: row['id'] as string,
+	name: row['name'] as string,
+	hint: row['hint'] as string,
+	createdAt: row['created_at'] as number,
+	lastUsedAt: row['last_used_at'] as number | null,
+});
+
+/** For files that were made before there were these columns. */
+function addMissingColumns(database: DatabaseSync, columns: Record<string, string>): void {
+	const rows = database.prepare("SELECT name FROM pragma_table_info('api_keys')").all();
+	const known = rows.map((row) => row['name']);
+	for (const [name, definition] of Object.entries(columns)) {
+		if (!known.includes(name)) database.exec(`ALTER TABLE api_keys ADD COLUMN ${name} ${definition}`);
+	}
+}

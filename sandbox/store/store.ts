@@ -1,13 +1,25 @@
 import { DatabaseSync } from 'node:sqlite';
 import { resources } from '../schemas/index.ts';
 import { ApiKeys } from './api-keys.ts';
+import { Clients } from './clients.ts';
+import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
+import { Members } from './members.ts';
+import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
+import { Tokens } from './tokens.ts';
 
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
 	readonly apiKeys: ApiKeys;
 	readonly answers: KeptAnswers;
+	readonly members: Members;
+	readonly sessions: Sessions;
+	readonly clients: Clients;
+	readonly grants: Grants;
+	readonly tokens: Tokens;
+	/** The same store, with every record; a view by `seenBy` has fewer. */
+	readonly whole: Store = this;
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -22,6 +34,11 @@ export class Store {
 		`);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
+		this.members = new Members(this.database);
+		this.sessions = new Sessions(this.database);
+		this.clients = new Clients(this.database);
+		this.grants = new Grants(this.database);
+		this.tokens = new Tokens(this.database);
 		this.tables = this.transaction(
 			() => new Map(resources.map((resource) => [resource.name, new Table(this.database, resource)])),
 		);
@@ -30,6 +47,15 @@ export class Store {
 	/** The table of a resource, unless the service has no such resource. */
 	table(resource: string): Table | undefined {
 		return this.tables.get(resource);
+	}
+
+	/**
+	 * The store as a user sees it who is no administrator: without the records that other users own.
+	 * Whatever goes through it can neither find nor change them.
+	 */
+	seenBy(userId: string): Store {
+		const seen = new Map([...this.tables].map(([name, table]) => [name, table.seenBy(userId)]));
+		return Object.create(this, { tables: { value: seen } }) as Store;
 	}
 
 	/** Everything `work` writes is kept, or nothing if it throws. */

@@ -26,8 +26,9 @@ export class Table {
 	private readonly database: DatabaseSync;
 	private readonly name: string;
 	private readonly statements: Record<'find' | 'save' | 'changes' | 'version', StatementSync>;
-	private counts = new Map<string, number>();
-	private countedAt = '';
+	private readonly counted = { at: '', totals: new Map<string, number>() };
+	/** What holds for every record that can be found here. */
+	private readonly visible: Condition[] = [];
 
 	constructor(database: DatabaseSync, resource: Resource) {
 		this.database = database;
@@ -51,7 +52,19 @@ export class Table {
 		this.createIndexes();
 	}
 
+	/**
+	 * The table without the records that others own. A resource without owners is seen whole.
+	 * All else, the counts too, is shared with this table.
+	 */
+	seenBy(userId: string): Table {
+		if (!this.columns.some(({ name }) => name === 'owner_id')) return this;
+		// The plus sign keeps the index on the sort order in use, as in filters.
+		const visible = [{ sql: '+"owner_id" IN (\'\', ?)', values: [userId] }];
+		return Object.create(this, { visible: { value: visible } }) as Table;
+	}
+
 	find(id: string): StoredRecord | undefined {
+		if (this.visible.length > 0) return this.findAll([{ sql: 'id = ?', values: [id] }], 1)[0];
 		const row = this.statements.find.get(id);
 		return row && parseRecord(documentOf(row));
 	}
@@ -83,7 +96,7 @@ export class Table {
 
 	/** Records as JSON texts. */
 	page({ conditions, order, after, includeDeleted, limit }: Selection): string[] {
-		const all = [...conditions];
+		const all = [...conditions, ...this.visible];
 		// The plus sign keeps SQLite from using the index on deleted_at, which would mean a sort.
 		if (!includeDeleted) all.push({ sql: `+${live}`, values: [] });
 		if (after) all.push(keysetCondition(order, after));
@@ -99,18 +112,20 @@ export class Table {
 
 	/** Counts exactly; counts anew only when something was written since. */
 	count(conditions: Condition[], includeDeleted: boolean): number {
-		const all = includeDeleted ? conditions : [...conditions, { sql: live, values: [] }];
+		const all = [...conditions, ...this.visible];
+		if (!includeDeleted) all.push({ sql: live, values: [] });
 		const state = JSON.stringify([this.statements.changes.get(), this.statements.version.get()]);
-		if (state !== this.countedAt || this.counts.size > 1000) this.counts.clear();
-		this.countedAt = state;
+		const { totals } = this.counted;
+		if (state !== this.counted.at || totals.size > 1000) totals.clear();
+		this.counted.at = state;
 		const key = JSON.stringify(all);
-		const known = this.counts.get(key);
+		const known = totals.get(key);
 		if (known !== undefined) return known;
 		const row = this.database
 			.prepare(`SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(all)}`)
 			.get(...valuesOf(all));
 		const total = row!['total'] as number;
-		this.counts.set(key, total);
+		totals.set(key, total);
 		return total;
 	}
 

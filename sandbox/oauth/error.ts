@@ -1,0 +1,49 @@
+import type { Problem } from '../problem.ts';
+
+/** RFC 6749, 4.1.2.1 and 5.2. */
+export type OAuthErrorCode =
+	| 'access_denied'
+	| 'invalid_client'
+	| 'invalid_grant'
+	| 'invalid_request'
+	| 'invalid_scope'
+	| 'server_error'
+	| 'temporarily_unavailable'
+	| 'unsupported_grant_type'
+	| 'unsupported_response_type';
+
+/** A refusal of the token or revocation endpoint, in the words of RFC 6749, 5.2. */
+export class OAuthError extends Error {
+	readonly code: OAuthErrorCode;
+	private readonly status: number;
+	private readonly headers: Record<string, string>;
+
+	constructor(
+		code: OAuthErrorCode,
+		description: string,
+		{ status = 400, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+	) {
+		super(description);
+		this.code = code;
+		this.status = status;
+		this.headers = headers;
+	}
+
+	response(): Response {
+		const body = { error: this.code, error_description: this.message };
+		return Response.json(body, { status: this.status, headers: { ...noStore, ...this.headers } });
+	}
+}
+
+/** Tokens, and what is said about them, are for one client once (RFC 6749, 5.1). */
+export const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+
+/** What any part of the service can say no with, as clients of OAuth endpoints expect it. */
+export function oauthErrorOf({ status, message, headers }: Problem): OAuthError {
+	return new OAuthError(codeOf(status), message, { status, headers });
+}
+
+function codeOf(status: number): OAuthErrorCode {
+	if (status === 429 || status === 503) return 'temporarily_unavailable';
+	return status >= 500 ? 'server_error' : 'invalid_request';
+}

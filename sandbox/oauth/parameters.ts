@@ -1,0 +1,40 @@
+import type { Context } from 'hono';
+import { OAuthError } from './error.ts';
+
+export interface Parameters {
+	/** One without a value counts as left out (RFC 6749, 3.1). */
+	values: Map<string, string>;
+	/** The names of those that are there more than once, which is not allowed. */
+	repeated: string[];
+}
+
+export function parametersOf(given: URLSearchParams): Parameters {
+	const names = [...new Set(given.keys())];
+	return {
+		values: new Map([...given].filter(([, value]) => value !== '')),
+		repeated: names.filter((name) => given.getAll(name).length > 1),
+	};
+}
+
+/**
+ * The parameters in the body of a request to the token or revocation endpoint.
+ *
+ * @throws OAuthError invalid_request
+ */
+export async function bodyParameters(c: Context): Promise<Map<string, string>> {
+	const type = c.req.header('Content-Type') ?? '';
+	if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
+		const detail = 'Send the parameters as application/x-www-form-urlencoded in the body.';
+		throw new OAuthError('invalid_request', detail);
+	}
+	const { values, repeated } = parametersOf(new URLSearchParams(await c.req.text()));
+	if (repeated.length === 0) return values;
+	throw new OAuthError('invalid_request', `${repeated.join(', ')} must be there only once.`);
+}
+
+/** @throws OAuthError invalid_request */
+export function required(parameters: Map<string, string>, name: string): string {
+	const value = parameters.get(name);
+	if (value !== undefined) return value;
+	throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+}

@@ -1,0 +1,19 @@
+import { scrypt as scryptWithCallback, type ScryptOptions, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const scrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptWithCallback);
+
+/** What no password is the right one for; to find that out takes as long as with any other. */
+export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+/**
+ * @param kept `scrypt$N$r$p$salt$hash`, the last two in base64url. OWASP's Password Storage Cheat
+ * Sheet recommends N 16384, r 8 and p 5, which take 16 MiB and some 200 ms.
+ */
+export async function isPassword(password: string, kept: string): Promise<boolean> {
+	const [, N, r, p, salt, hash] = kept.split('$');
+	const expected = Buffer.from(hash!, 'base64url');
+	const cost = { N: Number(N), r: Number(r), p: Number(p) };
+	const actual = await scrypt(password, Buffer.from(salt!, 'base64url'), expected.length, cost);
+	return timingSafeEqual(actual, expected);
+}

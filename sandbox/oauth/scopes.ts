@@ -1,0 +1,42 @@
+import { resources } from '../schemas/index.ts';
+
+/** Two for each resource, with what the user is asked to allow. */
+export const scopes: ReadonlyMap<string, string> = new Map(
+	resources.flatMap(({ name }): Array<[string, string]> => {
+		const records = name.replaceAll('-', ' ');
+		return [
+			[`${name}:read`, `Read ${records}`],
+			[`${name}:write`, `Create, change and delete ${records}`],
+		];
+	}),
+);
+
+/** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */
+export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
+
+const reads = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * The scope that a request needs: `contacts:write`.
+ *
+ * @param path with or without `/v1`
+ * @returns null if any token will do; undefined if there is no scope for this, so that no token
+ * reaches what has not been thought of here
+ */
+export function scopeFor(method: string, path: string): string | null | undefined {
+	const [name] = path.replace(/^\/(v1\/)?/, '').split('/');
+	if (name === 'account') return null;
+	const scope = `${name}:${reads.includes(method) ? 'read' : 'write'}`;
+	return scopes.has(scope) ? scope : undefined;
+}
+
+/**
+ * Reads a list of scopes, separated by spaces.
+ *
+ * @returns each one once; undefined if one of them is not among `allowed`
+ */
+export function parseScopes(text: string, allowed: Iterable<string>): string[] | undefined {
+	const known = new Set(allowed);
+	const asked = [...new Set(text.split(' ').filter(Boolean))];
+	return asked.length > 0 && asked.every((scope) => known.has(scope)) ? asked : undefined;
+}

@@ -1,0 +1,119 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { RateLimiter } from '../middleware/rate-limit.ts';
+import { isPassword, nobodysPassword } from '../oauth/password.ts';
+import type { Route } from '../router.ts';
+import { demoMembers } from '../seed/members.ts';
+import type { Env, Service } from '../service.ts';
+import { foreignForm, formMiddleware, readForm } from './forms.ts';
+import { alert, renderPage } from './page.ts';
+import {
+	closeSession,
+	csrfToken,
+	hasCsrfToken,
+	openSession,
+	type Session,
+	sessionOf,
+} from './session.ts';
+
+const path = '/sign-in';
+const returnPaths = ['/settings/api', '/oauth/authorize'];
+/** For one e-mail address. */
+const triesPerMinute = 20;
+
+/** Where to sign in, and then to go on. */
+export const signInAddress = (returnTo: string): string =>
+	`${path}?return_to=${encodeURIComponent(returnTo)}`;
+
+export function signInRoutes(service: Service): Route[] {
+	const tries = new RateLimiter(triesPerMinute);
+
+	/** Takes as long for somebody unknown as for a wrong password: it does not tell who is known. */
+	const verified = async (email: string, password: string) => {
+		const found = service.store.members.findByEmail(email);
+		const isRight = await isPassword(password, found?.passwordHash ?? nobodysPassword);
+		return isRight ? found?.member : undefined;
+	};
+
+	const signIn: Route['handler'] = async (c) => {
+		const form = await readForm(c);
+		const email = form.get('email') ?? '';
+		const returnTo = returnPath(form.get('return_to'));
+		if (!tries.take(email.trim().toLowerCase(), service.now())) {
+			return signInPage(c, returnTo, email, 429, 'Too many tries. Wait a minute and try again.');
+		}
+		const member = await verified(email, form.get('password') ?? '');
+		if (!member) {
+			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
+		}
+		openSession(service, c, member.id);
+		return c.redirect(returnTo, 303);
+	};
+
+	const signOut: Route['handler'] = async (c) => {
+		const form = await readForm(c);
+		const session = sessionOf(service, c);
+		if (session && !hasCsrfToken(session, form)) return foreignForm(c);
+		if (session) closeSession(service, c, session);
+		return c.redirect(signInAddress(returnPath(form.get('return_to'))), 303);
+	};
+
+	return [
+		{
+			method: 'GET',
+			path,
+			handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), ''),
+		},
+		{ method: 'POST', path, handler: signIn, middleware: formMiddleware },
+		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: formMiddleware },
+	];
+}
+
+/** A small form for those who want to be somebody else. */
+export const signOutForm = (session: Session, returnTo: string) => html`
+	<form method="post" action="/sign-out">
+		<input type="hidden" name="csrf" value="${csrfToken(session)}" />
+		<input type="hidden" name="return_to" value="${returnTo}" />
+		<button class="link">Sign out</button>
+	</form>
+`;
+
+/** Only known pages, so that nobody is led from here to another site. */
+const returnPath = (asked: string | null): string =>
+	returnPaths.some((known) => asked === known || asked?.startsWith(`${known}?`))
+		? asked!
+		: returnPaths[0]!;
+
+const signInPage = (
+	c: Context<Env>,
+	returnTo: string,
+	email: string,
+	status: 200 | 422 | 429 = 200,
+	error?: string,
+) =>
+	renderPage(c, {
+		title: 'Sign in',
+		status,
+		body: html`
+			${alert(error)}
+			<form class="card" method="post" action="${path}">
+				<h1>Sign in</h1>
+				<p class="quiet">with your CRM Platform account.</p>
+				<input type="hidden" name="return_to" value="${returnTo}" />
+				<label for="email">E-mail</label>
+				<input id="email" name="email" type="email" autocomplete="username" required
+					autofocus value="${email}" />
+				<label for="password">Password</label>
+				<input id="password" name="password" type="password" autocomplete="current-password"
+					required />
+				<button class="main">Sign in</button>
+			</form>
+			<p class="quiet">This is a sandbox, and these are the people in it:</p>
+			<ul class="quiet things">
+				${demoMembers.map(
+					({ email, role, password }) =>
+						html`<li>${email} (${role})<br />password <code>${password}</code></li>`,
+				)}
+			</ul>
+		`,
+	});

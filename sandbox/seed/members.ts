@@ -1,0 +1,33 @@
+import type { Member } from '../store/members.ts';
+import type { Store } from '../store/store.ts';
+
+interface Demo extends Member {
+	/** Made-up people with made-up records: there is nothing to protect. */
+	password: string;
+	/** Of the password. Made ahead, because making it takes long. */
+	hash: string;
+}
+
+/** Who can sign in to the sandbox. */
+export const demoMembers: Demo[] = [
+	{
+		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1a',
+		email: 'admin@crm-platform.example',
+		name: 'Amira Keller',
+		role: 'admin',
+		password: 'sandbox-admin',
+		hash: 'scrypt$16384$8$5$qyB_pA38WO6-ViZ2HtB1kg$HOvy0Xm9I2Y_h_8K_PFYf7x-BGHKx7rRaZFXoOrGNpA',
+	},
+	{
+		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1b',
+		email: 'sales@crm-platform.example',
+		name: 'Mateo Lindgren',
+		role: 'sales',
+		password: 'sandbox-sales',
+		hash: 'scrypt$16384$8$5$J_pXb06XT_zfFogoJtwIXQ$RY-8gp11PcIvK7tXMqFmk2zzgcA4Se0xerphtjwI8E4',
+	},
+];
+
+export function seedMembers({ members }: Store): void {
+	for (const demo of demoMembers) members.add(demo, demo.hash);
+}

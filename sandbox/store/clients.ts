@@ -1,0 +1,70 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { hashOf } from './secrets.ts';
+
+/** An application that users may let in (RFC 6749, 2). */
+export interface Client {
+	id: string;
+	name: string;
+	redirectUris: string[];
+	/** Whether it has a secret; public ones, such as apps on a phone, cannot keep one. */
+	isConfidential: boolean;
+	/** Milliseconds since 1970. */
+	createdAt: number;
+}
+
+/** The registered clients. Only hashes of their secrets are kept. */
+export class Clients {
+	private readonly statements: Record<'insert' | 'select' | 'selectAll' | 'delete', StatementSync>;
+
+	constructor(database: DatabaseSync) {
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS oauth_clients (
+				id TEXT PRIMARY KEY, name TEXT NOT NULL, redirect_uris TEXT NOT NULL,
+				secret_hash BLOB, created_at REAL NOT NULL
+			)
+		`);
+		this.statements = {
+			insert: database.prepare('INSERT INTO oauth_clients VALUES (?, ?, ?, ?, ?)'),
+			select: database.prepare('SELECT * FROM oauth_clients WHERE id = ?'),
+			selectAll: database.prepare('SELECT * FROM oauth_clients ORDER BY created_at, id'),
+			delete: database.prepare('DELETE FROM oauth_clients WHERE id = ?'),
+		};
+	}
+
+	/** @param secret none makes a public client */
+	add(client: Omit<Client, 'isConfidential'>, secret: string | undefined): void {
+		const { id, name, redirectUris, createdAt } = client;
+		const hash = secret === undefined ? null : hashOf(secret);
+		this.statements.insert.run(id, name, JSON.stringify(redirectUris), hash, createdAt);
+	}
+
+	find(id: string): Client | undefined {
+		const row = this.statements.select.get(id);
+		return row && clientOf(row);
+	}
+
+	/** Takes equally long for every wrong secret. A public client has no right one. */
+	hasSecret(id: string, secret: string): boolean {
+		const hash = this.statements.select.get(id)?.['secret_hash'];
+		return hash instanceof Uint8Array && timingSafeEqual(hash, hashOf(secret));
+	}
+
+	/** The oldest first. */
+	list(): Client[] {
+		return this.statements.selectAll.all().map(clientOf);
+	}
+
+	/** All it was given goes with it. */
+	delete(id: string): void {
+		this.statements.delete.run(id);
+	}
+}
+
+const clientOf = (row: Record<string, unknown>): Client => ({
+	id: row['id'] as string,
+	name: row['name'] as string,
+	redirectUris: JSON.parse(row['redirect_uris'] as string) as string[],
+	isConfidential: row['secret_hash'] !== null,
+	createdAt: row['created_at'] as number,
+});

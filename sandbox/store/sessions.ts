@@ -1,0 +1,45 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Member, memberOf } from './members.ts';
+import { hashOf, newSecret } from './secrets.ts';
+
+const lastsMs = 12 * 60 * 60 * 1000;
+
+/** Who is signed in, in which browser. Times are in milliseconds since 1970. */
+export class Sessions {
+	private readonly statements: Record<'insert' | 'select' | 'delete' | 'expire', StatementSync>;
+
+	constructor(database: DatabaseSync) {
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS sessions (
+				hash BLOB PRIMARY KEY, expires_at REAL NOT NULL,
+				user_id TEXT NOT NULL REFERENCES members ON DELETE CASCADE
+			)
+		`);
+		this.statements = {
+			insert: database.prepare('INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)'),
+			select: database.prepare(`
+				SELECT members.* FROM sessions JOIN members USING (user_id)
+				WHERE hash = ? AND expires_at > ?
+			`),
+			delete: database.prepare('DELETE FROM sessions WHERE hash = ?'),
+			expire: database.prepare('DELETE FROM sessions WHERE expires_at <= ?'),
+		};
+	}
+
+	/** @returns the token for the browser's cookie */
+	open(userId: string, now: number): string {
+		this.statements.expire.run(now);
+		const token = newSecret('crm_session');
+		this.statements.insert.run(hashOf(token), userId, now + lastsMs);
+		return token;
+	}
+
+	find(token: string, now: number): Member | undefined {
+		const row = this.statements.select.get(hashOf(token), now);
+		return row && memberOf(row);
+	}
+
+	close(token: string): void {
+		this.statements.delete.run(hashOf(token));
+	}
+}

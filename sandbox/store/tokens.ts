@@ -1,0 +1,107 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Grant, grantOf, scopesOf } from './grants.ts';
+import { type Member, memberOf } from './members.ts';
+import { hashOf, newSecret } from './secrets.ts';
+
+/** An expired access token is remembered for so long, so that the client is told to refresh. */
+const rememberedMs = 30 * 24 * 60 * 60 * 1000;
+
+export interface AccessToken {
+	grantId: string;
+	clientId: string;
+	member: Member;
+	/** As many as the grant has, or fewer. */
+	scopes: string[];
+	expiresAt: number;
+}
+
+export interface RefreshToken {
+	grant: Grant;
+	/** When it was first exchanged for a new one, if it was. */
+	replacedAt: number | null;
+}
+
+/** Access and refresh tokens, by their hashes. Times are in milliseconds since 1970. */
+export class Tokens {
+	private readonly statements: Record<
+		'insertAccess' | 'insertRefresh' | 'access' | 'refresh' | 'replace' | 'delete' | 'forget',
+		StatementSync
+	>;
+
+	constructor(database: DatabaseSync) {
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS oauth_access_tokens (
+				hash BLOB PRIMARY KEY, token_scopes TEXT NOT NULL, expires_at REAL NOT NULL,
+				grant_id TEXT NOT NULL REFERENCES oauth_grants ON DELETE CASCADE
+			);
+			CREATE TABLE IF NOT EXISTS oauth_refresh_tokens (
+				hash BLOB PRIMARY KEY, replaced_at REAL,
+				grant_id TEXT NOT NULL REFERENCES oauth_grants ON DELETE CASCADE
+			);
+			CREATE INDEX IF NOT EXISTS oauth_access_tokens_by_grant ON oauth_access_tokens (grant_id);
+			CREATE INDEX IF NOT EXISTS oauth_refresh_tokens_by_grant ON oauth_refresh_tokens (grant_id);
+		`);
+		this.statements = {
+			insertAccess: database.prepare(`
+				INSERT INTO oauth_access_tokens (hash, grant_id, token_scopes, expires_at)
+				VALUES (?, ?, ?, ?)
+			`),
+			insertRefresh: database.prepare(
+				'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?)',
+			),
+			access: database.prepare(`
+				SELECT * FROM oauth_access_tokens JOIN oauth_grants USING (grant_id)
+				JOIN members USING (user_id) WHERE hash = ?
+			`),
+			refresh: database.prepare(
+				'SELECT * FROM oauth_refresh_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
+			),
+			replace: database.prepare(`
+				UPDATE oauth_refresh_tokens SET replaced_at = ? WHERE hash = ? AND replaced_at IS NULL
+			`),
+			delete: database.prepare('DELETE FROM oauth_access_tokens WHERE hash = ?'),
+			forget: database.prepare('DELETE FROM oauth_access_tokens WHERE expires_at <= ?'),
+		};
+	}
+
+	addAccess(grantId: string, scopes: string[], expiresAt: number, now: number): string {
+		this.statements.forget.run(now - rememberedMs);
+		const token = newSecret('crm_access');
+		this.statements.insertAccess.run(hashOf(token), grantId, scopes.join(' '), expiresAt);
+		return token;
+	}
+
+	addRefresh(grantId: string): string {
+		const token = newSecret('crm_refresh');
+		this.statements.insertRefresh.run(hashOf(token), grantId);
+		return token;
+	}
+
+	/** Expired ones too. */
+	findAccess(token: string): AccessToken | undefined {
+		const row = this.statements.access.get(hashOf(token));
+		return (
+			row && {
+				grantId: row['grant_id'] as string,
+				clientId: row['client_id'] as string,
+				member: memberOf(row),
+				scopes: scopesOf(row['token_scopes']),
+				expiresAt: row['expires_at'] as number,
+			}
+		);
+	}
+
+	findRefresh(token: string): RefreshToken | undefined {
+		const row = this.statements.refresh.get(hashOf(token));
+		return row && { grant: grantOf(row), replacedAt: row['replaced_at'] as number | null };
+	}
+
+	/** Notes when a refresh token was exchanged; only the first time counts. */
+	replaceRefresh(token: string, now: number): void {
+		this.statements.replace.run(now, hashOf(token));
+	}
+
+	deleteAccess(token: string): void {
+		this.statements.delete.run(hashOf(token));
+	}
+}

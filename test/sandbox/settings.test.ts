@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { shownOnce } from './browser.ts';
+import { type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+
+const settings = '/settings/api';
+let sandbox: OAuthSandbox;
+beforeAll(async () => (sandbox = await startOAuthSandbox()));
+afterAll(() => sandbox.close());
+
+async function administrator() {
+	const browser = await sandbox.signedIn('admin');
+	const submit = async (fields: Record<string, string>, headers?: Record<string, string>) =>
+		browser.submit(await browser.open(settings), settings, fields, headers);
+	return { ...browser, submit };
+}
+
+test('the settings ask who is there, and let administrators in only', async () => {
+	const browser = sandbox.browse();
+	const { location } = await browser.open(settings);
+	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(settings)}`);
+	await browser.signIn('sales');
+	const refused = await browser.open(settings);
+	expect(refused.status).toBe(403);
+	expect(refused.html).not.toContain('<form');
+	expect((await browser.submit(refused, settings, { action: 'create-key' })).status).toBe(403);
+});
+
+test('an API key is shown once, opens the account, shows when it was used, and is revoked', async () => {
+	const { open, submit } = await administrator();
+	const [key] = shownOnce(await submit({ action: 'create-key', key_name: 'Nightly export' }));
+	const unused = (await open(settings)).html;
+	expect(unused).toContain('Nightly export');
+	expect(unused).not.toContain(key);
+	expect((await sandbox.call(key!, 'GET', '/v1/contacts')).status).toBe(200);
+	const entry = /<li class="row">(?:(?!<\/li>)[\s\S])*Nightly export[\s\S]*?<\/li>/;
+	const used = entry.exec((await open(settings)).html)![0];
+	expect(used).toContain('last used 2026-01-05');
+	const id = /name="id" value="(key_\w+)"/.exec(used)![1]!;
+	await submit({ action: 'revoke-key', id });
+	expect((await open(settings)).html).not.toContain('Nightly export');
+	expect((await sandbox.call(key!, 'GET', '/v1/contacts')).status).toBe(401);
+	expect((await sandbox.call(sandbox.apiKey, 'GET', '/v1/contacts')).status).toBe(200);
+});
+
+test('a client that is deleted takes all its tokens with it', async () => {
+	const client = await sandbox.register();
+	const { accessToken, refreshToken } = await sandbox.connect(client, 'sales');
+	const { submit } = await administrator();
+	expect((await submit({ action: 'delete-client', id: client.id })).location).toBe(settings);
+	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(401);
+	const refreshed = await sandbox.post('/oauth/token', client, {
+		grant_type: 'refresh_token',
+		refresh_token: refreshToken,
+	});
+	expect(refreshed.body.error).toBe('invalid_client');
+});
+
+test.each([
+	'',
+	'nonsense',
+	'http://app.example/callback',
+	'https://app.example/#part',
+	'https://user:password@app.example/',
+	'javascript:alert(1)',
+	`${redirectUri}\nftp://app.example/`,
+])('the redirect addresses "%s" are refused, in words', async (redirect_addresses) => {
+	const { submit } = await administrator();
+	const { status, html } = await submit({
+		action: 'create-client',
+		client_name: 'Refused',
+		redirect_addresses,
+	});
+	expect(status).toBe(422);
+	expect(html).toContain('role="alert"');
+	expect(html).not.toContain('<strong>Refused</strong>');
+});
+
+test('what people type is text, never markup', async () => {
+	const { submit, open } = await administrator();
+	const name = `"><script>alert('x')</script>`;
+	const made = await submit({
+		action: 'create-client',
+		client_name: name,
+		redirect_addresses: redirectUri,
+	});
+	const [id] = shownOnce(made);
+	const query = new URLSearchParams({
+		response_type: 'code',
+		client_id: id!,
+		redirect_uri: redirectUri,
+		state: name,
+		code_challenge: 'x'.repeat(43),
+		code_challenge_method: 'S256',
+	});
+	const pages = [
+		made,
+		await open(settings),
+		await submit({ action: 'create-client', client_name: name, redirect_addresses: name }),
+		await open(`/oauth/authorize?${query}`),
+		await open(`/oauth/authorize?client_id=${id}&redirect_uri=${encodeURIComponent(name)}`),
+		await open(`/sign-in?return_to=${encodeURIComponent(name)}`),
+	];
+	for (const { html } of pages) {
+		expect(html).not.toContain('<script');
+	}
+	expect(pages[3]!.html).toContain('&lt;script&gt;');
+});
+
+test('pages run no script, are framed by nobody and stay in no cache', async () => {
+	const { open } = await administrator();
+	for (const path of ['/sign-in', settings, '/oauth/authorize?client_id=unknown']) {
+		const { headers } = await open(path);
+		const policy = headers.get('Content-Security-Policy');
+		expect(policy).toContain("default-src 'none'");
+		expect(policy).toContain("frame-ancestors 'none'");
+		expect(policy).not.toContain('unsafe');
+		expect(headers.get('Cache-Control')).toBe('no-store');
+		expect(headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+	}
+});
+
+test.each([
+	[{ csrf: 'wrong' }, {}],
+	[{}, { Origin: 'https://evil.example' }],
+	[{}, { 'Sec-Fetch-Site': 'cross-site' }],
+])('a forged form (%j, %j) changes nothing', async (fields, headers) => {
+	const { submit, open } = await administrator();
+	const forged = { action: 'create-key', key_name: 'Forged', ...fields };
+	expect((await submit(forged, headers as Record<string, string>)).status).toBe(403);
+	expect((await open(settings)).html).not.toContain('Forged');
+});
+
+test('a wrong password says nothing about who is known, and cannot be tried for ever', async () => {
+	const browser = sandbox.browse();
+	const tryAs = async (email: string) =>
+		browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password: 'wrong' });
+	const error = ({ html }: { html: string }) => /role="alert">.*?<\/div>/.exec(html)?.[0];
+	const known = await tryAs('sales@crm-platform.example');
+	const unknown = await tryAs('nobody@crm-platform.example');
+	expect([known.status, error(known)]).toEqual([unknown.status, error(unknown)]);
+	const many = await Promise.all(
+		Array.from({ length: 21 }, () => tryAs('stranger@crm-platform.example')),
+	);
+	expect(many.map(({ status }) => status).filter((status) => status === 429)).toHaveLength(1);
+});
+
+test('signing in leads to pages of this service only', async () => {
+	for (const return_to of ['https://evil.example', '//evil.example', '/\\evil.example', '/v1/contacts']) {
+		const browser = sandbox.browse();
+		const fields = { email: 'sales@crm-platform.example', password: 'sandbox-sales', return_to };
+		const { location } = await browser.submit(await browser.open('/sign-in'), '/sign-in', fields);
+		expect(location).toBe(settings);
+	}
+});
+
+test('a session ends when its user signs out, and after twelve hours', async () => {
+	const browser = sandbox.browse();
+	await browser.signIn('admin');
+	const page = await browser.open(settings);
+	expect(page.status).toBe(200);
+	await browser.submit(page, '/sign-out', {});
+	expect((await browser.open(settings)).status).toBe(303);
+	await browser.signIn('admin');
+	sandbox.clock.now += 12 * 60 * 60 * 1000 - 1;
+	expect((await browser.open(settings)).status).toBe(200);
+	sandbox.clock.now += 1;
+	expect((await browser.open(settings)).status).toBe(303);
+});
+
+test('keys, clients, tokens and sessions outlive a restart', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'crm-platform-'));
+	const db = join(folder, 'sandbox.db');
+	const before = await startOAuthSandbox({ db });
+	const client = await before.register();
+	const { accessToken, refreshToken } = await before.connect(client, 'sales');
+	await before.close();
+	const after = await startOAuthSandbox({ db });
+	expect((await after.call(accessToken, 'GET', '/v1/contacts')).status).toBe(200);
+	expect((await after.call(before.apiKey, 'GET', '/v1/contacts')).status).toBe(200);
+	const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken };
+	expect((await after.post('/oauth/token', client, parameters)).status).toBe(200);
+	await after.close();
+	rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,96 @@
+import { type Answer, type OAuthSandbox, startOAuthSandbox } from './connection.ts';
+import type { Json } from './in-process.ts';
+import { demoMembers } from '../../sandbox/seed/members.ts';
+
+const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
+const everything = 'contacts:read contacts:write companies:read companies:write';
+
+let sandbox: OAuthSandbox;
+/** Calls as the sales person. */
+let asSales: (method: string, path: string, body?: Json) => Promise<Answer>;
+/** Calls with the API key of the account. */
+let asAccount: typeof asSales;
+/** Contacts by who owns them. */
+let contacts: Record<'own' | 'free' | 'foreign', Json>;
+
+beforeEach(async () => {
+	sandbox = await startOAuthSandbox();
+	const { accessToken } = await sandbox.connect(await sandbox.register(), 'sales', everything);
+	asSales = (...call) => sandbox.call(accessToken, ...call);
+	asAccount = (...call) => sandbox.call(sandbox.apiKey, ...call);
+	const create = async (email: string, owner_id: string | null) =>
+		(await asAccount('POST', '/v1/contacts', { email, owner_id })).body;
+	contacts = {
+		own: await create('own@x.example', sales),
+		free: await create('free@x.example', null),
+		foreign: await create('foreign@x.example', admin),
+	};
+});
+afterEach(() => sandbox.close());
+
+const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);
+
+test('a user lists, counts and finds their own records and those without an owner', async () => {
+	const expected = [contacts.own.id, contacts.free.id];
+	const list = await asSales('GET', '/v1/contacts');
+	expect([ids(list), list.body.total]).toEqual([expected, 2]);
+	const sorted = await asSales('GET', '/v1/contacts?sort=-email&limit=1');
+	expect([ids(sorted), sorted.body.total]).toEqual([[contacts.own.id], 2]);
+	for (const query of [`owner_id=${admin}`, 'email=foreign@x.example', 'q=foreign', `ids=${contacts.foreign.id}`]) {
+		expect((await asSales('GET', `/v1/contacts?${query}`)).body).toMatchObject({ data: [], total: 0 });
+	}
+	await asAccount('DELETE', `/v1/contacts/${contacts.foreign.id}`);
+	expect(ids(await asSales('GET', '/v1/contacts?include_deleted=true'))).toEqual(expected);
+	expect((await asAccount('GET', '/v1/contacts?include_deleted=true')).body.total).toBe(3);
+});
+
+test('an administrator sees all records', async () => {
+	const { accessToken } = await sandbox.connect(await sandbox.register(), 'admin', everything);
+	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).body.total).toBe(3);
+});
+
+test('the record of somebody else is not there, whatever is done with it', async () => {
+	const path = `/v1/contacts/${contacts.foreign.id}`;
+	for (const [method, body] of [['GET'], ['PATCH', { first_name: 'x' }], ['DELETE']] as const) {
+		const { status, body: problem } = await asSales(method, path, body);
+		expect([status, problem.code]).toEqual([404, 'not_found']);
+	}
+	expect((await asAccount('GET', path)).body).toEqual(contacts.foreign);
+});
+
+test('a unique value stays unique, but nothing tells who has it', async () => {
+	const taken = { email: 'foreign@x.example', first_name: 'x' };
+	for (const [method, path] of [
+		['POST', '/v1/contacts'],
+		['PUT', '/v1/contacts?match_on=email'],
+	] as const) {
+		const { status, body } = await asSales(method, path, taken);
+		expect([status, body.code]).toEqual([409, 'duplicate']);
+		expect(JSON.stringify(body)).not.toContain(contacts.foreign.id);
+	}
+	const own = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
+	expect(own.body.id).toBe(contacts.own.id);
+});
+
+test('a record of somebody else cannot be referred to', async () => {
+	const company = await asAccount('POST', '/v1/companies', { name: 'Foreign', owner_id: admin });
+	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.own.id}`, {
+		company_id: company.body.id,
+	});
+	expect([status, body.errors[0].code]).toEqual([422, 'reference_not_found']);
+});
+
+test('what a user writes carries their name, and what they give away is gone for them', async () => {
+	const created = await asSales('POST', '/v1/contacts', { last_name: 'New' });
+	expect(created.body.created_by).toEqual({ type: 'user', id: sales });
+	const path = `/v1/contacts/${created.body.id}`;
+	expect((await asSales('PATCH', path, { owner_id: admin })).status).toBe(200);
+	expect((await asSales('GET', path)).status).toBe(404);
+});
+
+test('the counts of one user are not those of another', async () => {
+	const total = async (call: typeof asSales) => (await call('GET', '/v1/contacts')).body.total;
+	expect([await total(asSales), await total(asAccount), await total(asSales)]).toEqual([2, 3, 2]);
+	await asAccount('POST', '/v1/contacts', { last_name: 'x', owner_id: admin });
+	expect([await total(asAccount), await total(asSales)]).toEqual([4, 2]);
+});
