@@ -7,7 +7,8 @@ export const oauth2Scheme = {
 		'A token acts for the user who allowed it. Administrators see all records; other users see ' +
 		'the records they own and those without an owner, and any other record is not found. PKCE ' +
 		'with S256 is mandatory. Access tokens last an hour. A refresh token is replaced whenever it ' +
-		`is used, and stays valid for 10 minutes more. Without scope, one gets ${standardScopes.join(' ')}. ` +
+		'is used, and stays valid for 10 minutes more. Without scope, a client gets ' +
+		`${standardScopes.join(' ')}. ` +
 		'Tokens are revoked at /oauth/revoke; /.well-known/oauth-authorization-server has the rest.',
 	flows: {
 		authorizationCode: {

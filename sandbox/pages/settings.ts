@@ -65,8 +65,9 @@ const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 	</section>
 `;
 
-const clients = ({ session, clients, typed }: SettingsView) => html`
-	<section class="card" aria-labelledby="clients">
+function clients({ session, clients, typed }: SettingsView) {
+	const isPublic = typed?.get('client_type') === 'public';
+	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
 		<p class="quiet">An application that users let act for them, with what they can see themselves.</p>
 		<ul class="things">
@@ -101,15 +102,15 @@ const clients = ({ session, clients, typed }: SettingsView) => html`
 				placeholder="https://app.example/oauth/callback">${typed?.get('redirect_addresses') ?? ''}</textarea>
 			<fieldset>
 				<legend>Can it keep a secret?</legend>
-				<label><input type="radio" name="client_type" value="confidential" checked />
-					Yes, it runs on a server (confidential)</label>
-				<label><input type="radio" name="client_type" value="public" />
-					No, it runs on the user's device (public)</label>
+				<label><input type="radio" name="client_type" value="confidential"
+					${isPublic ? '' : 'checked'} /> Yes, it runs on a server (confidential)</label>
+				<label><input type="radio" name="client_type" value="public"
+					${isPublic ? 'checked' : ''} /> No, it runs on the user's device (public)</label>
 			</fieldset>
 			<button class="main">Create OAuth client</button>
 		</form>
-	</section>
-`;
+	</section>`;
+}
 
 /** What was made, with a secret that is shown this once. */
 export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { startSandbox, type Sandbox } from '../../sandbox/serve.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
 import { type Browser, newBrowser, shownOnce } from './browser.ts';
 import type { Json } from './in-process.ts';
 
@@ -42,7 +42,7 @@ export interface Answer {
 	body: Json;
 }
 
-export async function startOAuthSandbox(options: { db?: string } = {}): Promise<OAuthSandbox> {
+export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<OAuthSandbox> {
 	const clock = { now: Date.parse('2026-01-05T10:00:00.000Z') };
 	const running = await startSandbox({ contacts: 0, now: () => clock.now, ...options });
 	const { url } = running;

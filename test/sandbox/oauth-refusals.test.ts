@@ -123,7 +123,7 @@ test('a code is good once, and its second use revokes what it gave', async () =>
 	expect(refreshed.body.error).toBe('invalid_grant');
 });
 
-test('a code is exchanged by nobody else, for no other address, with no other verifier, nor late', async () => {
+test('a code is good for its client, address and verifier only, and for a minute', async () => {
 	const [client, other] = [await sandbox.register(), await sandbox.register()];
 	const { code, verifier } = await sandbox.newCode(client);
 	const right = {
@@ -186,7 +186,8 @@ test('the token endpoint takes a form only, by POST only, and says so as RFC 674
 	const send = (init: RequestInit) => fetch(`${sandbox.url}/oauth/token`, init);
 	const json = { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } };
 	const twice = { method: 'POST', body: new URLSearchParams('grant_type=a&grant_type=b') };
-	for (const [init, status] of [[json, 400], [twice, 400], [{}, 405]] as const) {
+	const cases = [[json, 400], [twice, 400], [{}, 405]] as const;
+	for (const [init, status] of cases) {
 		const response = await send(init);
 		expect(response.status).toBe(status);
 		expect(await response.json()).toMatchObject({ error: 'invalid_request' });

@@ -153,3 +153,13 @@ test('OAuth endpoints say what is left of the rate limit, and keep tokens out of
 		expect(headers.get('Cache-Control')).toBe('no-store');
 	}
 });
+
+test('too many requests are refused in the words of OAuth, with the time to wait', async () => {
+	const slow = await startOAuthSandbox({ requestsPerMinute: 1 });
+	const stranger = { id: 'cli_unknown', secret: undefined };
+	expect((await slow.post('/oauth/token', stranger, {})).status).toBe(401);
+	const { status, headers, body } = await slow.post('/oauth/token', stranger, {});
+	expect([status, body.error]).toEqual([429, 'temporarily_unavailable']);
+	expect(headers.get('Retry-After')).toBe('60');
+	await slow.close();
+});
