@@ -51,18 +51,10 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	) => {
 		const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 		const body = hasBody ? parseJsonObject(bytes) : {};
-		const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes);
+		const actor = c.get('caller')!;
+		const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
 		const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
-			effect(
-				{
-					...service,
-					store: c.get('store'),
-					resource,
-					actor: c.get('caller')!,
-					now: service.now(),
-				},
-				body,
-			),
+			effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body),
 		);
 		return toResponse(answer);
 	};

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createMiddleware } from 'hono/factory';
 import type { Answer } from '../collection/answer.ts';
 import { invalidParameter, Problem } from '../problem.ts';
-import type { Env, Service } from '../service.ts';
+import type { Caller, Env, Service } from '../service.ts';
 
 const header = 'Idempotency-Key';
 const longestKey = 255;
@@ -64,8 +64,17 @@ export function once(
 	});
 }
 
-/** What makes two requests the same: method, path, query and body. */
-export function requestFingerprint(method: string, url: URL, body: Uint8Array): string {
+/**
+ * What makes two requests the same: method, path, query and body. A user's request is the same as
+ * their own only, as the answer may have what another one may not see.
+ */
+export function requestFingerprint(
+	method: string,
+	url: URL,
+	body: Uint8Array,
+	caller: Caller,
+): string {
 	const hash = createHash('sha256').update(`${method} ${url.pathname}${url.search}\n`);
+	if (caller.type === 'user') hash.update(`${caller.id}\n`);
 	return hash.update(body).digest('hex');
 }

@@ -33,7 +33,13 @@ export interface OAuthSandbox extends Sandbox {
 	/** Posts parameters to an endpoint, the client's id and secret among them. */
 	post(path: string, client: RegisteredClient, parameters: Record<string, string>): Promise<Answer>;
 	/** Calls the API with a token. */
-	call(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
+	call(
+		token: string,
+		method: string,
+		path: string,
+		body?: unknown,
+		headers?: Record<string, string>,
+	): Promise<Answer>;
 }
 
 export interface Answer {
@@ -127,13 +133,14 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 			return answerOf(await fetch(url + path, { method: 'POST', body }));
 		},
 
-		call: async (token, method, path, body) =>
+		call: async (token, method, path, body, headers) =>
 			answerOf(
 				await fetch(url + path, {
 					method,
 					headers: {
 						Authorization: `Bearer ${token}`,
 						...(body !== undefined && { 'Content-Type': 'application/json' }),
+						...headers,
 					},
 					...(body !== undefined && { body: JSON.stringify(body) }),
 				}),

@@ -7,7 +7,12 @@ const everything = 'contacts:read contacts:write companies:read companies:write'
 
 let sandbox: OAuthSandbox;
 /** Calls as the sales person. */
-let asSales: (method: string, path: string, body?: Json) => Promise<Answer>;
+let asSales: (
+	method: string,
+	path: string,
+	body?: Json,
+	headers?: Record<string, string>,
+) => Promise<Answer>;
 /** Calls with the API key of the account. */
 let asAccount: typeof asSales;
 /** Contacts by who owns them. */
@@ -95,4 +100,12 @@ test('the counts of one user are not those of another', async () => {
 	expect([await total(asSales), await total(asAccount), await total(asSales)]).toEqual([2, 3, 2]);
 	await asAccount('POST', '/v1/contacts', { last_name: 'x', owner_id: admin });
 	expect([await total(asAccount), await total(asSales)]).toEqual([4, 2]);
+});
+
+test('an idempotency key of somebody else does not open their answer', async () => {
+	const headers = { 'Idempotency-Key': 'a key' };
+	const change = ['PATCH', `/v1/contacts/${contacts.foreign.id}`, { first_name: 'x' }] as const;
+	expect((await asAccount(...change, headers)).status).toBe(200);
+	const { status, body } = await asSales(...change, headers);
+	expect([status, body.code]).toEqual([422, 'idempotency_key_reused']);
 });
