@@ -9,17 +9,16 @@ export const identify = ({ store, now }: Service) =>
 		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
 		const key = store.apiKeys.find(bearer);
 		const token = key ? undefined : store.tokens.findAccess(bearer);
-		c.set('store', store);
 		c.set('isExpired', token !== undefined && now() >= token.expiresAt);
 		if (key) {
 			store.apiKeys.noteUse(key, now());
 			c.set('caller', { type: 'api_key', id: key.id });
 		} else if (token && !c.get('isExpired')) {
-			const { id, role } = token.member;
-			c.set('caller', { type: 'user', id });
+			c.set('caller', { type: 'user', id: token.userId });
 			c.set('scopes', token.scopes);
-			if (role !== 'admin') c.set('store', store.seenBy(id));
 		}
+		const caller = c.get('caller');
+		c.set('store', caller ? store.seenBy(caller) : store);
 		await next();
 	});
 

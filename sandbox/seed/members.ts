@@ -22,7 +22,7 @@ export const demoMembers: Demo[] = [
 		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1b',
 		email: 'sales@crm-platform.example',
 		name: 'Mateo Lindgren',
-		role: 'sales',
+		role: 'member',
 		password: 'sandbox-sales',
 		hash: 'scrypt$16384$8$5$J_pXb06XT_zfFogoJtwIXQ$RY-8gp11PcIvK7tXMqFmk2zzgcA4Se0xerphtjwI8E4',
 	},

@@ -6,13 +6,14 @@ export interface Member {
 	email: string;
 	name: string;
 	/** Administrators see every record and the settings. */
-	role: 'admin' | 'sales';
+	role: 'admin' | 'member';
 }
 
 /** The people who can sign in, with hashes of their passwords that `isPassword` reads. */
 export class Members {
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;
+	private readonly selectByEmail: StatementSync;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`
@@ -24,7 +25,8 @@ export class Members {
 		this.insert = database.prepare(
 			'INSERT INTO members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
 		);
-		this.select = database.prepare('SELECT * FROM members WHERE email = ?');
+		this.select = database.prepare('SELECT * FROM members WHERE user_id = ?');
+		this.selectByEmail = database.prepare('SELECT * FROM members WHERE email = ?');
 	}
 
 	/** Adding somebody again changes nothing. */
@@ -32,9 +34,14 @@ export class Members {
 		this.insert.run(id, email, name, role, passwordHash);
 	}
 
+	find(id: string): Member | undefined {
+		const row = this.select.get(id);
+		return row && memberOf(row);
+	}
+
 	/** @param email in any case */
 	findByEmail(email: string): { member: Member; passwordHash: string } | undefined {
-		const row = this.select.get(email.trim().toLowerCase());
+		const row = this.selectByEmail.get(email.trim().toLowerCase());
 		return row && { member: memberOf(row), passwordHash: row['password'] as string };
 	}
 }

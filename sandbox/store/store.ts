@@ -50,11 +50,12 @@ export class Store {
 	}
 
 	/**
-	 * The store as a user sees it who is no administrator: without the records that other users own.
-	 * Whatever goes through it can neither find nor change them.
+	 * The store as a caller sees it. For a user who is no administrator it is without the records
+	 * that other users own: whatever goes through it can neither find nor change them.
 	 */
-	seenBy(userId: string): Store {
-		const seen = new Map([...this.tables].map(([name, table]) => [name, table.seenBy(userId)]));
+	seenBy({ type, id }: { type: string; id: string }): Store {
+		if (type !== 'user' || this.members.find(id)?.role === 'admin') return this;
+		const seen = new Map([...this.tables].map(([name, table]) => [name, table.seenBy(id)]));
 		return Object.create(this, { tables: { value: seen } }) as Store;
 	}
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
-import { type Member, memberOf } from './members.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
 /** An expired access token is remembered for so long, so that the client is told to refresh. */
@@ -9,7 +8,7 @@ const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 export interface AccessToken {
 	grantId: string;
 	clientId: string;
-	member: Member;
+	userId: string;
 	/** As many as the grant has, or fewer. */
 	scopes: string[];
 	expiresAt: number;
@@ -49,10 +48,9 @@ export class Tokens {
 			insertRefresh: database.prepare(
 				'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?)',
 			),
-			access: database.prepare(`
-				SELECT * FROM oauth_access_tokens JOIN oauth_grants USING (grant_id)
-				JOIN members USING (user_id) WHERE hash = ?
-			`),
+			access: database.prepare(
+				'SELECT * FROM oauth_access_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
+			),
 			refresh: database.prepare(
 				'SELECT * FROM oauth_refresh_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
 			),
@@ -84,7 +82,7 @@ export class Tokens {
 			row && {
 				grantId: row['grant_id'] as string,
 				clientId: row['client_id'] as string,
-				member: memberOf(row),
+				userId: row['user_id'] as string,
 				scopes: scopesOf(row['token_scopes']),
 				expiresAt: row['expires_at'] as number,
 			}

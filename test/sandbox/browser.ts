@@ -15,7 +15,7 @@ export interface Browser {
 	open(path: string): Promise<Shown>;
 	/** Sends a form; what the page has hidden in it goes along. */
 	submit(page: Shown, path: string, fields: Fields, headers?: Fields): Promise<Shown>;
-	signIn(role: 'admin' | 'sales'): Promise<Shown>;
+	signIn(role: 'admin' | 'member'): Promise<Shown>;
 }
 
 /** @param request sends a request to the sandbox, and follows no redirect */

@@ -24,10 +24,10 @@ export interface OAuthSandbox extends Sandbox {
 	clock: { now: number };
 	browse(): Browser;
 	/** The same one every time; by signing in anew a test would be slow. */
-	signedIn(role: 'admin' | 'sales'): Promise<Browser>;
+	signedIn(role: 'admin' | 'member'): Promise<Browser>;
 	register(type?: 'confidential' | 'public'): Promise<RegisteredClient>;
 	/** The user's whole way: sign in, allow, and have the code exchanged by oauth4webapi. */
-	connect(client: RegisteredClient, role: 'admin' | 'sales', scope?: string): Promise<Connected>;
+	connect(client: RegisteredClient, role: 'admin' | 'member', scope?: string): Promise<Connected>;
 	/** An authorization code, and the verifier it can be exchanged with. */
 	newCode(client: RegisteredClient): Promise<{ code: string; verifier: string }>;
 	/** Posts parameters to an endpoint, the client's id and secret among them. */
@@ -55,7 +55,7 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 	const browse = () => newBrowser((path, init) => fetch(new URL(path, url), init));
 
 	const browsers = new Map<string, Browser>();
-	const signedIn = async (role: 'admin' | 'sales') => {
+	const signedIn = async (role: 'admin' | 'member') => {
 		const known = browsers.get(role);
 		if (known) return known;
 		const browser = browse();
@@ -64,7 +64,7 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		return browser;
 	};
 
-	const authorize = async (client: RegisteredClient, role: 'admin' | 'sales', scope?: string) => {
+	const authorize = async (client: RegisteredClient, role: 'admin' | 'member', scope?: string) => {
 		const verifier = oauth.generateRandomCodeVerifier();
 		const query = await authorizationQuery(client, verifier, scope);
 		const browser = await signedIn(role);

@@ -68,7 +68,7 @@ test('a parameter given twice is answered to the client', async () => {
 });
 
 test('a user who does not allow it sends the client away', async () => {
-	const browser = await sandbox.signedIn('sales');
+	const browser = await sandbox.signedIn('member');
 	const path = `/oauth/authorize?${await changedQuery({})}`;
 	const { location } = await browser.submit(await browser.open(path), path, { decision: 'deny' });
 	const answer = new URL(location).searchParams;

@@ -20,7 +20,7 @@ test('the settings ask who is there, and let administrators in only', async () =
 	const browser = sandbox.browse();
 	const { location } = await browser.open(settings);
 	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(settings)}`);
-	await browser.signIn('sales');
+	await browser.signIn('member');
 	const refused = await browser.open(settings);
 	expect(refused.status).toBe(403);
 	expect(refused.html).not.toContain('<form');
@@ -46,7 +46,7 @@ test('an API key is shown once, opens the account, shows when it was used, and i
 
 test('a client that is deleted takes all its tokens with it', async () => {
 	const client = await sandbox.register();
-	const { accessToken, refreshToken } = await sandbox.connect(client, 'sales');
+	const { accessToken, refreshToken } = await sandbox.connect(client, 'member');
 	const { submit } = await administrator();
 	expect((await submit({ action: 'delete-client', id: client.id })).location).toBe(settings);
 	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(401);
@@ -175,7 +175,7 @@ test('keys, clients, tokens and sessions outlive a restart', async () => {
 	const db = join(folder, 'sandbox.db');
 	const before = await startOAuthSandbox({ db });
 	const client = await before.register();
-	const { accessToken, refreshToken } = await before.connect(client, 'sales');
+	const { accessToken, refreshToken } = await before.connect(client, 'member');
 	await before.close();
 	const after = await startOAuthSandbox({ db });
 	expect((await after.call(accessToken, 'GET', '/v1/contacts')).status).toBe(200);

@@ -20,7 +20,7 @@ let contacts: Record<'own' | 'free' | 'foreign', Json>;
 
 beforeEach(async () => {
 	sandbox = await startOAuthSandbox();
-	const { accessToken } = await sandbox.connect(await sandbox.register(), 'sales', everything);
+	const { accessToken } = await sandbox.connect(await sandbox.register(), 'member', everything);
 	asSales = (...call) => sandbox.call(accessToken, ...call);
 	asAccount = (...call) => sandbox.call(sandbox.apiKey, ...call);
 	const create = async (email: string, owner_id: string | null) =>
