@@ -5,7 +5,7 @@ module.exports = {
 	setupFiles: ['<rootDir>/test/setup.ts'],
 	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
 	transform: {
-		'^.+\\.ts$': [
+		'^.+\\.(ts|mjs)$': [
 			'@swc/jest',
 			{
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
