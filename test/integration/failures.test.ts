@@ -65,7 +65,8 @@ describe('an item that fails', () => {
 
 	test('stops the workflow and is named, with the words of the service', async () => {
 		await expect(run(setup('stop'))).rejects.toMatchObject({
-			description: expect.stringMatching(/email: .+/),
+			message: expect.stringMatching(/email: .+/),
+			description: expect.stringContaining('Correct the values'),
 			httpCode: '422',
 			context: { itemIndex: 1, data: { code: 'validation_failed', request_id: expect.any(String) } },
 		});
