@@ -41,7 +41,8 @@ export function changedValues(
 	if (!parsed.success) errors.push(...fieldErrors(parsed.error, merged));
 	errors.push(...missingReferences(store, resource, merged, change));
 	if (parsed.success && errors.length === 0) {
-		const values = { ...parsed.data, ...resource.complete?.(parsed.data, stored) };
+		const known = { ...stored, ...parsed.data };
+		const values = { ...known, ...resource.complete?.(known, stored) };
 		errors.push(...(resource.check?.(values, stored) ?? []));
 		if (errors.length === 0) return values;
 	}

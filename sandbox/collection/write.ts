@@ -5,6 +5,7 @@ import { type Answer, etag, recordAnswer } from './answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from './merge.ts';
+import { countTags } from './tag-usage.ts';
 
 /** Who writes, when, and where to. */
 export interface Writing {
@@ -32,7 +33,7 @@ export function createRecord(writing: Writing, body: JsonObject): Answer {
 		created_by: actor,
 		updated_by: actor,
 	});
-	save(writing, record, body);
+	save(writing, undefined, record, body);
 	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
@@ -48,15 +49,24 @@ export function updateRecord(
 	return recordAnswer(200, change(writing, stored, body));
 }
 
-/** The record stays, marked as deleted, for lists with `include_deleted`. */
+/**
+ * The record stays, marked as deleted, for lists with `include_deleted`.
+ *
+ * @throws Problem in_use
+ */
 export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	refuseOtherVersion(stored, ifMatch);
-	const at = new Date(writing.now).toISOString();
-	writing.store.table(writing.resource.name)!.save({
-		...nextVersion(writing, stored),
-		deleted_at: at,
-	});
+	const { store, resource } = writing;
+	const user = resource.usedBy?.(stored);
+	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
+	if (resource.insteadOfDeletion) {
+		change(writing, stored, resource.insteadOfDeletion);
+	} else {
+		const at = new Date(writing.now).toISOString();
+		store.table(resource.name)!.save({ ...nextVersion(writing, stored), deleted_at: at });
+		countTags(store, stored, undefined);
+	}
 	return { status: 204, headers: {}, body: null };
 }
 
@@ -79,13 +89,19 @@ function change(writing: Writing, stored: StoredRecord, body: JsonObject): Store
 	const same = arrangeRecord(writing.resource, { ...stored, ...values });
 	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
 	const record = { ...same, ...nextVersion(writing, same) };
-	save(writing, record, body);
+	save(writing, stored, record, body);
 	return record;
 }
 
-function save({ store, resource }: Writing, record: StoredRecord, body: JsonObject): void {
+function save(
+	{ store, resource }: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+	body: JsonObject,
+): void {
 	refuseDuplicates(store, resource, record, body);
 	store.table(resource.name)!.save(record);
+	countTags(store, stored, record);
 }
 
 const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecord => ({

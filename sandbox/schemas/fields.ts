@@ -24,6 +24,17 @@ export const text = (about: About, maxLength = 255) => optional(z.string().max(m
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);
 
+/** A choice that is never empty: what is left out or cleared is `standard`. */
+export const choiceOr = <const T extends readonly [string, ...string[]]>(
+	standard: T[number],
+	values: T,
+	about: About,
+) =>
+	z
+		.enum(values)
+		.default(standard as never)
+		.meta({ ...about });
+
 export const number = (about: About) => optional(z.number(), about);
 
 /** The id of a record of another resource. */

@@ -2,6 +2,8 @@ import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
 import type { Resource } from './resource.ts';
+import { tags } from './tags.ts';
+import { users } from './users.ts';
 
 /** Everything the service has a collection of. */
-export const resources: readonly Resource[] = [contacts, companies, customFields];
+export const resources: readonly Resource[] = [contacts, companies, users, tags, customFields];

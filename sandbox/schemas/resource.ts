@@ -26,10 +26,14 @@ export interface Definition<F extends Fields> {
 	searched: Array<Name<F>>;
 	/** Fields by which a few records are found among many, beside the unique ones; indexed too. */
 	lookups: Array<Name<F>>;
-	/** The fields that follow from others. Read-only fields are not in `values`. */
+	/** The fields that follow from others. Of a new record, read-only fields are not there yet. */
 	complete?(values: Values<F>, previous?: Values<F>): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous?: Values<F>): FieldError[];
+	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
+	usedBy?(record: Values<F>): string | undefined;
+	/** What deleting changes, for records that stay. */
+	insteadOfDeletion?: Partial<Values<F>>;
 }
 
 export interface Resource extends Definition<Fields> {

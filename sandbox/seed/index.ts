@@ -1,22 +1,22 @@
-import { idMaker } from '../ids.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
-import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { tags } from '../schemas/tags.ts';
+import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
-import { type Random, randomFrom } from './random.ts';
-
-const begin = Date.parse('2023-01-02T08:00:00.000Z');
-const end = Date.parse('2025-06-30T17:00:00.000Z');
-const longestUntilChange = 90 * 24 * 60 * 60 * 1000;
-const actor = { type: 'system', id: 'sandbox' };
+import { history } from './history.ts';
+import { keeping } from './keeping.ts';
+import { randomFrom } from './random.ts';
+import { tagCount, tagSeed } from './tags.ts';
+import { userCount, userSeed } from './users.ts';
 
 /**
- * Fills an empty database: custom fields, a company for every ten contacts, and the contacts. The
- * same number gives the same data, always. A database with custom fields is not empty.
+ * Fills an empty database: the team, tags and custom fields, a company for every ten contacts, and
+ * the contacts. The same number gives the same data, always. A database with custom fields is not
+ * empty.
  */
 export function seed(store: Store, contactCount: number): void {
 	if (store.table(customFields.name)!.count([], true) > 0) return;
@@ -25,35 +25,15 @@ export function seed(store: Store, contactCount: number): void {
 	store.transaction(() => {
 		const fields = history(customFields, customFieldSeeds.length, random, customFieldSeed);
 		store.table(customFields.name)!.fill(fields);
-		const employers = [...history(companies, companyCount, random, companySeeds(random))];
+		const team = [...history(users, userCount, randomFrom(2), userSeed)];
+		store.table(users.name)!.fill(team);
+		const labels = [...history(tags, tagCount, randomFrom(3), tagSeed)];
+		const { keep, usage } = keeping(randomFrom(4), team, labels);
+
+		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
 		store.table(companies.name)!.fill(employers);
 		const people = history(contacts, contactCount, random, contactSeeds(random, employers));
-		store.table(contacts.name)!.fill(people);
+		store.table(contacts.name)!.fill(keep(people));
+		store.table(tags.name)!.fill(labels.map((tag) => ({ ...tag, usage: usage(tag) })));
 	});
-}
-
-/** Records that came into being one after the other, evenly over the years. */
-function* history(
-	resource: Resource,
-	count: number,
-	random: Random,
-	values: (i: number) => Record<string, unknown>,
-): Generator<StoredRecord> {
-	const newId = idMaker(random.next);
-	for (let i = 0; i < count; i++) {
-		const createdAt = Math.round(begin + (i * (end - begin)) / count);
-		const isChanged = random.chance(0.6);
-		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
-		yield arrangeRecord(resource, {
-			...values(i),
-			id: newId(resource.idPrefix, createdAt),
-			object: resource.object,
-			version: isChanged ? 2 + random.below(4) : 1,
-			created_at: new Date(createdAt).toISOString(),
-			updated_at: new Date(updatedAt).toISOString(),
-			deleted_at: null,
-			created_by: actor,
-			updated_by: actor,
-		});
-	}
 }
