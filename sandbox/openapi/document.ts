@@ -3,9 +3,12 @@ import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
+import { actionPaths } from './actions.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
+import { tagPaths } from './tags.ts';
 
 /** The whole service as an OpenAPI 3.1 document. */
 export const openApiDocument = () => ({
@@ -24,6 +27,18 @@ export const openApiDocument = () => ({
 	],
 	paths: {
 		...ofAll(resourcePaths),
+		...ofAll(actionPaths),
+		...ofAll(tagPaths),
+		'/v1/users/me': {
+			get: {
+				operationId: 'getCurrentUser',
+				tags: [users.name],
+				summary: 'Get yourself',
+				description: 'The user you act for; with an API key, the owner of the account.',
+				parameters: [],
+				responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404, ...always) },
+			},
+		},
 		'/v1/account': {
 			get: {
 				operationId: 'getAccount',

@@ -17,7 +17,7 @@ export function namesOf({ name, object }: Resource): Names {
 		One: pascal(object),
 		many: name.replaceAll('-', ' '),
 		one,
-		aOne: `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`,
+		aOne: `${/^([aeio]|u(?!s))/.test(one) ? 'an' : 'a'} ${one}`,
 	};
 }
 
