@@ -1,15 +1,16 @@
 import type { Context } from 'hono';
 import { limitBody, parseJsonObject, readBytes } from '../middleware/body.ts';
 import { once, requestFingerprint } from '../middleware/idempotency.ts';
-import { invalidParameter } from '../problem.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import type { Route } from '../router.ts';
 import { type Answer, recordAnswer, toResponse } from './answer.ts';
+import { batchRoutes } from './batch.ts';
 import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { filtersOf } from './filters.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
+import { matchOnOf } from './match.ts';
 import type { JsonObject } from './merge.ts';
 import { queryOf, singleValues } from './query.ts';
 import {
@@ -64,8 +65,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	};
 
 	const upsert: Route['handler'] = (c) => {
-		const matchOn = queryOf(c, ['match_on']).get('match_on');
-		if (!matchOn) throw invalidParameter('match_on', 'match_on names the field to match on.');
+		const matchOn = matchOnOf(queryOf(c, ['match_on']));
 		return write(c, true, (writing, body) => upsertRecord(writing, matchOn, body));
 	};
 
@@ -90,5 +90,6 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		{ method: 'GET', path: `${path}/:id`, handler: get },
 		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
 		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
+		...batchRoutes(path, write),
 	];
 }

@@ -3,6 +3,7 @@ import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
+import { batchPaths } from './batch.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -23,7 +24,7 @@ export const openApiDocument = () => ({
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
-		...ofAll(resourcePaths),
+		...ofAll((resource) => ({ ...resourcePaths(resource), ...batchPaths(resource) })),
 		'/v1/account': {
 			get: {
 				operationId: 'getAccount',
