@@ -16,6 +16,7 @@ export const problems = {
 	unsupported_media_type: [415, 'The body has to be JSON'],
 	validation_failed: [422, 'The record is not valid'],
 	idempotency_key_reused: [422, 'The idempotency key was used for another request'],
+	failed_dependency: [424, 'Another item of the batch failed'],
 	rate_limited: [429, 'Too many requests'],
 	internal_error: [500, 'The service has failed'],
 	unavailable: [503, 'The service is not available'],
@@ -28,6 +29,14 @@ export type FieldError = { code: string; detail: string } & (
 	| { pointer: string }
 	| { parameter: string }
 );
+
+/** As it is answered (RFC 9457). */
+export interface ProblemBody extends Record<string, unknown> {
+	status: number;
+	detail: string;
+	code: ProblemCode;
+	errors: FieldError[];
+}
 
 interface Extras {
 	errors?: FieldError[];
@@ -51,9 +60,9 @@ export class Problem extends Error {
 		this.extras = extras;
 	}
 
-	response(requestId: string): Response {
+	body(requestId: string): ProblemBody {
 		const [status, title] = problems[this.code];
-		const body = {
+		return {
 			type: `https://docs.crm-platform.example/problems/${this.code}`,
 			title,
 			status,
@@ -63,8 +72,11 @@ export class Problem extends Error {
 			errors: this.extras.errors ?? [],
 			...this.extras.members,
 		};
-		return new Response(JSON.stringify(body), {
-			status,
+	}
+
+	response(requestId: string): Response {
+		return new Response(JSON.stringify(this.body(requestId)), {
+			status: this.status,
 			headers: { 'Content-Type': 'application/problem+json', ...this.headers },
 		});
 	}

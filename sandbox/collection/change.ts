@@ -12,7 +12,7 @@ import {
 	refusedFields,
 } from './merge.ts';
 import { ruleContext } from './rules.ts';
-import type { Writing } from './write.ts';
+import type { Writing } from './writing.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
 export type Values = Record<string, unknown>;

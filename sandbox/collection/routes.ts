@@ -1,14 +1,15 @@
 import { limitBody } from '../middleware/body.ts';
-import { invalidParameter } from '../problem.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Route } from '../router.ts';
 import { actionRoutes } from './actions.ts';
 import { recordAnswer, toResponse } from './answer.ts';
+import { batchRoutes } from './batch.ts';
 import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { filtersOf } from './filters.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
+import { matchOnOf } from './match.ts';
 import { queryOf, singleValues } from './query.ts';
 import { answerWrite } from './requests.ts';
 import { hasTags, tagRoutes } from './tags.ts';
@@ -48,8 +49,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	};
 
 	const upsert: Route['handler'] = (c) => {
-		const matchOn = queryOf(c, ['match_on']).get('match_on');
-		if (!matchOn) throw invalidParameter('match_on', 'match_on names the field to match on.');
+		const matchOn = matchOnOf(queryOf(c, ['match_on']));
 		return answerWrite(service, resource, c, true, (writing, body) => upsertRecord(writing, matchOn, body));
 	};
 
@@ -76,5 +76,6 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
 		...actionRoutes(service, resource),
 		...(hasTags(resource) ? tagRoutes(service, resource) : []),
+		...batchRoutes(service, resource),
 	];
 }

@@ -1,6 +1,6 @@
 import type { RuleContext } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
-import type { Writing } from './write.ts';
+import type { Writing } from './writing.ts';
 
 /** What the rules of a resource may know while it is written. */
 export const ruleContext = ({ store, now, newId }: Writing): RuleContext => ({

@@ -8,16 +8,7 @@ import { findMatch } from './match.ts';
 import type { JsonObject } from './merge.ts';
 import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
-
-/** Who writes, when, and where to. */
-export interface Writing {
-	store: Store;
-	resource: Resource;
-	actor: { type: string; id: string };
-	/** Milliseconds since 1970. */
-	now: number;
-	newId(prefix: string, now: number): string;
-}
+import type { Writing } from './writing.ts';
 
 export function createRecord(writing: Writing, body: JsonObject): Answer {
 	const { resource, now, actor } = writing;

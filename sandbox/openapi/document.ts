@@ -5,6 +5,7 @@ import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import { actionPaths } from './actions.ts';
+import { batchPaths } from './batch.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -29,6 +30,7 @@ export const openApiDocument = () => ({
 		...ofAll(resourcePaths),
 		...ofAll(actionPaths),
 		...ofAll(tagPaths),
+		...ofAll(batchPaths),
 		'/v1/users/me': {
 			get: {
 				operationId: 'getCurrentUser',

@@ -1,5 +1,5 @@
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { batchOperationId, namesOf } from './names.ts';
 import {
 	fieldsParameter,
 	idempotencyKeyParameter,
@@ -12,7 +12,7 @@ import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
 export const always = [401, 405, 429, 500, 503];
-const onWrites = [400, 409, 413, 415, 422, ...always];
+export const onWrites = [400, 409, 413, 415, 422, ...always];
 
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
@@ -85,6 +85,7 @@ function create(resource: Resource) {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
 			...errors(...onWrites),
 		},
+		'x-batch': batchOperationId('create', resource),
 	};
 }
 
@@ -102,6 +103,7 @@ function upsert(resource: Resource) {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
 			...errors(...onWrites),
 		},
+		'x-batch': batchOperationId('upsert', resource),
 	};
 }
 
@@ -117,6 +119,7 @@ function update(resource: Resource) {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
 			...errors(404, 412, ...onWrites),
 		},
+		'x-batch': batchOperationId('update', resource),
 	};
 }
 
@@ -131,10 +134,11 @@ function remove(resource: Resource) {
 			204: noContent(`The ${one} is deleted.`, 'Idempotent-Replayed'),
 			...errors(400, 404, 409, 412, 422, ...always),
 		},
+		'x-batch': batchOperationId('delete', resource),
 	};
 }
 
-const body = (schema: string) => ({
+export const body = (schema: string) => ({
 	required: true,
 	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
 });

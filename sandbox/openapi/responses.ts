@@ -66,7 +66,7 @@ export function errorResponses(): Record<string, unknown> {
 					content: {
 						'application/problem+json': {
 							schema: { $ref: '#/components/schemas/Problem' },
-							examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+							examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
 						},
 					},
 				},
@@ -92,7 +92,7 @@ export const noContent = (description: string, ...extraHeaders: string[]) => ({
 	headers: { ...commonHeaders, ...headerRefs(...extraHeaders) },
 });
 
-const example = (code: ProblemCode) => ({
+export const problemExample = (code: ProblemCode) => ({
 	type: `https://docs.crm-platform.example/problems/${code}`,
 	title: problems[code][1],
 	status: problems[code][0],

@@ -1,9 +1,10 @@
 import { problems } from '../problem.ts';
 import { type JsonSchema, jsonSchema, nullable, typesOf } from '../schemas/json-schema.ts';
 import { isImmutable, type Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { batchSchemas } from './batch-schemas.ts';
+import { capital, namesOf } from './names.ts';
 
-/** The schemas of one resource: record, list, and what create, update and upsert take. */
+/** The schemas of one resource: record, list, and what its writes take, of one and of many. */
 export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {
 	const { One, many, aOne } = namesOf(resource);
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
@@ -13,7 +14,7 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 		name,
 		required.includes(name) ? schema : nullable(schema),
 	]);
-	return {
+	const schemas: Record<string, JsonSchema> = {
 		[One]: {
 			description: `${capital(aOne)} as the service has it.`,
 			type: 'object',
@@ -50,6 +51,7 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			required: ['data', 'next_cursor', 'total'],
 		},
 	};
+	return { ...schemas, ...batchSchemas(resource, schemas) };
 }
 
 /** What a client sends: these fields and no others. */
@@ -108,5 +110,3 @@ function exampleValue(schema: JsonSchema): unknown {
 
 const exampleOf = (fields: Array<[string, JsonSchema]>) =>
 	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

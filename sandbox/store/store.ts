@@ -4,6 +4,13 @@ import { ApiKeys } from './api-keys.ts';
 import { KeptAnswers } from './idempotency.ts';
 import { Table } from './table.ts';
 
+const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
+const nested = {
+	begin: 'SAVEPOINT part',
+	commit: 'RELEASE part',
+	rollback: 'ROLLBACK TO part; RELEASE part',
+};
+
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
 	readonly apiKeys: ApiKeys;
@@ -32,15 +39,19 @@ export class Store {
 		return this.tables.get(resource);
 	}
 
-	/** Everything `work` writes is kept, or nothing if it throws. */
-	transaction<T>(work: () => T): T {
-		this.database.exec('BEGIN IMMEDIATE');
+	/**
+	 * Everything `work` writes is kept, or nothing if it throws or `isKept` turns its result down.
+	 * Inside another transaction it is a part of that one, and can be undone alone.
+	 */
+	transaction<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
+		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
+		this.database.exec(begin);
 		try {
 			const result = work();
-			this.database.exec('COMMIT');
+			this.database.exec(isKept(result) ? commit : rollback);
 			return result;
 		} catch (error) {
-			this.database.exec('ROLLBACK');
+			this.database.exec(rollback);
 			throw error;
 		}
 	}
