@@ -65,12 +65,19 @@ async function main(): Promise<void> {
 		console.log('\nStopping n8n and the sandbox ...');
 		return n8n.stop();
 	});
-	await showProgress('Starting n8n (about 20 seconds)', () => n8n.ready);
+	await showProgress('Starting n8n (about 20 seconds)', () => n8n.ready).catch(suggestFresh);
 	const workspace = await fillWorkspace(n8n.url, sandbox.url, state, STATE);
 	console.log(welcome({ n8nUrl: n8n.url, sandboxUrl: sandbox.url, state, workspace }));
 
 	await n8n.ended;
 	throw new Failure(`n8n has ended by itself.\n${endOfLog(LOG)}`);
+}
+
+function suggestFresh(error: unknown): never {
+	const reason = error instanceof Error ? error.message : String(error);
+	throw new Failure(
+		`${reason}\nIf it stays so: npm start -- --fresh begins anew, without the data of the last time.`,
+	);
 }
 
 /** Two n8n on one database destroy it. */
