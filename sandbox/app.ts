@@ -5,6 +5,7 @@ import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
+import { jobRoutes } from './jobs/routes.ts';
 import { meRoute } from './me.ts';
 import { authenticated, identify } from './middleware/authentication.ts';
 import { injectFaults } from './middleware/faults.ts';
@@ -89,6 +90,7 @@ function serviceRoutes(service: Service): Route[] {
 		// Before the collections, so that `me` is not taken for an id.
 		meRoute(service),
 		...collections,
+		...jobRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
 		{

@@ -1,11 +1,13 @@
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
+import { jobs } from '../schemas/jobs.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import { actionPaths } from './actions.ts';
 import { batchPaths } from './batch.ts';
+import { jobPaths, jobSchemas } from './jobs.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -23,7 +25,7 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }],
 	tags: [
-		...resources.map(({ name, description }) => ({ name, description })),
+		...[...resources, jobs].map(({ name, description }) => ({ name, description })),
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
@@ -31,6 +33,7 @@ export const openApiDocument = () => ({
 		...ofAll(actionPaths),
 		...ofAll(tagPaths),
 		...ofAll(batchPaths),
+		...jobPaths(),
 		'/v1/users/me': {
 			get: {
 				operationId: 'getCurrentUser',
@@ -71,6 +74,7 @@ export const openApiDocument = () => ({
 		responses: errorResponses(),
 		schemas: {
 			...ofAll(resourceSchemas),
+			...jobSchemas(),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
 		},

@@ -59,7 +59,7 @@ export function list(resource: Resource) {
 	};
 }
 
-function get(resource: Resource) {
+export function get(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `get${One}`,

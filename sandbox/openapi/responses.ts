@@ -53,6 +53,8 @@ const nameOf = (status: number): string => `Problem${status}`;
 /** One response per error status, with an example of each code. */
 export function errorResponses(): Record<string, unknown> {
 	const statuses = new Set<number>(Object.values(problems).map(([status]) => status));
+	// Only an item of a batch is answered with this one.
+	statuses.delete(problems.failed_dependency[0]);
 	return Object.fromEntries(
 		[...statuses].map((status) => {
 			const codes = (Object.keys(problems) as ProblemCode[]).filter(

@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
 import { ApiKeys } from './api-keys.ts';
 import { KeptAnswers } from './idempotency.ts';
+import { JobLines } from './job-lines.ts';
 import { Table } from './table.ts';
 
 const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
@@ -15,6 +17,10 @@ const nested = {
 export class Store {
 	readonly apiKeys: ApiKeys;
 	readonly answers: KeptAnswers;
+	/** What jobs have still to do. */
+	readonly jobItems: JobLines;
+	/** What jobs have done. */
+	readonly jobResults: JobLines;
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -30,8 +36,13 @@ export class Store {
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
 		this.tables = this.transaction(
-			() => new Map(resources.map((resource) => [resource.name, new Table(this.database, resource)])),
+			() =>
+				new Map(
+					[...resources, jobs].map((resource) => [resource.name, new Table(this.database, resource)]),
+				),
 		);
+		this.jobItems = new JobLines(this.database, 'job_items');
+		this.jobResults = new JobLines(this.database, 'job_results');
 	}
 
 	/** The table of a resource, unless the service has no such resource. */
