@@ -5,7 +5,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
-import type { Writing } from './write.ts';
+import type { Writing } from './writing.ts';
 
 /**
  * Answers a request that writes. It is decided and done in one go, so that requests cannot get in

@@ -3,6 +3,7 @@ import { invalidParameter } from '../problem.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Route } from '../router.ts';
+import { actionRoutes } from './actions.ts';
 import { recordAnswer, toResponse } from './answer.ts';
 import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { filtersOf } from './filters.ts';
@@ -73,6 +74,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		{ method: 'GET', path: `${path}/:id`, handler: get },
 		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
 		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
+		...actionRoutes(service, resource),
 		...(hasTags(resource) ? tagRoutes(service, resource) : []),
 	];
 }

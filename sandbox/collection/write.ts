@@ -1,27 +1,20 @@
 import { Problem } from '../problem.ts';
+import { resources } from '../schemas/index.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from './merge.ts';
+import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
-
-/** Who writes, when, and where to. */
-export interface Writing {
-	store: Store;
-	resource: Resource;
-	actor: { type: string; id: string };
-	/** Milliseconds since 1970. */
-	now: number;
-	newId(prefix: string, now: number): string;
-}
+import type { Writing } from './writing.ts';
 
 export function createRecord(writing: Writing, body: JsonObject): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
 	const at = new Date(now).toISOString();
-	const values = changedValues(writing.store, resource, undefined, body);
+	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
 		id,
@@ -46,7 +39,7 @@ export function updateRecord(
 ): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	refuseOtherVersion(stored, ifMatch);
-	return recordAnswer(200, change(writing, stored, body));
+	return recordAnswer(200, changeRecord(writing, stored, body));
 }
 
 /**
@@ -58,10 +51,10 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 	const stored = existingRecord(writing.store, writing.resource, id);
 	refuseOtherVersion(stored, ifMatch);
 	const { store, resource } = writing;
-	const user = resource.usedBy?.(stored);
+	const user = resource.usedBy?.(stored, ruleContext(writing));
 	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
 	if (resource.insteadOfDeletion) {
-		change(writing, stored, resource.insteadOfDeletion);
+		changeRecord(writing, stored, resource.insteadOfDeletion, true);
 	} else {
 		const at = new Date(writing.now).toISOString();
 		store.table(resource.name)!.save({ ...nextVersion(writing, stored), deleted_at: at });
@@ -73,7 +66,7 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 /** Updates the record that has the body's value of `matchOn`, or creates one. */
 export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
 	const match = findMatch(writing.store, writing.resource, matchOn, body);
-	return match ? recordAnswer(200, change(writing, match, body)) : createRecord(writing, body);
+	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
 }
 
 /** @throws Problem not_found, also for deleted records */
@@ -83,9 +76,18 @@ export function existingRecord(store: Store, resource: Resource, id: string): St
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }
 
-/** A change that changes nothing makes no new version. */
-function change(writing: Writing, stored: StoredRecord, body: JsonObject): StoredRecord {
-	const values = changedValues(writing.store, writing.resource, stored, body);
+/**
+ * A change that changes nothing makes no new version.
+ *
+ * @param byService whether the service itself makes the change, and may set every field
+ */
+export function changeRecord(
+	writing: Writing,
+	stored: StoredRecord,
+	body: JsonObject,
+	byService = false,
+): StoredRecord {
+	const values = changedValues(writing, stored, body, byService);
 	const same = arrangeRecord(writing.resource, { ...stored, ...values });
 	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
 	const record = { ...same, ...nextVersion(writing, same) };
@@ -93,15 +95,22 @@ function change(writing: Writing, stored: StoredRecord, body: JsonObject): Store
 	return record;
 }
 
+/** Writes a record, and what changes with it. */
 function save(
-	{ store, resource }: Writing,
+	writing: Writing,
 	stored: StoredRecord | undefined,
 	record: StoredRecord,
 	body: JsonObject,
 ): void {
+	const { store, resource } = writing;
 	refuseDuplicates(store, resource, record, body);
 	store.table(resource.name)!.save(record);
 	countTags(store, stored, record);
+	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
+	for (const { resource: name, id, change } of consequences) {
+		const other = { ...writing, resource: resources.find((one) => one.name === name)! };
+		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+	}
 }
 
 const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
@@ -112,7 +121,7 @@ const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecor
 });
 
 /** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
-function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+export function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
 	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
 	throw new Problem(

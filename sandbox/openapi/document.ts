@@ -4,6 +4,7 @@ import { contacts } from '../schemas/contacts.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
+import { actionPaths } from './actions.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
@@ -26,6 +27,7 @@ export const openApiDocument = () => ({
 	],
 	paths: {
 		...ofAll(resourcePaths),
+		...ofAll(actionPaths),
 		...ofAll(tagPaths),
 		'/v1/users/me': {
 			get: {

@@ -8,14 +8,6 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 	const { One, many, aOne } = namesOf(resource);
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const writable = Object.entries(properties);
-	const input = (description: string, fields: Array<[string, JsonSchema]>, needed: string[]) => ({
-		description,
-		type: 'object',
-		properties: Object.fromEntries(fields),
-		...(needed.length > 0 && { required: needed }),
-		additionalProperties: false,
-		example: exampleOf(fields.filter(([, schema]) => schema.examples)),
-	});
 	// Left out, a field keeps its value, so no default is promised here.
 	const changeable = writable.map(([name, { default: _, ...schema }]): [string, JsonSchema] => [
 		name,
@@ -29,13 +21,13 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			required: ['id', 'object'],
 			example: exampleOf(Object.entries(resource.properties)),
 		},
-		[`${One}Create`]: input(`What ${aOne} begins with.`, writable, required),
-		[`${One}Update`]: input(
+		[`${One}Create`]: inputSchema(`What ${aOne} begins with.`, writable, required),
+		[`${One}Update`]: inputSchema(
 			'What to change: null clears a field, fields left out stay as they are (RFC 7396).',
 			changeable.filter(([name]) => !isImmutable(resource, name)),
 			[],
 		),
-		[`${One}Upsert`]: input(
+		[`${One}Upsert`]: inputSchema(
 			`What to change, or what ${aOne} begins with if there is none yet.`,
 			changeable,
 			[],
@@ -59,6 +51,20 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 		},
 	};
 }
+
+/** What a client sends: these fields and no others. */
+export const inputSchema = (
+	description: string,
+	fields: Array<[string, JsonSchema]>,
+	needed: string[],
+): JsonSchema => ({
+	description,
+	type: 'object',
+	properties: Object.fromEntries(fields),
+	...(needed.length > 0 && { required: needed }),
+	additionalProperties: false,
+	example: exampleOf(fields.filter(([, schema]) => schema.examples)),
+});
 
 /** Every error body (RFC 9457). */
 export const problemSchema: JsonSchema = {

@@ -2,12 +2,13 @@ import { z } from 'zod/v4';
 import type { FieldError } from '../problem.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
+import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
 /** The resources that carry custom fields. */
-const customizable = [contacts.name, companies.name] as const;
+const customizable = [contacts.name, companies.name, deals.name] as const;
 
 export const customFieldTypes = [
 	'text',

@@ -41,6 +41,14 @@ export const number = (about: About) => optional(z.number(), about);
 export const reference = (resource: string, about: About) =>
 	optional(z.string().min(1).max(64), { ...about, 'x-resource': resource });
 
+/** The ids of records of another resource. */
+export const references = (resource: string, about: About) =>
+	z
+		.array(z.string().min(1).max(64))
+		.max(100)
+		.default([])
+		.meta({ ...about, 'x-resource': resource });
+
 /** Lower-cased, so that one address is one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
 export const emailAddress = z.email().max(254).toLowerCase();
 export const email = (about: About) => optional(emailAddress, about);

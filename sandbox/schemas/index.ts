@@ -1,9 +1,19 @@
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
+import { deals } from './deals.ts';
+import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
 import { tags } from './tags.ts';
 import { users } from './users.ts';
 
 /** Everything the service has a collection of. */
-export const resources: readonly Resource[] = [contacts, companies, users, tags, customFields];
+export const resources: readonly Resource[] = [
+	contacts,
+	companies,
+	deals,
+	pipelines,
+	users,
+	tags,
+	customFields,
+];

@@ -7,6 +7,43 @@ type Fields = Record<string, z.ZodType>;
 type Values<F extends Fields> = z.output<z.ZodObject<F>>;
 type Name<F> = keyof F & string;
 
+/** What rules may know beside the record itself. */
+export interface RuleContext {
+	/** The instant of the change. */
+	at: string;
+	newId(prefix: string): string;
+	find(resource: string, id: string): StoredRecord | undefined;
+	/** Live records with this value in a field; at most `limit`, or 100. */
+	findBy(
+		resource: string,
+		field: string,
+		value: string | number | boolean,
+		limit?: number,
+	): StoredRecord[];
+}
+
+/** A change of another record, in fields that clients may or may not set. */
+export interface Consequence {
+	resource: string;
+	id: string;
+	change: Record<string, unknown>;
+}
+
+/** Something to do to a record that is more than setting fields. */
+export interface Action<F extends Fields> {
+	/** `Win a deal` */
+	summary: string;
+	description: string;
+	/** What the body may have; there is none if this is absent. */
+	input?: Fields;
+	/** The fields that change, among them those that clients cannot set themselves. */
+	change(
+		record: Values<F>,
+		input: Record<string, unknown>,
+		context: RuleContext,
+	): Partial<Values<F>>;
+}
+
 /** All there is to say about one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** As in the path: `/v1/custom-fields`. */
@@ -27,11 +64,23 @@ export interface Definition<F extends Fields> {
 	/** Fields by which a few records are found among many, beside the unique ones; indexed too. */
 	lookups: Array<Name<F>>;
 	/** The fields that follow from others. Of a new record, read-only fields are not there yet. */
-	complete?(values: Values<F>, previous?: Values<F>): Partial<Values<F>>;
+	complete?(
+		values: Values<F>,
+		previous: Values<F> | undefined,
+		context: RuleContext,
+	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
-	check?(values: Values<F>, previous?: Values<F>): FieldError[];
+	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
+	/** How other records change with this one, after it is saved. */
+	consequences?(
+		record: Values<F>,
+		previous: Values<F> | undefined,
+		context: RuleContext,
+	): Consequence[];
+	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
+	actions?: Record<string, Action<F>>;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
-	usedBy?(record: Values<F>): string | undefined;
+	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
 	/** What deleting changes, for records that stay. */
 	insteadOfDeletion?: Partial<Values<F>>;
 }

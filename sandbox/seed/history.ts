@@ -7,25 +7,35 @@ export const end = Date.parse('2025-06-30T17:00:00.000Z');
 const longestUntilChange = 90 * 24 * 60 * 60 * 1000;
 const actor = { type: 'system', id: 'sandbox' };
 
+/** When a record was created and last changed; equal if it never was. */
+export interface Times {
+	createdAt: string;
+	updatedAt: string;
+}
+
 /** Records that came into being one after the other, evenly over the years. */
 export function* history(
 	resource: Resource,
 	count: number,
 	random: Random,
-	values: (i: number) => Record<string, unknown>,
+	values: (i: number, times: Times) => Record<string, unknown>,
 ): Generator<StoredRecord> {
 	const newId = idMaker(random.next);
 	for (let i = 0; i < count; i++) {
 		const createdAt = Math.round(begin + (i * (end - begin)) / count);
 		const isChanged = random.chance(0.6);
 		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
+		const times = {
+			createdAt: new Date(createdAt).toISOString(),
+			updatedAt: new Date(updatedAt).toISOString(),
+		};
 		yield arrangeRecord(resource, {
-			...values(i),
+			...values(i, times),
 			id: newId(resource.idPrefix, createdAt),
 			object: resource.object,
 			version: isChanged ? 2 + random.below(4) : 1,
-			created_at: new Date(createdAt).toISOString(),
-			updated_at: new Date(updatedAt).toISOString(),
+			created_at: times.createdAt,
+			updated_at: times.updatedAt,
 			deleted_at: null,
 			created_by: actor,
 			updated_by: actor,

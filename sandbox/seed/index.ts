@@ -1,39 +1,60 @@
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
+import { deals } from '../schemas/deals.ts';
+import { pipelines } from '../schemas/pipelines.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
 import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
-import { history } from './history.ts';
+import { dealSeeds } from './deals.ts';
+import { history, type Times } from './history.ts';
 import { keeping } from './keeping.ts';
-import { randomFrom } from './random.ts';
+import { pipelineCount, pipelineSeeds } from './pipelines.ts';
+import { type Random, randomFrom } from './random.ts';
 import { tagCount, tagSeed } from './tags.ts';
 import { userCount, userSeed } from './users.ts';
 
+type Values = (i: number, times: Times) => Record<string, unknown>;
+
+/** What the team does about contacts fills no more than this many records of a kind. */
+const mostWork = 2000;
+
 /**
- * Fills an empty database: the team, tags and custom fields, a company for every ten contacts, and
- * the contacts. The same number gives the same data, always. A database with custom fields is not
- * empty.
+ * Fills an empty database: the team, tags, pipelines and custom fields, a company for every ten
+ * contacts, the contacts, and a deal for every five of them. The same number gives the same data,
+ * always. A database with custom fields is not empty.
  */
 export function seed(store: Store, contactCount: number): void {
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
-	const companyCount = Math.ceil(contactCount / 10);
+	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
+		store.table(resource.name)!.fill(records);
+	const make = (resource: Resource, count: number, own: Random, values: Values) => {
+		const records = [...history(resource, count, own, values)];
+		fill(resource, records);
+		return records;
+	};
 	store.transaction(() => {
-		const fields = history(customFields, customFieldSeeds.length, random, customFieldSeed);
-		store.table(customFields.name)!.fill(fields);
-		const team = [...history(users, userCount, randomFrom(2), userSeed)];
-		store.table(users.name)!.fill(team);
-		const labels = [...history(tags, tagCount, randomFrom(3), tagSeed)];
+		make(customFields, customFieldSeeds.length, random, customFieldSeed);
+		const team = make(users, userCount, randomFrom(2), userSeed);
+		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
 		const { keep, usage } = keeping(randomFrom(4), team, labels);
 
+		const companyCount = Math.ceil(contactCount / 10);
 		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
-		store.table(companies.name)!.fill(employers);
-		const people = history(contacts, contactCount, random, contactSeeds(random, employers));
-		store.table(contacts.name)!.fill(keep(people));
-		store.table(tags.name)!.fill(labels.map((tag) => ({ ...tag, usage: usage(tag) })));
+		fill(companies, employers);
+		fill(contacts, keep(history(contacts, contactCount, random, contactSeeds(random, employers))));
+
+		const work = Math.min(Math.floor(contactCount / 5), mostWork);
+		const people = store.table(contacts.name)!.findAll([], mostWork);
+		const own = randomFrom(5);
+		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
+		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
+
+		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 	});
 }
