@@ -9,6 +9,7 @@ export const problems = {
 	method_not_allowed: [405, 'The method is not allowed here'],
 	duplicate: [409, 'A record with this value exists already'],
 	ambiguous_match: [409, 'More than one record matches'],
+	invalid_state_transition: [409, 'The record cannot go from this state to that one'],
 	in_use: [409, 'The record is still needed'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
 	version_mismatch: [412, 'The record has changed in the meantime'],

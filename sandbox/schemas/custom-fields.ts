@@ -6,9 +6,10 @@ import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
+import { tickets } from './tickets.ts';
 
 /** The resources that carry custom fields. */
-const customizable = [contacts.name, companies.name, deals.name] as const;
+const customizable = [contacts.name, companies.name, deals.name, tickets.name] as const;
 
 export const customFieldTypes = [
 	'text',

@@ -5,6 +5,7 @@ import { deals } from './deals.ts';
 import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
 import { tags } from './tags.ts';
+import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 
 /** Everything the service has a collection of. */
@@ -13,6 +14,7 @@ export const resources: readonly Resource[] = [
 	companies,
 	deals,
 	pipelines,
+	tickets,
 	users,
 	tags,
 	customFields,

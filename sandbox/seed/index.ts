@@ -5,6 +5,7 @@ import { deals } from '../schemas/deals.ts';
 import { pipelines } from '../schemas/pipelines.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
+import { tickets } from '../schemas/tickets.ts';
 import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
@@ -16,6 +17,7 @@ import { keeping } from './keeping.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
 import { tagCount, tagSeed } from './tags.ts';
+import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 
 type Values = (i: number, times: Times) => Record<string, unknown>;
@@ -25,7 +27,7 @@ const mostWork = 2000;
 
 /**
  * Fills an empty database: the team, tags, pipelines and custom fields, a company for every ten
- * contacts, the contacts, and a deal for every five of them. The same number gives the same data,
+ * contacts, the contacts, and for every five of them a deal and a ticket. The same number gives the same data,
  * always. A database with custom fields is not empty.
  */
 export function seed(store: Store, contactCount: number): void {
@@ -42,7 +44,8 @@ export function seed(store: Store, contactCount: number): void {
 		make(customFields, customFieldSeeds.length, random, customFieldSeed);
 		const team = make(users, userCount, randomFrom(2), userSeed);
 		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
-		const { keep, usage } = keeping(randomFrom(4), team, labels);
+		const staff = team.filter(({ status }) => status === 'active');
+		const { keep, usage } = keeping(randomFrom(4), staff, labels);
 
 		const companyCount = Math.ceil(contactCount / 10);
 		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
@@ -54,6 +57,7 @@ export function seed(store: Store, contactCount: number): void {
 		const own = randomFrom(5);
 		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
 		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
+		fill(tickets, keep(history(tickets, work, own, ticketSeeds(own, people, staff))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 	});
