@@ -1,10 +1,13 @@
+import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
 import { deals } from './deals.ts';
+import { notes } from './notes.ts';
 import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
 import { tags } from './tags.ts';
+import { tasks } from './tasks.ts';
 import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 
@@ -15,6 +18,9 @@ export const resources: readonly Resource[] = [
 	deals,
 	pipelines,
 	tickets,
+	tasks,
+	notes,
+	activities,
 	users,
 	tags,
 	customFields,
