@@ -12,6 +12,7 @@ import {
 	refusedFields,
 } from './merge.ts';
 import { ruleContext } from './rules.ts';
+import { refuseIllegalMove } from './states.ts';
 import type { Writing } from './writing.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
@@ -22,7 +23,7 @@ export type Values = Record<string, unknown>;
  *
  * @param stored the record to change; undefined for a new one
  * @param byService whether the service itself makes the change, and may set every field
- * @throws Problem validation_failed with everything that is wrong
+ * @throws Problem validation_failed with everything that is wrong, invalid_state_transition
  */
 export function changedValues(
 	writing: Writing,
@@ -48,6 +49,7 @@ export function changedValues(
 		const known = { ...stored, ...(byService && change), ...parsed.data };
 		const context = ruleContext(writing);
 		const values = { ...known, ...resource.complete?.(known, stored, context) };
+		refuseIllegalMove(resource, stored, values);
 		errors.push(...(resource.check?.(values, stored, context) ?? []));
 		if (errors.length === 0) return values;
 	}

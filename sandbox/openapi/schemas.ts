@@ -94,6 +94,13 @@ export const problemSchema: JsonSchema = {
 			},
 		},
 		existing_id: { type: 'string', description: 'With duplicate: the record that has the value.' },
+		from: { type: 'string', description: 'With invalid_state_transition: the state it is in.' },
+		to: { type: 'string', description: 'With invalid_state_transition: the state asked for.' },
+		allowed: {
+			type: 'array',
+			description: 'With invalid_state_transition: the states that are possible.',
+			items: { type: 'string' },
+		},
 	},
 	required: ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors'],
 };

@@ -1,14 +1,26 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../problem.ts';
+import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
+import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
+import { tasks } from './tasks.ts';
+import { tickets } from './tickets.ts';
 
 /** The resources that carry custom fields. */
-const customizable = [contacts.name, companies.name, deals.name] as const;
+const customizable = [
+	contacts.name,
+	companies.name,
+	deals.name,
+	tickets.name,
+	tasks.name,
+	notes.name,
+	activities.name,
+] as const;
 
 export const customFieldTypes = [
 	'text',

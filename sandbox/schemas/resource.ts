@@ -13,6 +13,8 @@ export interface RuleContext {
 	at: string;
 	newId(prefix: string): string;
 	find(resource: string, id: string): StoredRecord | undefined;
+	/** One more than the highest number in a field, deleted records included. */
+	next(resource: string, field: string): number;
 	/** Live records with this value in a field; at most `limit`, or 100. */
 	findBy(
 		resource: string,
@@ -71,6 +73,8 @@ export interface Definition<F extends Fields> {
 	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
+	/** The field that holds the state of a record, and the states that each one may become. */
+	states?: { field: Name<F>; moves: Record<string, readonly string[]> };
 	/** How other records change with this one, after it is saved. */
 	consequences?(
 		record: Values<F>,

@@ -1,10 +1,14 @@
+import { activities } from '../schemas/activities.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
 import { deals } from '../schemas/deals.ts';
+import { notes } from '../schemas/notes.ts';
 import { pipelines } from '../schemas/pipelines.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
+import { tasks } from '../schemas/tasks.ts';
+import { tickets } from '../schemas/tickets.ts';
 import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
@@ -16,7 +20,9 @@ import { keeping } from './keeping.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
 import { tagCount, tagSeed } from './tags.ts';
+import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
+import { workSeeds } from './work.ts';
 
 type Values = (i: number, times: Times) => Record<string, unknown>;
 
@@ -25,7 +31,7 @@ const mostWork = 2000;
 
 /**
  * Fills an empty database: the team, tags, pipelines and custom fields, a company for every ten
- * contacts, the contacts, and a deal for every five of them. The same number gives the same data,
+ * contacts, the contacts, and for every five of them a deal, a ticket and so on. The same number gives the same data,
  * always. A database with custom fields is not empty.
  */
 export function seed(store: Store, contactCount: number): void {
@@ -42,7 +48,8 @@ export function seed(store: Store, contactCount: number): void {
 		make(customFields, customFieldSeeds.length, random, customFieldSeed);
 		const team = make(users, userCount, randomFrom(2), userSeed);
 		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
-		const { keep, usage } = keeping(randomFrom(4), team, labels);
+		const staff = team.filter(({ status }) => status === 'active');
+		const { keep, usage } = keeping(randomFrom(4), staff, labels);
 
 		const companyCount = Math.ceil(contactCount / 10);
 		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
@@ -54,6 +61,11 @@ export function seed(store: Store, contactCount: number): void {
 		const own = randomFrom(5);
 		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
 		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
+		fill(tickets, keep(history(tickets, work, own, ticketSeeds(own, people, staff))));
+		const { task, note, activity } = workSeeds(own, people, staff);
+		fill(tasks, keep(history(tasks, work, own, task)));
+		fill(notes, keep(history(notes, work, own, note)));
+		fill(activities, keep(history(activities, work, own, activity)));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 	});

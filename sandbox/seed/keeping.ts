@@ -7,14 +7,13 @@ import type { Random } from './random.ts';
  * @returns `keep`, which does so, and `usage`, how many records have got a tag
  */
 export function keeping(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
-	const keepers = team.filter(({ status }) => status === 'active');
 	const usage = new Map<string, number>();
 	return {
 		*keep(records: Iterable<StoredRecord>): Generator<StoredRecord> {
 			for (const record of records) {
 				const tagIds = someTags(random, tags);
 				for (const id of tagIds) usage.set(id, (usage.get(id) ?? 0) + 1);
-				const owner = random.chance(0.85) ? random.pick(keepers).id : null;
+				const owner = random.chance(0.85) ? random.pick(team).id : null;
 				yield { ...record, ...('owner_id' in record && { owner_id: owner }), tag_ids: tagIds };
 			}
 		},

@@ -62,6 +62,12 @@ export class Table {
 		return this.page(all).map(parseRecord);
 	}
 
+	/** The highest number in a column, deleted records included; 0 if there are no records. */
+	highest(column: string): number {
+		const row = this.database.prepare(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
+		return Number(row.get()!['value'] ?? 0);
+	}
+
 	/** Adds the record, or replaces the one with its id. */
 	save(record: StoredRecord): void {
 		this.statements.save.run(
