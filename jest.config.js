@@ -7,7 +7,7 @@ module.exports = {
 	// An ES module, which jest's loader does not take as it is.
 	transformIgnorePatterns: ['/node_modules/(?!oauth4webapi/)'],
 	transform: {
-		'^.+\\.ts$|/oauth4webapi/.+\\.js$': [
+		'^.+\\.(ts|mjs)$|/oauth4webapi/.+\\.js$': [
 			'@swc/jest',
 			{
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

@@ -1,6 +1,7 @@
 import { pageSize } from './collection/list-query.ts';
-import { largestBody } from './middleware/body.ts';
+import { largestBatchBody, largestBody } from './middleware/body.ts';
 import type { Account } from './schemas/account.ts';
+import { largestBatch } from './schemas/batch.ts';
 import type { Service } from './service.ts';
 
 /** The account this sandbox is: one database, one account. */
@@ -15,5 +16,7 @@ export const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
 		requests_per_minute: requestsPerMinute,
 		page_size: pageSize.maximum,
 		body_bytes: largestBody,
+		batch_items: largestBatch,
+		batch_body_bytes: largestBatchBody,
 	},
 });

@@ -5,6 +5,8 @@ import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
+import { jobRoutes } from './jobs/routes.ts';
+import { meRoute } from './me.ts';
 import { authenticated, authorized, identify } from './middleware/authentication.ts';
 import { injectFaults } from './middleware/faults.ts';
 import { oneAtATime } from './middleware/idempotency.ts';
@@ -96,7 +98,10 @@ function serviceRoutes(service: Service): Route[] {
 		method === 'GET' && path === `/v1/${contacts.name}`;
 	const document = openApiDocument();
 	return [
+		// Before the collections, so that `me` is not taken for an id.
+		meRoute(),
 		...collections,
+		...jobRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
 		{

@@ -11,12 +11,17 @@ export const problems = {
 	method_not_allowed: [405, 'The method is not allowed here'],
 	duplicate: [409, 'A record with this value exists already'],
 	ambiguous_match: [409, 'More than one record matches'],
+	invalid_state_transition: [409, 'The record cannot go from this state to that one'],
+	in_use: [409, 'The record is still needed'],
+	job_not_finished: [409, 'The job has no results yet'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
+	results_expired: [410, 'The results of the job are no longer kept'],
 	version_mismatch: [412, 'The record has changed in the meantime'],
 	payload_too_large: [413, 'The body is too large'],
 	unsupported_media_type: [415, 'The body has to be JSON'],
 	validation_failed: [422, 'The record is not valid'],
 	idempotency_key_reused: [422, 'The idempotency key was used for another request'],
+	failed_dependency: [424, 'Another item of the batch failed'],
 	rate_limited: [429, 'Too many requests'],
 	internal_error: [500, 'The service has failed'],
 	unavailable: [503, 'The service is not available'],
@@ -29,6 +34,14 @@ export type FieldError = { code: string; detail: string } & (
 	| { pointer: string }
 	| { parameter: string }
 );
+
+/** As it is answered (RFC 9457). */
+export interface ProblemBody extends Record<string, unknown> {
+	status: number;
+	detail: string;
+	code: ProblemCode;
+	errors: FieldError[];
+}
 
 interface Extras {
 	errors?: FieldError[];
@@ -52,9 +65,9 @@ export class Problem extends Error {
 		this.extras = extras;
 	}
 
-	response(requestId: string): Response {
+	body(requestId: string): ProblemBody {
 		const [status, title] = problems[this.code];
-		const body = {
+		return {
 			type: `https://docs.crm-platform.example/problems/${this.code}`,
 			title,
 			status,
@@ -64,8 +77,11 @@ export class Problem extends Error {
 			errors: this.extras.errors ?? [],
 			...this.extras.members,
 		};
-		return new Response(JSON.stringify(body), {
-			status,
+	}
+
+	response(requestId: string): Response {
+		return new Response(JSON.stringify(this.body(requestId)), {
+			status: this.status,
 			headers: { 'Content-Type': 'application/problem+json', ...this.headers },
 		});
 	}

@@ -11,6 +11,9 @@ import {
 	referencedResource,
 	refusedFields,
 } from './merge.ts';
+import { ruleContext } from './rules.ts';
+import { refuseIllegalMove } from './states.ts';
+import type { Writing } from './writing.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
 export type Values = Record<string, unknown>;
@@ -19,15 +22,17 @@ export type Values = Record<string, unknown>;
  * What a record's values are after a change, if the change is valid.
  *
  * @param stored the record to change; undefined for a new one
- * @throws Problem validation_failed with everything that is wrong
+ * @param byService whether the service itself makes the change, and may set every field
+ * @throws Problem validation_failed with everything that is wrong, invalid_state_transition
  */
 export function changedValues(
-	store: Store,
-	resource: Resource,
+	writing: Writing,
 	stored: StoredRecord | undefined,
 	change: JsonObject,
+	byService = false,
 ): Values {
-	const errors = refusedFields(resource, stored, change);
+	const { store, resource } = writing;
+	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergeChange(resource, stored, change);
 	if (hasCustomFields(resource)) {
 		const custom = customChange(stored, change);
@@ -41,8 +46,11 @@ export function changedValues(
 	if (!parsed.success) errors.push(...fieldErrors(parsed.error, merged));
 	errors.push(...missingReferences(store, resource, merged, change));
 	if (parsed.success && errors.length === 0) {
-		const values = { ...parsed.data, ...resource.complete?.(parsed.data, stored) };
-		errors.push(...(resource.check?.(values, stored) ?? []));
+		const known = { ...stored, ...(byService && change), ...parsed.data };
+		const context = ruleContext(writing);
+		const values = { ...known, ...resource.complete?.(known, stored, context) };
+		refuseIllegalMove(resource, stored, values);
+		errors.push(...(resource.check?.(values, stored, context) ?? []));
 		if (errors.length === 0) return values;
 	}
 	throw new Problem('validation_failed', sentence(errors), { errors });

@@ -1,8 +1,9 @@
 import { Problem, type FieldError } from '../problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
-import { type CustomField, customFieldsOf, customFieldType } from './custom-fields.ts';
+import { customFieldsOf, customFieldType } from './custom-fields.ts';
 import { escapePointer, explain } from './explain.ts';
 
 type CustomValues = Record<string, unknown>;
@@ -39,8 +40,9 @@ export function mergeCustomValues(
 			const parsed = customFieldType(field).safeParse(value);
 			if (parsed.success) values.set(key, parsed.data);
 			else refuse(key, 'invalid_value', parsed.error.issues.map(explain).join(' '));
-			if (parsed.success && isMissingReference(store, field, parsed.data)) {
-				refuse(key, 'reference_not_found', `There is no such record in ${field.reference_resource}.`);
+			const target = field.type === 'user' ? users.name : field.reference_resource;
+			if (parsed.success && target !== null && !store.table(target)?.find(value as string)) {
+				refuse(key, 'reference_not_found', `There is no such record in ${target}.`);
 			}
 		}
 	}
@@ -102,6 +104,3 @@ export function duplicate(
 		...(other && { members: { existing_id: other.id } }),
 	});
 }
-
-const isMissingReference = (store: Store, field: CustomField, id: unknown): boolean =>
-	field.reference_resource !== null && !store.table(field.reference_resource)?.find(id as string);

@@ -19,6 +19,7 @@ export function findMatch(
 	matchOn: string,
 	body: JsonObject,
 ): StoredRecord | undefined {
+	refuseOtherMatchOn(store, resource, matchOn);
 	const matches = Object.hasOwn(resource.unique, matchOn)
 		? matchFields(store, resource, resource.unique[matchOn]!, body)
 		: matchCustomField(store, resource, matchOn, body);
@@ -27,6 +28,25 @@ export function findMatch(
 		'ambiguous_match',
 		`More than one record of ${resource.name} has this ${matchOn}.`,
 	);
+}
+
+/**
+ * The query parameter that every upsert needs.
+ *
+ * @throws Problem invalid_parameter
+ */
+export function matchOnOf(given: Map<string, string>): string {
+	const matchOn = given.get('match_on');
+	if (matchOn) return matchOn;
+	throw invalidParameter('match_on', 'match_on names the field to match on.');
+}
+
+/** @throws Problem invalid_parameter if several records may have the same value of the field */
+export function refuseOtherMatchOn(store: Store, resource: Resource, matchOn: string): void {
+	if (Object.hasOwn(resource.unique, matchOn)) return;
+	if (uniqueCustomField(store, resource, matchOn)) return;
+	const known = Object.keys(resource.unique).join(', ');
+	throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
 }
 
 function matchFields(store: Store, resource: Resource, fields: string[], body: JsonObject) {
@@ -38,15 +58,16 @@ function matchFields(store: Store, resource: Resource, fields: string[], body: J
 }
 
 function matchCustomField(store: Store, resource: Resource, matchOn: string, body: JsonObject) {
-	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
-	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
-	if (!field?.unique) {
-		const known = Object.keys(resource.unique).join(', ');
-		throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
-	}
+	const field = uniqueCustomField(store, resource, matchOn)!;
 	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
 	const value = present(matchOn, customFieldType(field).safeParse(values[field.key]));
 	return findByCustomField(store, resource, field.key, value);
+}
+
+function uniqueCustomField(store: Store, resource: Resource, matchOn: string) {
+	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
+	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
+	return field?.unique ? field : undefined;
 }
 
 function present(field: string, parsed: { success: boolean; data?: unknown }): unknown {

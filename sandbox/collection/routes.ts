@@ -1,24 +1,24 @@
-import type { Context } from 'hono';
-import { limitBody, parseJsonObject, readBytes } from '../middleware/body.ts';
-import { once, requestFingerprint } from '../middleware/idempotency.ts';
-import { invalidParameter } from '../problem.ts';
+import { limitBody } from '../middleware/body.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import type { Route } from '../router.ts';
-import { type Answer, recordAnswer, toResponse } from './answer.ts';
+import { actionRoutes } from './actions.ts';
+import { recordAnswer, toResponse } from './answer.ts';
+import { batchRoutes } from './batch.ts';
 import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
 import { filtersOf } from './filters.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
-import type { JsonObject } from './merge.ts';
+import { matchOnOf } from './match.ts';
 import { queryOf, singleValues } from './query.ts';
+import { answerWrite } from './requests.ts';
+import { hasTags, tagRoutes } from './tags.ts';
 import {
 	createRecord,
 	deleteRecord,
 	existingRecord,
 	updateRecord,
 	upsertRecord,
-	type Writing,
 } from './write.ts';
 
 /** Everything the service offers for one resource. */
@@ -43,37 +43,22 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		return toResponse({ ...answer, body: JSON.stringify(onlyFields(record, fields)) });
 	};
 
-	/** A write is decided and done in one go, so that requests cannot get in each other's way. */
-	const write = async (
-		c: Context<Env>,
-		hasBody: boolean,
-		effect: (writing: Writing, body: JsonObject) => Answer,
-	) => {
-		const bytes = hasBody ? await readBytes(c) : new Uint8Array();
-		const body = hasBody ? parseJsonObject(bytes) : {};
-		const actor = c.get('caller')!;
-		const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
-		const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
-			effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body),
-		);
-		return toResponse(answer);
-	};
-
 	const create: Route['handler'] = (c) => {
 		queryOf(c, []);
-		return write(c, true, createRecord);
+		return answerWrite(service, resource, c, true, createRecord);
 	};
 
 	const upsert: Route['handler'] = (c) => {
-		const matchOn = queryOf(c, ['match_on']).get('match_on');
-		if (!matchOn) throw invalidParameter('match_on', 'match_on names the field to match on.');
-		return write(c, true, (writing, body) => upsertRecord(writing, matchOn, body));
+		const matchOn = matchOnOf(queryOf(c, ['match_on']));
+		return answerWrite(service, resource, c, true, (writing, body) =>
+			upsertRecord(writing, matchOn, body),
+		);
 	};
 
 	const update: Route['handler'] = (c) => {
 		queryOf(c, []);
 		const ifMatch = c.req.header('If-Match');
-		return write(c, true, (writing, body) =>
+		return answerWrite(service, resource, c, true, (writing, body) =>
 			updateRecord(writing, c.req.param('id')!, body, ifMatch),
 		);
 	};
@@ -81,7 +66,9 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	const remove: Route['handler'] = (c) => {
 		queryOf(c, []);
 		const ifMatch = c.req.header('If-Match');
-		return write(c, false, (writing) => deleteRecord(writing, c.req.param('id')!, ifMatch));
+		return answerWrite(service, resource, c, false, (writing) =>
+			deleteRecord(writing, c.req.param('id')!, ifMatch),
+		);
 	};
 
 	return [
@@ -91,5 +78,8 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		{ method: 'GET', path: `${path}/:id`, handler: get },
 		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
 		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
+		...actionRoutes(service, resource),
+		...(hasTags(resource) ? tagRoutes(service, resource) : []),
+		...batchRoutes(service, resource),
 	];
 }

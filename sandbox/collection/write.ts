@@ -1,26 +1,20 @@
 import { Problem } from '../problem.ts';
+import { resources } from '../schemas/index.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from './merge.ts';
-
-/** Who writes, when, and where to. */
-export interface Writing {
-	store: Store;
-	resource: Resource;
-	actor: { type: string; id: string };
-	/** Milliseconds since 1970. */
-	now: number;
-	newId(prefix: string, now: number): string;
-}
+import { ruleContext } from './rules.ts';
+import { countTags } from './tag-usage.ts';
+import type { Writing } from './writing.ts';
 
 export function createRecord(writing: Writing, body: JsonObject): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
 	const at = new Date(now).toISOString();
-	const values = changedValues(writing.store, resource, undefined, body);
+	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
 		id,
@@ -32,7 +26,7 @@ export function createRecord(writing: Writing, body: JsonObject): Answer {
 		created_by: actor,
 		updated_by: actor,
 	});
-	save(writing, record, body);
+	save(writing, undefined, record, body);
 	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
@@ -45,25 +39,34 @@ export function updateRecord(
 ): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	refuseOtherVersion(stored, ifMatch);
-	return recordAnswer(200, change(writing, stored, body));
+	return recordAnswer(200, changeRecord(writing, stored, body));
 }
 
-/** The record stays, marked as deleted, for lists with `include_deleted`. */
+/**
+ * The record stays, marked as deleted, for lists with `include_deleted`.
+ *
+ * @throws Problem in_use
+ */
 export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	refuseOtherVersion(stored, ifMatch);
-	const at = new Date(writing.now).toISOString();
-	writing.store.table(writing.resource.name)!.save({
-		...nextVersion(writing, stored),
-		deleted_at: at,
-	});
+	const { store, resource } = writing;
+	const user = resource.usedBy?.(stored, ruleContext(writing));
+	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
+	if (resource.insteadOfDeletion) {
+		changeRecord(writing, stored, resource.insteadOfDeletion, true);
+	} else {
+		const at = new Date(writing.now).toISOString();
+		store.table(resource.name)!.save({ ...nextVersion(writing, stored), deleted_at: at });
+		countTags(store, stored, undefined);
+	}
 	return { status: 204, headers: {}, body: null };
 }
 
 /** Updates the record that has the body's value of `matchOn`, or creates one. */
 export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
 	const match = findMatch(writing.store, writing.resource, matchOn, body);
-	return match ? recordAnswer(200, change(writing, match, body)) : createRecord(writing, body);
+	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
 }
 
 /** @throws Problem not_found, also for deleted records */
@@ -73,19 +76,41 @@ export function existingRecord(store: Store, resource: Resource, id: string): St
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }
 
-/** A change that changes nothing makes no new version. */
-function change(writing: Writing, stored: StoredRecord, body: JsonObject): StoredRecord {
-	const values = changedValues(writing.store, writing.resource, stored, body);
+/**
+ * A change that changes nothing makes no new version.
+ *
+ * @param byService whether the service itself makes the change, and may set every field
+ */
+export function changeRecord(
+	writing: Writing,
+	stored: StoredRecord,
+	body: JsonObject,
+	byService = false,
+): StoredRecord {
+	const values = changedValues(writing, stored, body, byService);
 	const same = arrangeRecord(writing.resource, { ...stored, ...values });
 	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
 	const record = { ...same, ...nextVersion(writing, same) };
-	save(writing, record, body);
+	save(writing, stored, record, body);
 	return record;
 }
 
-function save({ store, resource }: Writing, record: StoredRecord, body: JsonObject): void {
+/** Writes a record, and what changes with it. */
+function save(
+	writing: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+	body: JsonObject,
+): void {
+	const { store, resource } = writing;
 	refuseDuplicates(store, resource, record, body);
 	store.table(resource.name)!.save(record);
+	countTags(store, stored, record);
+	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
+	for (const { resource: name, id, change } of consequences) {
+		const other = { ...writing, resource: resources.find((one) => one.name === name)! };
+		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+	}
 }
 
 const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
@@ -96,7 +121,7 @@ const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecor
 });
 
 /** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
-function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+export function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
 	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
 	throw new Problem(

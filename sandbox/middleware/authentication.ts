@@ -1,3 +1,4 @@
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { scopeFor } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
@@ -41,17 +42,23 @@ export const authenticated = createMiddleware<Env>(async (c, next) => {
 
 /** Lets an access token do only what the user has allowed; an API key may do everything. */
 export const authorized = createMiddleware<Env>(async (c, next) => {
-	const allowed = c.get('scopes');
-	if (!allowed) return next();
+	if (!c.get('scopes')) return next();
 	const scope = scopeFor(c.req.method, c.req.path);
 	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
-	if (scope === null || allowed.includes(scope)) return next();
+	if (scope !== null) refuseWithoutScope(c, scope);
+	await next();
+});
+
+/** @throws Problem insufficient_scope */
+export function refuseWithoutScope(c: Context<Env>, scope: string): void {
+	const allowed = c.get('scopes');
+	if (!allowed || allowed.includes(scope)) return;
 	const detail = `This needs the scope ${scope}. Connect again and ask the user to allow it.`;
 	throw new Problem('insufficient_scope', detail, {
 		headers: { 'WWW-Authenticate': `${challenge('insufficient_scope')}, scope="${scope}"` },
 		members: { scope },
 	});
-});
+}
 
 const challenge = (error?: string): string =>
 	`Bearer realm="crm-platform"${error === undefined ? '' : `, error="${error}"`}`;

@@ -5,15 +5,27 @@ import { Problem } from '../problem.ts';
 
 export const largestBody = 1024 * 1024;
 
-export const limitBody = bodyLimit({
-	maxSize: largestBody,
-	onError() {
-		throw new Problem('payload_too_large', 'A body may have at most 1 MiB (1,048,576 bytes).', {
-			// The rest of the body is not read, so the connection is of no more use.
-			headers: { Connection: 'close' },
-		});
-	},
-});
+/** Of a batch. */
+export const largestBatchBody = 5 * largestBody;
+
+export const limitBody = limitTo(largestBody, 'A body may have at most 1 MiB (1,048,576 bytes).');
+
+export const limitBatchBody = limitTo(
+	largestBatchBody,
+	'The body of a batch may have at most 5 MiB (5,242,880 bytes). Send it in smaller batches.',
+);
+
+function limitTo(maxSize: number, detail: string) {
+	return bodyLimit({
+		maxSize,
+		onError() {
+			throw new Problem('payload_too_large', detail, {
+				// The rest of the body is not read, so the connection is of no more use.
+				headers: { Connection: 'close' },
+			});
+		},
+	});
+}
 
 /**
  * The bytes of a JSON object.

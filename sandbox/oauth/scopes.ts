@@ -1,15 +1,18 @@
 import { resources } from '../schemas/index.ts';
+import type { Job } from '../schemas/jobs.ts';
 
-/** Two for each resource, with what the user is asked to allow. */
-export const scopes: ReadonlyMap<string, string> = new Map(
-	resources.flatMap(({ name }): Array<[string, string]> => {
+/** Two for each resource and for jobs, with what the user is asked to allow. */
+export const scopes: ReadonlyMap<string, string> = new Map([
+	...resources.flatMap(({ name }): Array<[string, string]> => {
 		const records = name.replaceAll('-', ' ');
 		return [
 			[`${name}:read`, `Read ${records}`],
 			[`${name}:write`, `Create, change and delete ${records}`],
 		];
 	}),
-);
+	['jobs:read', 'Read jobs and their results'],
+	['jobs:write', 'Start and cancel jobs'],
+]);
 
 /** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */
 export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
@@ -24,11 +27,19 @@ const reads = ['GET', 'HEAD', 'OPTIONS'];
  * reaches what has not been thought of here
  */
 export function scopeFor(method: string, path: string): string | null | undefined {
-	const [name] = path.replace(/^\/(v1\/)?/, '').split('/');
-	if (name === 'account') return null;
-	const scope = `${name}:${reads.includes(method) ? 'read' : 'write'}`;
+	const [name, id] = path.replace(/^\/(v1\/)?/, '').split('/');
+	const isRead = reads.includes(method);
+	if (name === 'account' || (isRead && name === 'users' && id === 'me')) return null;
+	const scope = `${name}:${isRead ? 'read' : 'write'}`;
 	return scopes.has(scope) ? scope : undefined;
 }
+
+/**
+ * The scope that a job's records need, beside the one for jobs: with jobs alone nobody gets at
+ * records, neither by a job nor by its results.
+ */
+export const scopeForRecordsOf = ({ resource, operation }: Pick<Job, 'resource' | 'operation'>) =>
+	`${resource}:${operation === 'export' ? 'read' : 'write'}`;
 
 /**
  * Reads a list of scopes, separated by spaces.

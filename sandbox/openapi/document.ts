@@ -1,12 +1,18 @@
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
+import { jobs } from '../schemas/jobs.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
+import { actionPaths } from './actions.ts';
+import { batchPaths } from './batch.ts';
+import { jobPaths, jobSchemas } from './jobs.ts';
 import { oauth2Scheme } from './oauth2.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
+import { tagPaths } from './tags.ts';
 
 /** The whole service as an OpenAPI 3.1 document. */
 export const openApiDocument = () => ({
@@ -20,11 +26,25 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...resources.map(({ name, description }) => ({ name, description })),
+		...[...resources, jobs].map(({ name, description }) => ({ name, description })),
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
 		...ofAll(resourcePaths),
+		...ofAll(actionPaths),
+		...ofAll(tagPaths),
+		...ofAll(batchPaths),
+		...jobPaths(),
+		'/v1/users/me': {
+			get: {
+				operationId: 'getCurrentUser',
+				tags: [users.name],
+				summary: 'Get yourself',
+				description: 'The user you act for; with an API key, the owner of the account.',
+				parameters: [],
+				responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404, ...always) },
+			},
+		},
 		'/v1/account': {
 			get: {
 				operationId: 'getAccount',
@@ -56,6 +76,7 @@ export const openApiDocument = () => ({
 		responses: errorResponses(),
 		schemas: {
 			...ofAll(resourceSchemas),
+			...jobSchemas(),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
 		},

@@ -1,3 +1,4 @@
+import type { BulkOperation } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
 
 /** The words for a resource in identifiers (`CustomFields`) and in sentences (`custom fields`). */
@@ -17,9 +18,15 @@ export function namesOf({ name, object }: Resource): Names {
 		One: pascal(object),
 		many: name.replaceAll('-', ' '),
 		one,
-		aOne: `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`,
+		aOne: `${/^([aeio]|u(?!s))/.test(one) ? 'an' : 'a'} ${one}`,
 	};
 }
+
+/** Tells which operation does with many records what another one does with one. */
+export const batchOperationId = (operation: BulkOperation, resource: Resource): string =>
+	`batch${capital(operation)}${namesOf(resource).Many}`;
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const pascal = (text: string): string =>
 	text.replace(/(^|[-_])(\w)/g, (_, __, letter: string) => letter.toUpperCase());

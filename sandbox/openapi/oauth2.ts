@@ -5,7 +5,8 @@ export const oauth2Scheme = {
 	type: 'oauth2',
 	description:
 		'A token acts for the user who allowed it. Administrators see all records; other users see ' +
-		'the records they own and those without an owner, and any other record is not found. PKCE ' +
+		'the records they own and those without an owner (of notes: an author), and only their own ' +
+		'jobs; any other record is not found. PKCE ' +
 		'with S256 is mandatory. Access tokens last an hour. A refresh token is replaced whenever it ' +
 		'is used, and stays valid for 10 minutes more. Without scope, a client gets ' +
 		`${standardScopes.join(' ')}. ` +

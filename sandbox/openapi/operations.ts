@@ -1,5 +1,5 @@
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { batchOperationId, namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
 import {
 	fieldsParameter,
@@ -13,7 +13,7 @@ import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
 export const always = [401, 403, 405, 429, 500, 503];
-const onWrites = [400, 409, 413, 415, 422, ...always];
+export const onWrites = [400, 409, 413, 415, 422, ...always];
 
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
@@ -62,7 +62,7 @@ export function list(resource: Resource) {
 	};
 }
 
-function get(resource: Resource) {
+export function get(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `get${One}`,
@@ -88,6 +88,7 @@ function create(resource: Resource) {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
 			...errors(...onWrites),
 		},
+		'x-batch': batchOperationId('create', resource),
 	};
 }
 
@@ -105,6 +106,7 @@ function upsert(resource: Resource) {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
 			...errors(...onWrites),
 		},
+		'x-batch': batchOperationId('upsert', resource),
 	};
 }
 
@@ -120,6 +122,7 @@ function update(resource: Resource) {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
 			...errors(404, 412, ...onWrites),
 		},
+		'x-batch': batchOperationId('update', resource),
 	};
 }
 
@@ -134,10 +137,11 @@ function remove(resource: Resource) {
 			204: noContent(`The ${one} is deleted.`, 'Idempotent-Replayed'),
 			...errors(400, 404, 409, 412, 422, ...always),
 		},
+		'x-batch': batchOperationId('delete', resource),
 	};
 }
 
-const body = (schema: string) => ({
+export const body = (schema: string) => ({
 	required: true,
 	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
 });

@@ -15,7 +15,7 @@ export interface Parameter {
 	example?: unknown;
 }
 
-const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
+export const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
 	name,
 	in: 'query',
 	description,

@@ -54,6 +54,8 @@ const nameOf = (status: number): string => `Problem${status}`;
 /** One response per error status, with an example of each code. */
 export function errorResponses(): Record<string, unknown> {
 	const statuses = new Set<number>(Object.values(problems).map(([status]) => status));
+	// Only an item of a batch is answered with this one.
+	statuses.delete(problems.failed_dependency[0]);
 	return Object.fromEntries(
 		[...statuses].map((status) => {
 			const codes = (Object.keys(problems) as ProblemCode[]).filter(
@@ -67,7 +69,7 @@ export function errorResponses(): Record<string, unknown> {
 					content: {
 						'application/problem+json': {
 							schema: { $ref: '#/components/schemas/Problem' },
-							examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+							examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
 						},
 					},
 				},
@@ -93,7 +95,7 @@ export const noContent = (description: string, ...extraHeaders: string[]) => ({
 	headers: { ...commonHeaders, ...headerRefs(...extraHeaders) },
 });
 
-const example = (code: ProblemCode) => ({
+export const problemExample = (code: ProblemCode) => ({
 	type: `https://docs.crm-platform.example/problems/${code}`,
 	title: problems[code][1],
 	status: problems[code][0],

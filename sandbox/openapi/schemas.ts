@@ -1,27 +1,20 @@
 import { problems } from '../problem.ts';
 import { type JsonSchema, jsonSchema, nullable, typesOf } from '../schemas/json-schema.ts';
 import { isImmutable, type Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { batchSchemas } from './batch-schemas.ts';
+import { capital, namesOf } from './names.ts';
 
-/** The schemas of one resource: record, list, and what create, update and upsert take. */
+/** The schemas of one resource: record, list, and what its writes take, of one and of many. */
 export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {
 	const { One, many, aOne } = namesOf(resource);
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const writable = Object.entries(properties);
-	const input = (description: string, fields: Array<[string, JsonSchema]>, needed: string[]) => ({
-		description,
-		type: 'object',
-		properties: Object.fromEntries(fields),
-		...(needed.length > 0 && { required: needed }),
-		additionalProperties: false,
-		example: exampleOf(fields.filter(([, schema]) => schema.examples)),
-	});
 	// Left out, a field keeps its value, so no default is promised here.
 	const changeable = writable.map(([name, { default: _, ...schema }]): [string, JsonSchema] => [
 		name,
 		required.includes(name) ? schema : nullable(schema),
 	]);
-	return {
+	const schemas: Record<string, JsonSchema> = {
 		[One]: {
 			description: `${capital(aOne)} as the service has it.`,
 			type: 'object',
@@ -29,13 +22,13 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			required: ['id', 'object'],
 			example: exampleOf(Object.entries(resource.properties)),
 		},
-		[`${One}Create`]: input(`What ${aOne} begins with.`, writable, required),
-		[`${One}Update`]: input(
+		[`${One}Create`]: inputSchema(`What ${aOne} begins with.`, writable, required),
+		[`${One}Update`]: inputSchema(
 			'What to change: null clears a field, fields left out stay as they are (RFC 7396).',
 			changeable.filter(([name]) => !isImmutable(resource, name)),
 			[],
 		),
-		[`${One}Upsert`]: input(
+		[`${One}Upsert`]: inputSchema(
 			`What to change, or what ${aOne} begins with if there is none yet.`,
 			changeable,
 			[],
@@ -58,7 +51,22 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			required: ['data', 'next_cursor', 'total'],
 		},
 	};
+	return { ...schemas, ...batchSchemas(resource, schemas) };
 }
+
+/** What a client sends: these fields and no others. */
+export const inputSchema = (
+	description: string,
+	fields: Array<[string, JsonSchema]>,
+	needed: string[],
+): JsonSchema => ({
+	description,
+	type: 'object',
+	properties: Object.fromEntries(fields),
+	...(needed.length > 0 && { required: needed }),
+	additionalProperties: false,
+	example: exampleOf(fields.filter(([, schema]) => schema.examples)),
+});
 
 /** Every error body (RFC 9457). */
 export const problemSchema: JsonSchema = {
@@ -87,6 +95,13 @@ export const problemSchema: JsonSchema = {
 		},
 		existing_id: { type: 'string', description: 'With duplicate: the record that has the value.' },
 		scope: { type: 'string', description: 'With insufficient_scope: the scope that is needed.' },
+		from: { type: 'string', description: 'With invalid_state_transition: the state it is in.' },
+		to: { type: 'string', description: 'With invalid_state_transition: the state asked for.' },
+		allowed: {
+			type: 'array',
+			description: 'With invalid_state_transition: the states that are possible.',
+			items: { type: 'string' },
+		},
 	},
 	required: ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors'],
 };
@@ -103,5 +118,3 @@ function exampleValue(schema: JsonSchema): unknown {
 
 const exampleOf = (fields: Array<[string, JsonSchema]>) =>
 	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -32,6 +32,16 @@ export const accountSchema = z.object({
 				description: 'Size of a request body at most.',
 				examples: [1_048_576],
 			}),
+			batch_items: z.int().meta({
+				title: 'Batch Items',
+				description: 'Items in a batch at most.',
+				examples: [100],
+			}),
+			batch_body_bytes: z.int().meta({
+				title: 'Batch Body Bytes',
+				description: 'Size of the body of a batch at most.',
+				examples: [5_242_880],
+			}),
 		})
 		.meta({ title: 'Limits', description: 'What the account may use.' }),
 });

@@ -1,13 +1,26 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../problem.ts';
+import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
+import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
+import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
+import { tasks } from './tasks.ts';
+import { tickets } from './tickets.ts';
 
 /** The resources that carry custom fields. */
-const customizable = [contacts.name, companies.name] as const;
+const customizable = [
+	contacts.name,
+	companies.name,
+	deals.name,
+	tickets.name,
+	tasks.name,
+	notes.name,
+	activities.name,
+] as const;
 
 export const customFieldTypes = [
 	'text',
@@ -29,12 +42,12 @@ const option = z.strictObject({
 	value: z.string().min(1).max(100).meta({
 		title: 'Value',
 		description: 'What records hold.',
-		examples: ['gold'],
+		examples: ['express'],
 	}),
 	label: z.string().min(1).max(100).meta({
 		title: 'Label',
 		description: 'What people see.',
-		examples: ['Gold'],
+		examples: ['Express'],
 	}),
 });
 
@@ -45,7 +58,7 @@ export const customFields = defineResource({
 	name: 'custom-fields',
 	object: 'custom_field',
 	idPrefix: 'cf',
-	description: 'The fields you have added to contacts and companies.',
+	description: 'The fields you have added to your records.',
 	fields: {
 		resource: z.enum(customizable).meta({
 			title: 'Resource',
@@ -61,13 +74,13 @@ export const customFields = defineResource({
 			.meta({
 				title: 'Key',
 				description: 'Name of the field in custom_fields; unique in its resource.',
-				examples: ['contract_tier'],
+				examples: ['shipping_class'],
 				'x-immutable': true,
 			}),
 		label: z.string().min(1).max(100).meta({
 			title: 'Label',
 			description: 'Name of the field as people see it.',
-			examples: ['Contract Tier'],
+			examples: ['Shipping Class'],
 		}),
 		type: z.enum(customFieldTypes).meta({
 			title: 'Type',
@@ -82,7 +95,7 @@ export const customFields = defineResource({
 			.meta({
 				title: 'Options',
 				description: 'The values to choose from; for select and multi_select only.',
-				examples: [[{ value: 'gold', label: 'Gold' }]],
+				examples: [[{ value: 'express', label: 'Express' }]],
 			}),
 		reference_resource: choice(customizable, {
 			title: 'Referenced Resource',

@@ -24,11 +24,30 @@ export const text = (about: About, maxLength = 255) => optional(z.string().max(m
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);
 
+/** A choice that is never empty: what is left out or cleared is `standard`. */
+export const choiceOr = <const T extends readonly [string, ...string[]]>(
+	standard: T[number],
+	values: T,
+	about: About,
+) =>
+	z
+		.enum(values)
+		.default(standard as never)
+		.meta({ ...about });
+
 export const number = (about: About) => optional(z.number(), about);
 
 /** The id of a record of another resource. */
 export const reference = (resource: string, about: About) =>
 	optional(z.string().min(1).max(64), { ...about, 'x-resource': resource });
+
+/** The ids of records of another resource. */
+export const references = (resource: string, about: About) =>
+	z
+		.array(z.string().min(1).max(64))
+		.max(100)
+		.default([])
+		.meta({ ...about, 'x-resource': resource });
 
 /** Lower-cased, so that one address is one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
 export const emailAddress = z.email().max(254).toLowerCase();

@@ -1,7 +1,27 @@
+import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
+import { deals } from './deals.ts';
+import { notes } from './notes.ts';
+import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
+import { tags } from './tags.ts';
+import { tasks } from './tasks.ts';
+import { tickets } from './tickets.ts';
+import { users } from './users.ts';
 
 /** Everything the service has a collection of. */
-export const resources: readonly Resource[] = [contacts, companies, customFields];
+export const resources: readonly Resource[] = [
+	contacts,
+	companies,
+	deals,
+	pipelines,
+	tickets,
+	tasks,
+	notes,
+	activities,
+	users,
+	tags,
+	customFields,
+];

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { instant, pointInTime, reference, text } from './fields.ts';
+import { instant, pointInTime, reference, references, text } from './fields.ts';
 
 const id = z.string().max(64).meta({
 	title: 'ID',
@@ -76,16 +76,11 @@ export const sharedFields = {
 		description: 'The user who looks after this record.',
 		examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	}),
-	tag_ids: z
-		.array(z.string().min(1).max(64))
-		.max(100)
-		.default([])
-		.meta({
-			title: 'Tags',
-			description: 'The ids of the tags on this record.',
-			examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
-			'x-resource': 'tags',
-		}),
+	tag_ids: references('tags', {
+		title: 'Tags',
+		description: 'The ids of the tags on this record.',
+		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
+	}),
 	custom_fields: z
 		.record(z.string(), customValue)
 		.default({})

@@ -7,6 +7,49 @@ type Fields = Record<string, z.ZodType>;
 type Values<F extends Fields> = z.output<z.ZodObject<F>>;
 type Name<F> = keyof F & string;
 
+/** What rules may know beside the record itself. */
+export interface RuleContext {
+	/** The instant of the change. */
+	at: string;
+	newId(prefix: string): string;
+	/** A live record, if the caller may see it. */
+	find(resource: string, id: string): StoredRecord | undefined;
+	/** One more than the highest number in a field, deleted records included. */
+	next(resource: string, field: string): number;
+	/**
+	 * Live records with this value in a field, whoever may see them; at most `limit`, or 100. Do not
+	 * tell which ones.
+	 */
+	findBy(
+		resource: string,
+		field: string,
+		value: string | number | boolean,
+		limit?: number,
+	): StoredRecord[];
+}
+
+/** A change of another record, in fields that clients may or may not set. */
+export interface Consequence {
+	resource: string;
+	id: string;
+	change: Record<string, unknown>;
+}
+
+/** Something to do to a record that is more than setting fields. */
+export interface Action<F extends Fields> {
+	/** `Win a deal` */
+	summary: string;
+	description: string;
+	/** What the body may have; there is none if this is absent. */
+	input?: Fields;
+	/** The fields that change, among them those that clients cannot set themselves. */
+	change(
+		record: Values<F>,
+		input: Record<string, unknown>,
+		context: RuleContext,
+	): Partial<Values<F>>;
+}
+
 /** All there is to say about one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** As in the path: `/v1/custom-fields`. */
@@ -26,10 +69,28 @@ export interface Definition<F extends Fields> {
 	searched: Array<Name<F>>;
 	/** Fields by which a few records are found among many, beside the unique ones; indexed too. */
 	lookups: Array<Name<F>>;
-	/** The fields that follow from others. Read-only fields are not in `values`. */
-	complete?(values: Values<F>, previous?: Values<F>): Partial<Values<F>>;
+	/** The fields that follow from others. Of a new record, read-only fields are not there yet. */
+	complete?(
+		values: Values<F>,
+		previous: Values<F> | undefined,
+		context: RuleContext,
+	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
-	check?(values: Values<F>, previous?: Values<F>): FieldError[];
+	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
+	/** The field that holds the state of a record, and the states that each one may become. */
+	states?: { field: Name<F>; moves: Record<string, readonly string[]> };
+	/** How other records change with this one, after it is saved. */
+	consequences?(
+		record: Values<F>,
+		previous: Values<F> | undefined,
+		context: RuleContext,
+	): Consequence[];
+	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
+	actions?: Record<string, Action<F>>;
+	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
+	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
+	/** What deleting changes, for records that stay. */
+	insteadOfDeletion?: Partial<Values<F>>;
 }
 
 export interface Resource extends Definition<Fields> {

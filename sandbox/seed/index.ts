@@ -1,62 +1,75 @@
-import { idMaker } from '../ids.ts';
+import { activities } from '../schemas/activities.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
-import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { deals } from '../schemas/deals.ts';
+import { notes } from '../schemas/notes.ts';
+import { pipelines } from '../schemas/pipelines.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { tags } from '../schemas/tags.ts';
+import { tasks } from '../schemas/tasks.ts';
+import { tickets } from '../schemas/tickets.ts';
+import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
+import { dealSeeds } from './deals.ts';
+import { history, type Times } from './history.ts';
+import { keeping } from './keeping.ts';
 import { seedMembers } from './members.ts';
+import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
+import { tagCount, tagSeed } from './tags.ts';
+import { ticketSeeds } from './tickets.ts';
+import { userCount, userSeed } from './users.ts';
+import { workSeeds } from './work.ts';
 
-const begin = Date.parse('2023-01-02T08:00:00.000Z');
-const end = Date.parse('2025-06-30T17:00:00.000Z');
-const longestUntilChange = 90 * 24 * 60 * 60 * 1000;
-const actor = { type: 'system', id: 'sandbox' };
+type Values = (i: number, times: Times) => Record<string, unknown>;
+
+/** What the team does about contacts fills no more than this many records of a kind. */
+const mostWork = 2000;
 
 /**
- * Fills an empty database: custom fields, a company for every ten contacts, and the contacts. The
- * same number gives the same data, always. A database with custom fields is not empty. The people
- * who can sign in are there in any case.
+ * Fills an empty database: the team, tags, pipelines and custom fields, a company for every ten
+ * contacts, the contacts, and for every five of them a deal, a ticket and so on. The same number
+ * gives the same data, always. A database with custom fields is not empty. The people who can sign
+ * in are there in any case.
  */
 export function seed(store: Store, contactCount: number): void {
 	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
-	const companyCount = Math.ceil(contactCount / 10);
+	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
+		store.table(resource.name)!.fill(records);
+	const make = (resource: Resource, count: number, own: Random, values: Values) => {
+		const records = [...history(resource, count, own, values)];
+		fill(resource, records);
+		return records;
+	};
 	store.transaction(() => {
-		const fields = history(customFields, customFieldSeeds.length, random, customFieldSeed);
-		store.table(customFields.name)!.fill(fields);
-		const employers = [...history(companies, companyCount, random, companySeeds(random))];
-		store.table(companies.name)!.fill(employers);
-		const people = history(contacts, contactCount, random, contactSeeds(random, employers));
-		store.table(contacts.name)!.fill(people);
-	});
-}
+		make(customFields, customFieldSeeds.length, random, customFieldSeed);
+		const team = make(users, userCount, randomFrom(2), userSeed);
+		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
+		const staff = team.filter(({ status }) => status === 'active');
+		const { keep, usage } = keeping(randomFrom(4), staff, labels);
 
-/** Records that came into being one after the other, evenly over the years. */
-function* history(
-	resource: Resource,
-	count: number,
-	random: Random,
-	values: (i: number) => Record<string, unknown>,
-): Generator<StoredRecord> {
-	const newId = idMaker(random.next);
-	for (let i = 0; i < count; i++) {
-		const createdAt = Math.round(begin + (i * (end - begin)) / count);
-		const isChanged = random.chance(0.6);
-		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
-		yield arrangeRecord(resource, {
-			...values(i),
-			id: newId(resource.idPrefix, createdAt),
-			object: resource.object,
-			version: isChanged ? 2 + random.below(4) : 1,
-			created_at: new Date(createdAt).toISOString(),
-			updated_at: new Date(updatedAt).toISOString(),
-			deleted_at: null,
-			created_by: actor,
-			updated_by: actor,
-		});
-	}
+		const companyCount = Math.ceil(contactCount / 10);
+		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
+		fill(companies, employers);
+		fill(contacts, keep(history(contacts, contactCount, random, contactSeeds(random, employers))));
+
+		const work = Math.min(Math.floor(contactCount / 5), mostWork);
+		const people = store.table(contacts.name)!.findAll([], mostWork);
+		const own = randomFrom(5);
+		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
+		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
+		fill(tickets, keep(history(tickets, work, own, ticketSeeds(own, people, staff))));
+		const { task, note, activity } = workSeeds(own, people, staff);
+		fill(tasks, keep(history(tasks, work, own, task)));
+		fill(notes, keep(history(notes, work, own, note)));
+		fill(activities, keep(history(activities, work, own, activity)));
+
+		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
+	});
 }

@@ -8,7 +8,7 @@ interface Demo extends Member {
 	hash: string;
 }
 
-/** Who can sign in to the sandbox. */
+/** Who can sign in to the sandbox; two of its users. */
 export const demoMembers: Demo[] = [
 	{
 		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1a',

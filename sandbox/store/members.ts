@@ -5,7 +5,10 @@ export interface Member {
 	id: string;
 	email: string;
 	name: string;
-	/** Administrators see every record and the settings. */
+	/**
+	 * Administrators see every record and the settings. The role in the users resource does not
+	 * decide this: a token that may write users must not make anybody an administrator.
+	 */
 	role: 'admin' | 'member';
 }
 

@@ -1,13 +1,22 @@
 import { DatabaseSync } from 'node:sqlite';
 import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
 import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
+import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
+
+const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
+const nested = {
+	begin: 'SAVEPOINT part',
+	commit: 'RELEASE part',
+	rollback: 'ROLLBACK TO part; RELEASE part',
+};
 
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
@@ -20,6 +29,10 @@ export class Store {
 	readonly tokens: Tokens;
 	/** The same store, with every record; a view by `seenBy` has fewer. */
 	readonly whole: Store = this;
+	/** What jobs have still to do. */
+	readonly jobItems: JobLines;
+	/** What jobs have done. */
+	readonly jobResults: JobLines;
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -40,8 +53,13 @@ export class Store {
 		this.grants = new Grants(this.database);
 		this.tokens = new Tokens(this.database);
 		this.tables = this.transaction(
-			() => new Map(resources.map((resource) => [resource.name, new Table(this.database, resource)])),
+			() =>
+				new Map(
+					[...resources, jobs].map((resource) => [resource.name, new Table(this.database, resource)]),
+				),
 		);
+		this.jobItems = new JobLines(this.database, 'job_items');
+		this.jobResults = new JobLines(this.database, 'job_results');
 	}
 
 	/** The table of a resource, unless the service has no such resource. */
@@ -51,7 +69,7 @@ export class Store {
 
 	/**
 	 * The store as a caller sees it. For a user who is no administrator it is without the records
-	 * that other users own: whatever goes through it can neither find nor change them.
+	 * that are not theirs to see (`visibleTo`): whatever goes through it can neither find nor change them.
 	 */
 	seenBy({ type, id }: { type: string; id: string }): Store {
 		if (type !== 'user' || this.members.find(id)?.role === 'admin') return this;
@@ -59,15 +77,19 @@ export class Store {
 		return Object.create(this, { tables: { value: seen } }) as Store;
 	}
 
-	/** Everything `work` writes is kept, or nothing if it throws. */
-	transaction<T>(work: () => T): T {
-		this.database.exec('BEGIN IMMEDIATE');
+	/**
+	 * Everything `work` writes is kept, or nothing if it throws or `isKept` turns its result down.
+	 * Inside another transaction it is a part of that one, and can be undone alone.
+	 */
+	transaction<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
+		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
+		this.database.exec(begin);
 		try {
 			const result = work();
-			this.database.exec('COMMIT');
+			this.database.exec(isKept(result) ? commit : rollback);
 			return result;
 		} catch (error) {
-			this.database.exec('ROLLBACK');
+			this.database.exec(rollback);
 			throw error;
 		}
 	}

@@ -4,6 +4,7 @@ import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from '.
 import type { Condition } from './condition.ts';
 import { indexDefinitions, live, sqlName, tableDefinition } from './definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
+import { visibleTo } from './visibility.ts';
 
 /** Which records of a table, in which order, beginning after which one. */
 export interface Selection {
@@ -53,13 +54,11 @@ export class Table {
 	}
 
 	/**
-	 * The table without the records that others own. A resource without owners is seen whole.
-	 * All else, the counts too, is shared with this table.
+	 * The table with only the records that a user sees. All else, the counts too, is shared with this
+	 * table.
 	 */
 	seenBy(userId: string): Table {
-		if (!this.columns.some(({ name }) => name === 'owner_id')) return this;
-		// The plus sign keeps the index on the sort order in use, as in filters.
-		const visible = [{ sql: '+"owner_id" IN (\'\', ?)', values: [userId] }];
+		const visible = visibleTo(userId, this.resource);
 		return Object.create(this, { visible: { value: visible } }) as Table;
 	}
 
@@ -73,6 +72,12 @@ export class Table {
 	findAll(conditions: Condition[], limit: number): StoredRecord[] {
 		const all = { conditions, order: [], after: undefined, includeDeleted: false, limit };
 		return this.page(all).map(parseRecord);
+	}
+
+	/** The highest number in a column, deleted records included; 0 if there are no records. */
+	highest(column: string): number {
+		const row = this.database.prepare(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
+		return Number(row.get()!['value'] ?? 0);
 	}
 
 	/** Adds the record, or replaces the one with its id. */

@@ -65,7 +65,8 @@ describe('an item that fails', () => {
 
 	test('stops the workflow and is named, with the words of the service', async () => {
 		await expect(run(setup('stop'))).rejects.toMatchObject({
-			description: expect.stringMatching(/email: .+/),
+			message: expect.stringMatching(/email: .+/),
+			description: expect.stringContaining('Correct the values'),
 			httpCode: '422',
 			context: { itemIndex: 1, data: { code: 'validation_failed', request_id: expect.any(String) } },
 		});
@@ -84,60 +85,6 @@ describe('an item that fails', () => {
 		// n8n takes an item with exactly these for an error.
 		expect(Object.keys(items[1]?.json ?? {})).toEqual(['error', 'message', 'details']);
 	});
-});
-
-describe('a list', () => {
-	test('is whole after pages that failed on their way', async () => {
-		await sandbox.faults(
-			{ path: '/v1/contacts', method: 'GET', times: 1, status: 502 },
-			{ path: '/v1/contacts', method: 'GET', times: 1, drop: 'before' },
-			{ path: '/v1/contacts', method: 'GET', times: 1, malformed: true },
-		);
-		const { items } = await run({ parameters: getMany('contact', { returnAll: false, limit: 20 }) });
-		expect(new Set(items.map(({ json }) => json.id)).size).toBe(20);
-	});
-
-	test('goes on after an empty page that has a cursor', async () => {
-		const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
-		const body = JSON.stringify({ data: [], next_cursor: cursor, total: 25 });
-		await sandbox.faults({
-			path: '/v1/contacts',
-			method: 'GET',
-			times: 1,
-			status: 200,
-			body,
-			contentType: 'application/json',
-		});
-		const { items } = await run({ parameters: getMany('contact', { returnAll: false, limit: 5 }) });
-		expect(items).toHaveLength(5);
-	});
-
-	test('whose cursor repeats is an error and not an endless loop', async () => {
-		const body = JSON.stringify({ data: [{ id: 'con_1' }], next_cursor: 'again', total: 9 });
-		await sandbox.faults({
-			path: '/v1/contacts',
-			method: 'GET',
-			status: 200,
-			body,
-			contentType: 'application/json',
-		});
-		await expect(run({ parameters: getMany('contact') })).rejects.toThrow('same page');
-		expect(await sandbox.requests()).toHaveLength(2);
-	});
-
-	test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
-		'that is %s is an error in the user’s words',
-		async (body) => {
-			await sandbox.faults({
-				path: '/v1/contacts',
-				method: 'GET',
-				status: 200,
-				body,
-				contentType: 'application/json',
-			});
-			await expect(run({ parameters: getMany('contact') })).rejects.toThrow('list of records');
-		},
-	);
 });
 
 describe('what the user reads', () => {
@@ -178,6 +125,14 @@ describe('what the user reads', () => {
 			failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
 		});
 	});
+});
+
+test('without the service’s description the packaged one serves, and the user is told', async () => {
+	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
+	const parameters = create('contact', { email: 'packaged@failures.example' });
+	const { items, hints } = await runNode({ credential, parameters });
+	expect(items).toMatchObject([{ json: { email: 'packaged@failures.example' } }]);
+	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
 });
 
 test('a cancelled execution stops waiting', async () => {

@@ -64,7 +64,8 @@ export async function picker<Arguments extends unknown[], Result>(
 	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
 }
 
-function executeContext(setup: Setup): {
+/** The context in which n8n runs the node. */
+export function executeContext(setup: Setup): {
 	context: ExecuteContext;
 	counted: { decryptions: number };
 } {

@@ -27,13 +27,19 @@ test.each([
 	[{ type: 'url' }, 'https://x.example', 'x.example'],
 	[{ type: 'email' }, 'a@x.example', 'a'],
 	[{ type: 'phone' }, '+34915550142', '915550142'],
-	[{ type: 'user' }, 'usr_1', ''],
 ])('%j takes values of its type only', async (definition, good, bad) => {
 	const { write } = await withField(definition);
 	const reply = await write(good);
 	expect(reply.status).toBe(201);
 	expect(reply.body.custom_fields).toEqual({ field: good });
 	expect(errorsOf(await write(bad))).toEqual({ '/custom_fields/field': 'invalid_value' });
+});
+
+test('a user is someone of the team', async () => {
+	const { write, get } = await withField({ type: 'user' });
+	expect(errorsOf(await write('usr_0'))).toEqual({ '/custom_fields/field': 'reference_not_found' });
+	const { body } = await get('/v1/users/me');
+	expect((await write(body.id)).body.custom_fields).toEqual({ field: body.id });
 });
 
 test('a reference names a record of its resource', async () => {

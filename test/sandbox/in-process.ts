@@ -8,7 +8,7 @@ export type Json = ReturnType<typeof JSON.parse>;
 export interface Reply {
 	status: number;
 	headers: Headers;
-	/** The parsed body, or null if there is none. */
+	/** The parsed body, line by line if it has lines, or null if there is none. */
 	body: Json;
 }
 
@@ -51,7 +51,8 @@ export function inProcess({
 			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body) }),
 		});
 		const text = await response.text();
-		const parsed = text === '' ? null : JSON.parse(text);
+		const isLines = response.headers.get('Content-Type') === 'application/x-ndjson';
+		const parsed = isLines ? parseLines(text) : text === '' ? null : JSON.parse(text);
 		return { status: response.status, headers: response.headers, body: parsed };
 	};
 
@@ -76,6 +77,9 @@ export function inProcess({
 		},
 	};
 }
+
+/** Newline-delimited JSON: every line ends with a newline. */
+const parseLines = (text: string): Json[] => text.split(/(?<=\n)/).map((line) => JSON.parse(line));
 
 /** The codes of a problem, by the place they are about. */
 export const errorsOf = ({ body }: Reply): Record<string, string> =>

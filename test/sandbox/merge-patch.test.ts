@@ -3,16 +3,16 @@ import { errorsOf, inProcess } from './in-process.ts';
 const ana = {
 	first_name: 'Ana',
 	last_name: 'Moreno',
-	tag_ids: ['a', 'b'],
 	address: { city: 'Madrid', country: 'ES' },
 	custom_fields: { vip: true, nps_score: 9 },
 };
 
 async function created() {
 	const sandbox = inProcess();
-	const { body } = await sandbox.post('/v1/contacts', ana);
+	const [one, two, three] = (await sandbox.all('/v1/tags')).map(({ id }) => id);
+	const { body } = await sandbox.post('/v1/contacts', { ...ana, tag_ids: [one, two] });
 	const path = `/v1/contacts/${body.id}`;
-	return { ...sandbox, path, change: (patch: unknown) => sandbox.patch(path, patch) };
+	return { ...sandbox, path, three, change: (patch: unknown) => sandbox.patch(path, patch) };
 }
 
 test('fields left out stay, null clears', async () => {
@@ -30,8 +30,8 @@ test('objects merge, and null clears a member or all of them', async () => {
 });
 
 test('lists are replaced whole, and null empties one', async () => {
-	const { change } = await created();
-	expect((await change({ tag_ids: ['c'] })).body.tag_ids).toEqual(['c']);
+	const { change, three } = await created();
+	expect((await change({ tag_ids: [three] })).body.tag_ids).toEqual([three]);
 	expect((await change({ tag_ids: null })).body.tag_ids).toEqual([]);
 });
 

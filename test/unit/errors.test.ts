@@ -34,6 +34,14 @@ test('a refused body names each field, what is wrong with it, and the request', 
 	expect(problem.details).toMatchObject({ status: 422, code: 'validation_failed', request_id: 'req_1' });
 });
 
+test('what the message says already is not said again', () => {
+	const errors = [{ pointer: '/email', detail: 'is not an e-mail address' }];
+	const detail = 'email: is not an e-mail address.';
+	const problem = problemOf(answer(422, { detail, code: 'validation_failed', errors }));
+	expect(problem.message).toBe(detail);
+	expect(problem.description).not.toContain('e-mail');
+});
+
 test('a duplicate names the record that has the value', () => {
 	const problem = problemOf(
 		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),

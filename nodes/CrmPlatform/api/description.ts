@@ -1,5 +1,5 @@
 import { describeList, summaryOf, type ListDescription } from './listing';
-import type { OpenApiDocument } from './openapi';
+import { pathItemAt, type OpenApiDocument } from './openapi';
 import { describeWrite, type WriteDescription } from './writing';
 
 /** What the service's own document says of one kind of record; what it does not offer is absent. */
@@ -24,12 +24,13 @@ export function describeResource(
 	path: string,
 ): ResourceDescription | undefined {
 	// The prefix stands in the paths or in the address of the server.
-	const prefix = document.paths[`/v1${path}`] ? `/v1${path}` : path;
-	const collection = document.paths[prefix];
+	const prefix = `/v1${path}` in document.paths ? `/v1${path}` : path;
+	const collection = pathItemAt(document, prefix);
 	if (!collection) return undefined;
-	const item = Object.entries(document.paths).find(
-		([key]) => key.startsWith(`${prefix}/{`) && key.indexOf('/', prefix.length + 1) === -1,
-	)?.[1];
+	const itemPath = Object.keys(document.paths).find(
+		(key) => key.startsWith(`${prefix}/{`) && key.indexOf('/', prefix.length + 1) === -1,
+	);
+	const item = itemPath === undefined ? undefined : pathItemAt(document, itemPath);
 
 	const description: ResourceDescription = { summary: [] };
 	if (collection.get) {

@@ -42,7 +42,7 @@ export function problemOf(answer: Answer): Problem {
 	const { message, advice } = inWords(status, body, said);
 
 	const lines = [
-		...(body.errors ?? []).map(fieldLine),
+		...(body.errors ?? []).map(fieldLine).filter((line) => !message.includes(line)),
 		advice,
 		...(requestId === undefined ? [] : [`Request id: ${requestId}`]),
 	];

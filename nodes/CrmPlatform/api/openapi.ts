@@ -61,13 +61,9 @@ const parameter = z.object({
 
 const requestBody = z.object({ ...reference, content });
 
-const response = z.object({
-	...reference,
-	content,
-	links: z
-		.record(z.object({ ...reference, parameters: z.record(z.unknown()).optional() }))
-		.optional(),
-});
+const link = z.object({ ...reference, parameters: z.record(z.unknown()).optional() });
+
+const response = z.object({ ...reference, content, links: z.record(link).optional() });
 
 const operation = z.object({
 	parameters: z.array(parameter).optional(),
@@ -84,18 +80,12 @@ const pathItem = z.object({
 	delete: operation.optional(),
 });
 
+// Looked at from outside: a document has megabytes, of which one node needs two paths. What is
+// inside is parsed by those who read it, pathItemAt() and resolve().
 const document = z.object({
 	openapi: z.string().regex(/^3\./),
-	paths: z.record(pathItem),
-	components: z
-		.object({
-			schemas: z.record(schema).optional(),
-			parameters: z.record(parameter).optional(),
-			requestBodies: z.record(requestBody).optional(),
-			responses: z.record(response).optional(),
-			links: z.record(z.object({ parameters: z.record(z.unknown()).optional() })).optional(),
-		})
-		.optional(),
+	paths: z.record(z.unknown()),
+	components: z.record(z.record(z.unknown()).catch({})).optional(),
 });
 
 export type OpenApiDocument = z.infer<typeof document>;
@@ -109,6 +99,20 @@ export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
 	return parsed.success ? parsed.data : undefined;
 }
 
+/** What the document says of a path; undefined where it says nothing that can be read. */
+export function pathItemAt({ paths }: OpenApiDocument, path: string): PathItem | undefined {
+	const parsed = pathItem.safeParse(paths[path]);
+	return parsed.success ? parsed.data : undefined;
+}
+
+const sections: Record<string, z.ZodTypeAny> = {
+	schemas: schema,
+	parameters: parameter,
+	requestBodies: requestBody,
+	responses: response,
+	links: link,
+};
+
 /**
  * Follows `#/components/…` references.
  *
@@ -120,10 +124,11 @@ export function resolve<T extends { $ref?: string | undefined }>(
 ): T {
 	let current = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
-		const [hash, components, section, name] = current.$ref.split('/');
+		const [hash, components, section = '', name = ''] = current.$ref.split('/');
 		if (hash !== '#' || components !== 'components' || depth > 20) return {} as T;
-		const sections = document.components as Record<string, Record<string, T> | undefined>;
-		current = sections[section ?? '']?.[decodeURIComponent(name ?? '')] ?? ({} as T);
+		const entry = document.components?.[section]?.[decodeURIComponent(name)];
+		const parsed = sections[section]?.safeParse(entry);
+		current = (parsed?.success ? parsed.data : {}) as T;
 	}
 	return current;
 }

@@ -74,7 +74,8 @@ export function createSender(options: SenderOptions): Sender {
 		let tries = 1;
 
 		const wait = async (ms: number) => {
-			if (ms > 0) await clock.sleep(ms, signal);
+			if (ms <= 0) return;
+			await clock.sleep(ms, signal);
 			waited += ms;
 		};
 

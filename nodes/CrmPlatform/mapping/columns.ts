@@ -1,9 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { customFields } from '../api/customFields';
 import type { Field } from '../api/fields';
 import type { Job } from '../model';
+import { itemPath, valueAt } from './itemPath';
 import { apiValue } from './values';
 
 /** What n8n's resource mapper stores. */
@@ -33,10 +34,10 @@ export async function columnsOf(
 	const raw = n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true }) as unknown as Mapping;
 	const zone = n8n.getTimezone();
 
-	const body = (given: Field[], valueOf: (field: Field) => unknown): IDataObject => {
+	const body = (given: Array<[Field, unknown]>): IDataObject => {
 		const values: IDataObject = {};
-		for (const field of given) {
-			const value = apiValue(field, valueOf(field), zone);
+		for (const [field, what] of given) {
+			const value = apiValue(field, what, zone);
 			if (value !== null || empty === 'clear') put(values, field.path, value);
 		}
 		return values;
@@ -46,19 +47,29 @@ export async function columnsOf(
 		const items = n8n.getInputData();
 		return (item) => {
 			const json = items[item]?.json ?? {};
-			const present = fields.filter((field) => valueOf(json, field) !== undefined);
-			return body(present, (field) => valueOf(json, field));
+			const all = fields.map((field): [Field, unknown] => [field, valueOf(json, field)]);
+			return body(all.filter(([, value]) => value !== undefined));
 		};
 	}
 
-	const names = Object.entries(raw.value ?? {})
-		.filter(([, given]) => given !== null && given !== undefined && given !== '')
-		.map(([name]) => name);
-	const mapped = await fieldsNamed(api, resource.path, fields, names);
-	return (item) => {
-		const { value } = n8n.getNodeParameter(parameter, item, {}) as unknown as Mapping;
-		return body(mapped, (field) => value?.[field.name]);
-	};
+	const filled = Object.entries(raw.value ?? {}).filter(
+		([, given]) => given !== null && given !== undefined && given !== '',
+	);
+	const known = await fieldsNamed(api, resource.path, fields, filled);
+	const readers = filled.flatMap(([name, given]) => {
+		const field = known.get(name);
+		return field ? [{ field, read: reader(n8n, given) }] : [];
+	});
+	return (item) => body(readers.map(({ field, read }) => [field, read(item)]));
+}
+
+/** Reads what a user gave for a field: a constant, a value of the item, or an expression. */
+function reader(n8n: IExecuteFunctions, given: unknown): (item: number) => unknown {
+	if (typeof given !== 'string' || !given.startsWith('=')) return () => given;
+	const path = itemPath(given);
+	if (!path) return (item) => n8n.evaluateExpression(given.slice(1), item);
+	const items = n8n.getInputData();
+	return (item) => valueAt(items[item]?.json ?? {}, path);
 }
 
 /** The field the user chose to match on (upsert). */
@@ -72,19 +83,19 @@ async function fieldsNamed(
 	api: Connection,
 	path: string,
 	fields: Field[],
-	names: string[],
-): Promise<Field[]> {
-	const isCustom = (name: string) => name.startsWith('custom_fields.');
-	const all = names.some(isCustom) ? [...fields, ...(await customFields(api, path))] : fields;
-	return names.flatMap((name) => {
-		const field = all.find((known) => known.name === name);
-		if (!field) {
-			api.notices.add(
-				`The service does not take the field ${name} (any more), so it was not sent. Open the node and refresh its fields.`,
-			);
-		}
-		return field ?? [];
-	});
+	filled: Array<[string, unknown]>,
+): Promise<Map<string, Field>> {
+	const names = filled.map(([name]) => name);
+	const custom = names.some((name) => name.startsWith('custom_fields.'))
+		? await customFields(api, path)
+		: [];
+	const known = new Map([...fields, ...custom].map((field) => [field.name, field]));
+	for (const name of names.filter((one) => !known.has(one))) {
+		api.notices.add(
+			`The service does not take the field ${name} (any more), so it was not sent. Open the node and refresh its fields.`,
+		);
+	}
+	return known;
 }
 
 /**
@@ -92,12 +103,7 @@ async function fieldsNamed(
  * read, flat (`address.street`) or as part of a whole object (`address: {…}`).
  */
 function valueOf(json: IDataObject, field: Field): unknown {
-	if (json[field.name] !== undefined) return json[field.name];
-	return field.path.reduce<unknown>(
-		(value, key) =>
-			typeof value === 'object' && value !== null ? (value as IDataObject)[key] : undefined,
-		json,
-	);
+	return json[field.name] ?? valueAt(json, field.path);
 }
 
 function put(body: IDataObject, path: string[], value: unknown): void {

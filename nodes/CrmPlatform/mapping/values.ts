@@ -30,8 +30,13 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'choice':
 			return choice(field, value);
 		case 'text':
-			return typeof value === 'object' ? JSON.stringify(value) : String(value);
+			return text(value);
 	}
+}
+
+function text(value: unknown): string | null {
+	if (DateTime.isDateTime(value)) return value.toISO();
+	return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function number(field: Field, value: unknown): number {

@@ -1,0 +1,21 @@
+import { z } from 'zod/v4';
+
+/* What we read of n8n's answers, parsed where they enter. */
+
+/** n8n wraps every answer. */
+export const Answer = z.object({ data: z.unknown() });
+export const WithId = z.object({ id: z.string() });
+export const Settings = z.object({
+	userManagement: z.object({ showSetupOnFirstLoad: z.boolean() }),
+});
+export const CredentialRecord = WithId.extend({ name: z.string(), type: z.string() });
+export const CredentialList = z.array(CredentialRecord);
+export const DecryptedCredential = CredentialRecord.extend({
+	data: z.record(z.string(), z.unknown()),
+});
+export const CredentialTest = z.object({ status: z.string(), message: z.string() });
+export const WorkflowVersion = WithId.extend({ versionId: z.string() });
+export const Publication = z.object({ status: z.string() });
+export const Started = z.object({ executionId: z.string() });
+/** The data is JSON as the package flatted writes it. */
+export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse as parseFlatted } from 'flatted';
+import type { IRunExecutionData, IWorkflowBase } from 'n8n-workflow';
+import type { z } from 'zod/v4';
+import * as answers from './n8n-answers.ts';
+
+const POLL_MS = 100;
+
+export interface Owner {
+	email: string;
+	password: string;
+}
+
+export interface Credential {
+	name: string;
+	type: string;
+	data: Record<string, unknown>;
+}
+
+export type Workflow = Pick<IWorkflowBase, 'name' | 'nodes' | 'connections'> &
+	Partial<Pick<IWorkflowBase, 'pinData' | 'settings'>>;
+
+export interface Execution {
+	status: string;
+	data: IRunExecutionData;
+}
+
+/** n8n answered a request with an error. */
+export class N8nRequestError extends Error {
+	override name = 'N8nRequestError';
+	readonly status: number;
+
+	constructor(request: string, status: number, answer: string) {
+		super(`n8n answered ${request} with ${status}: ${answer}`);
+		this.status = status;
+	}
+}
+
+/** A user's session. n8n binds it to one browser, also the request that opens it. */
+export interface Session {
+	browserId: string;
+	cookie: string;
+}
+
+/** The REST interface of n8n's own editor, for one signed-in user. */
+export class N8nClient {
+	readonly url: string;
+	readonly session: Session;
+
+	/** @param session of an earlier signIn: n8n refuses more than five in a minute. */
+	constructor(url: string, session: Session = { browserId: randomUUID(), cookie: '' }) {
+		this.url = url;
+		this.session = session;
+	}
+
+	/** Signs in as the owner, whose account is created in a new n8n. */
+	async signIn({ email, password }: Owner): Promise<void> {
+		const { userManagement } = await this.request('GET', '/rest/settings', answers.Settings);
+		if (userManagement.showSetupOnFirstLoad) {
+			const account = { email, password, firstName: 'Demo', lastName: 'Owner' };
+			await this.request('POST', '/rest/owner/setup', answers.WithId, account);
+		} else {
+			const account = { emailOrLdapLoginId: email, password };
+			await this.request('POST', '/rest/login', answers.WithId, account);
+		}
+	}
+
+	/** @returns the new credential's id. */
+	async createCredential(credential: Credential): Promise<string> {
+		return (await this.request('POST', '/rest/credentials', answers.WithId, credential)).id;
+	}
+
+	async listCredentials(): Promise<Array<z.infer<typeof answers.CredentialRecord>>> {
+		return await this.request('GET', '/rest/credentials', answers.CredentialList);
+	}
+
+	/** Reads a credential with its values; n8n blanks out the secret ones. */
+	async readCredential(id: string): Promise<Credential> {
+		const path = `/rest/credentials/${id}?includeData=true`;
+		return await this.request('GET', path, answers.DecryptedCredential);
+	}
+
+	/** Writes a credential; a secret left blank as it was read keeps its value. */
+	async updateCredential(id: string, { name, type, data }: Credential): Promise<void> {
+		await this.request('PATCH', `/rest/credentials/${id}`, answers.WithId, { name, type, data });
+	}
+
+	/** What n8n's editor shows when a credential with these values is saved. */
+	async testCredential(credential: Credential): Promise<{ status: string; message: string }> {
+		const id = await this.createCredential(credential);
+		const body = { credentials: { id, ...credential } };
+		return await this.request('POST', '/rest/credentials/test', answers.CredentialTest, body);
+	}
+
+	/** @returns the new workflow's id. */
+	async createWorkflow(workflow: Workflow): Promise<string> {
+		const body = { active: false, settings: {}, ...workflow };
+		return (await this.request('POST', '/rest/workflows', answers.WithId, body)).id;
+	}
+
+	/** Runs a saved workflow as the editor's button does, and waits until it has ended. */
+	async runWorkflow(id: string, trigger: string): Promise<Execution> {
+		const body = { triggerToStartFrom: { name: trigger } };
+		const path = `/rest/workflows/${id}/run`;
+		const { executionId } = await this.request('POST', path, answers.Started, body);
+		return await this.waitForExecution(executionId);
+	}
+
+	/** Puts a workflow into production: its triggers listen when this returns. */
+	async activateWorkflow(id: string): Promise<void> {
+		const path = `/rest/workflows/${id}`;
+		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
+		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
+		const status = `${path}/publication-status`;
+		const publication = async () => await this.request('GET', status, answers.Publication);
+		while ((await publication()).status !== 'published') await sleep(POLL_MS);
+	}
+
+	private async waitForExecution(id: string): Promise<Execution> {
+		const running = ['new', 'running', 'waiting'];
+		for (;;) {
+			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);
+			if (!running.includes(record.status)) {
+				return { status: record.status, data: parseFlatted(record.data) as IRunExecutionData };
+			}
+			await sleep(POLL_MS);
+		}
+	}
+
+	private async request<T>(
+		method: string,
+		path: string,
+		answer: z.ZodType<T>,
+		body?: unknown,
+	): Promise<T> {
+		const response = await fetch(this.url + path, {
+			method,
+			headers: {
+				'browser-id': this.session.browserId,
+				cookie: this.session.cookie,
+				...(body === undefined ? {} : { 'content-type': 'application/json' }),
+			},
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		if (!response.ok) throw new N8nRequestError(`${method} ${path}`, response.status, text);
+		const cookies = response.headers.getSetCookie();
+		const pairs = cookies.map((cookie) => cookie.split(';')[0]);
+		if (pairs.length > 0) this.session.cookie = pairs.join('; ');
+		return answer.parse(answers.Answer.parse(JSON.parse(text)).data);
+	}
+}

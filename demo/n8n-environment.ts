@@ -1,0 +1,60 @@
+import { withNodeFirst } from '../tools/environment.mjs';
+
+export interface N8nPlace {
+	/** n8n keeps everything in `.n8n` in this folder: database, key, community packages. */
+	userFolder: string;
+	port: number;
+	/** Where n8n's Code node runs its JavaScript: a second port, only for n8n itself. */
+	brokerPort: number;
+	encryptionKey: string;
+}
+
+/** Settings of a user's own n8n on this machine, which must not leak into ours. */
+const N8N_SETTINGS =
+	/^(N8N|DB|EXECUTIONS|QUEUE|GENERIC|NODES|CREDENTIALS|WORKFLOWS|WEBHOOK|CODE|E2E)_/;
+
+/** What a process needs to know of the npm that started it, an n8n does not. */
+const NPM_SETTINGS = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
+
+/**
+ * The environment of an n8n that is reached from this machine only and calls nobody outside it.
+ *
+ * @param env the environment to start from.
+ */
+export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+	const url = n8nUrl(place.port);
+	const noProxy = [env['NO_PROXY'], '127.0.0.1', 'localhost'].filter(Boolean).join(',');
+	const inherited = Object.entries(withNodeFirst(env, process.execPath)).filter(
+		([name]) => !N8N_SETTINGS.test(name) && !NPM_SETTINGS.test(name),
+	);
+	return {
+		...Object.fromEntries(inherited),
+		NODE_ENV: 'production',
+		// The sandbox is on this machine: a company's proxy would not find it.
+		NO_PROXY: noProxy,
+		no_proxy: noProxy,
+		GENERIC_TIMEZONE: Intl.DateTimeFormat().resolvedOptions().timeZone,
+		N8N_USER_FOLDER: place.userFolder,
+		N8N_ENCRYPTION_KEY: place.encryptionKey,
+		N8N_HOST: '127.0.0.1',
+		N8N_LISTEN_ADDRESS: '127.0.0.1',
+		N8N_PORT: String(place.port),
+		N8N_PROTOCOL: 'http',
+		N8N_EDITOR_BASE_URL: url,
+		N8N_WEBHOOK_URL: url,
+		N8N_SECURE_COOKIE: 'false',
+		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: '127.0.0.1',
+		N8N_RUNNERS_BROKER_PORT: String(place.brokerPort),
+		N8N_DIAGNOSTICS_ENABLED: 'false',
+		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+		N8N_TEMPLATES_ENABLED: 'false',
+		N8N_PERSONALIZATION_ENABLED: 'false',
+		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
+		N8N_DISABLED_MODULES: 'mcp-registry',
+	};
+}
+
+/** The address of an n8n on this machine, without a slash at its end. */
+export function n8nUrl(port: number): string {
+	return `http://127.0.0.1:${port}`;
+}

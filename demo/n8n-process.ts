@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hasEnded, startGroup, stopGroup } from '../tools/child.mjs';
+import { Failure } from '../tools/failure.mjs';
+import { n8nEnvironment, n8nUrl } from './n8n-environment.ts';
+import type { N8nPlace } from './n8n-environment.ts';
+
+/** Far above the 8 to 18 seconds it takes: the first start also creates the database. */
+const START_TIMEOUT_MS = 180_000;
+const POLL_MS = 250;
+const ANSWER_TIMEOUT_MS = 5_000;
+const STOP_GRACE_MS = 10_000;
+const SHOWN_LOG_LINES = 20;
+
+export interface N8nProcess {
+	url: string;
+	/** Settles when n8n answers. Rejects with the end of its log when it ends or takes too long. */
+	ready: Promise<void>;
+	/** Settles when n8n has ended, for whatever reason. */
+	ended: Promise<void>;
+	/** Ends n8n and all it started. */
+	stop(): Promise<void>;
+}
+
+/**
+ * Starts a real n8n.
+ *
+ * @param installation the folder whose node_modules hold n8n.
+ * @param log the file its output goes to.
+ */
+export function startN8n(installation: string, place: N8nPlace, log: string): N8nProcess {
+	mkdirSync(place.userFolder, { recursive: true });
+	mkdirSync(dirname(log), { recursive: true });
+	const output = openSync(log, 'w');
+	const program = join(installation, 'node_modules', 'n8n', 'bin', 'n8n');
+	const child = startGroup(
+		process.execPath,
+		['--require', resolve('demo', 'end-with-parent.cjs'), program, 'start'],
+		{
+			// n8n reads a .env file in its current folder.
+			cwd: place.userFolder,
+			env: n8nEnvironment(place, process.env),
+			stdio: ['ignore', output, output, 'pipe'],
+		},
+	);
+	closeSync(output);
+	const ended = once(child, 'exit').then(() => {});
+	const url = n8nUrl(place.port);
+	return {
+		url,
+		ended,
+		ready: waitUntilReady(url, () => hasEnded(child), log),
+		stop: () => stopGroup(child, STOP_GRACE_MS),
+	};
+}
+
+async function waitUntilReady(url: string, isOver: () => boolean, log: string): Promise<void> {
+	const deadline = Date.now() + START_TIMEOUT_MS;
+	while (!isOver()) {
+		if (Date.now() > deadline) {
+			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
+		}
+		// /healthz alone answers before n8n has loaded its nodes.
+		if (await answers(`${url}/healthz/readiness`)) return;
+		await sleep(POLL_MS);
+	}
+	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);
+}
+
+async function answers(url: string): Promise<boolean> {
+	try {
+		return (await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })).ok;
+	} catch {
+		return false;
+	}
+}
+
+/** The last lines of a log and where the whole of it is, to put under an error message. */
+export function endOfLog(log: string): string {
+	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
+	return [...lines.map((line) => `    ${line}`), `  Whole log: ${log}`].join('\n');
+}

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+import { Failure } from '../tools/failure.mjs';
+
+export const HELP = `Usage: npm start [-- --fresh]
+
+Starts n8n with this package installed, and beside it a sandbox of the CRM service, both reached
+from this machine only. What is missing is installed first. Data is kept in .demo between starts.
+
+  --fresh   begins anew: everything in .demo is deleted first
+  --help    shows this`;
+
+export interface Options {
+	fresh: boolean;
+	help: boolean;
+}
+
+/**
+ * Reads the command line of npm start.
+ *
+ * @throws {Failure} on anything it does not know.
+ */
+export function parseOptions(args: string[]): Options {
+	try {
+		const { values } = parseArgs({
+			args,
+			options: {
+				fresh: { type: 'boolean', default: false },
+				help: { type: 'boolean', default: false },
+			},
+		});
+		return values;
+	} catch (error) {
+		throw new Failure(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+	}
+}

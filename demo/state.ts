@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod/v4';
+import { Failure } from '../tools/failure.mjs';
+
+const State = z.object({
+	/** Of the owner's account in n8n. */
+	password: z.string(),
+	/** What n8n encrypts credentials with; another one could not read them. */
+	encryptionKey: z.string(),
+	/** Of the sandbox. */
+	apiKey: z.string(),
+	n8nPort: z.number(),
+	sandboxPort: z.number(),
+	/** The address that the credentials in n8n hold. */
+	sandboxUrl: z.string().optional(),
+	/** The credential for the sandbox in n8n. */
+	credentialId: z.string().optional(),
+	/** File names of the examples that are in n8n already, or were and have been deleted. */
+	importedExamples: z.array(z.string()),
+});
+
+/** What the demo remembers from one start to the next. */
+export type State = z.infer<typeof State>;
+
+/**
+ * Reads what an earlier start remembered, or makes up what a first one needs.
+ *
+ * @throws {Failure} when the file is damaged.
+ */
+export function readState(file: string): State {
+	if (!existsSync(file)) return newState();
+	try {
+		return State.parse(JSON.parse(readFileSync(file, 'utf8')));
+	} catch {
+		throw new Failure(`${file} is damaged. Begin anew with: npm start -- --fresh`);
+	}
+}
+
+/** Keeps the state for the next start; a crash in between leaves the old one. */
+export function writeState(file: string, state: State): void {
+	mkdirSync(dirname(file), { recursive: true });
+	writeFileSync(`${file}.new`, JSON.stringify(state, undefined, 2), { mode: 0o600 });
+	renameSync(`${file}.new`, file);
+}
+
+function newState(): State {
+	return {
+		// n8n asks for a capital letter and a digit.
+		password: `Demo-1${randomBytes(4).toString('hex')}`,
+		encryptionKey: randomBytes(24).toString('base64'),
+		apiKey: `demo_${randomBytes(12).toString('hex')}`,
+		n8nPort: 5678,
+		sandboxPort: 4010,
+		importedExamples: [],
+	};
+}

@@ -1,0 +1,39 @@
+import type { State } from './state.ts';
+import { OWNER_EMAIL } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What a person needs to know once everything runs, in a box. */
+export function welcome(demo: {
+	n8nUrl: string;
+	sandboxUrl: string;
+	state: State;
+	workspace: Workspace;
+}): string {
+	const { n8nUrl, sandboxUrl, state, workspace } = demo;
+	return box([
+		'The CRM Platform node is ready in n8n.',
+		'',
+		`Open       ${n8nUrl}`,
+		`E-mail     ${OWNER_EMAIL}`,
+		...(workspace === 'ready'
+			? [`Password   ${state.password}`, 'Try        the workflow "List contacts"']
+			: [
+					'Password   the one you have set in n8n; as it is unknown here, the',
+					'           credential and the examples were not brought up to date',
+				]),
+		'',
+		`Sandbox    ${sandboxUrl}`,
+		`API key    ${state.apiKey}`,
+		'',
+		'Data       .demo in this folder (npm start -- --fresh begins anew)',
+		"n8n's log  .demo/n8n.log",
+		'Stop       Ctrl-C',
+	]);
+}
+
+function box(lines: string[]): string {
+	const width = Math.max(...lines.map((line) => line.length));
+	const edge = '─'.repeat(width + 4);
+	const rows = lines.map((line) => `│  ${line.padEnd(width)}  │`);
+	return [`┌${edge}┐`, ...rows, `└${edge}┘`].join('\n');
+}

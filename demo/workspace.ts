@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { listExamples, readExample } from './examples.ts';
+import { N8nClient, N8nRequestError } from './n8n-client.ts';
+import { writeState } from './state.ts';
+import type { State } from './state.ts';
+
+export const OWNER_EMAIL = 'demo@crm-platform.example';
+
+const CREDENTIAL_TYPE = 'crmPlatformApi';
+const CREDENTIAL_NAME = 'CRM Platform (sandbox)';
+
+/** What fillWorkspace could do. */
+export type Workspace = 'ready' | 'password changed';
+
+/**
+ * Puts into a running n8n what is not there yet: the owner's account, the credential for the
+ * sandbox, the example workflows. What the user has made of them is left alone.
+ *
+ * @param state is brought up to date and written to stateFile.
+ */
+export async function fillWorkspace(
+	n8nUrl: string,
+	sandboxUrl: string,
+	state: State,
+	stateFile: string,
+): Promise<Workspace> {
+	const n8n = new N8nClient(n8nUrl);
+	try {
+		await n8n.signIn({ email: OWNER_EMAIL, password: state.password });
+	} catch (error) {
+		if (error instanceof N8nRequestError && error.status === 401) return 'password changed';
+		throw error;
+	}
+	if (state.sandboxUrl && state.sandboxUrl !== sandboxUrl) {
+		await moveCredentials(n8n, state.sandboxUrl, sandboxUrl);
+	}
+	state.credentialId = await ensureCredential(n8n, sandboxUrl, state);
+	state.sandboxUrl = sandboxUrl;
+	writeState(stateFile, state);
+	const credential = { type: CREDENTIAL_TYPE, id: state.credentialId, name: CREDENTIAL_NAME };
+	for (const name of listExamples()) {
+		if (state.importedExamples.includes(name)) continue;
+		await n8n.createWorkflow(readExample(name, credential));
+		state.importedExamples.push(name);
+		writeState(stateFile, state);
+	}
+	return 'ready';
+}
+
+async function ensureCredential(n8n: N8nClient, baseUrl: string, state: State): Promise<string> {
+	const existing = (await n8n.listCredentials()).find(({ id }) => id === state.credentialId);
+	if (existing) return existing.id;
+	return await n8n.createCredential({
+		name: CREDENTIAL_NAME,
+		type: CREDENTIAL_TYPE,
+		data: { baseUrl, apiKey: state.apiKey, descriptionUrl: '' },
+	});
+}
+
+/** Follows the sandbox to another port: credentials that hold its old address get the new one. */
+async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
+	const ours = (await n8n.listCredentials()).filter(({ type }) => type === CREDENTIAL_TYPE);
+	for (const { id } of ours) {
+		const credential = await n8n.readCredential(id);
+		const data = moveAddresses(credential.data, from, to);
+		if (!isDeepStrictEqual(data, credential.data)) {
+			await n8n.updateCredential(id, { ...credential, data });
+		}
+	}
+}
+
+function moveAddresses(
+	data: Record<string, unknown>,
+	from: string,
+	to: string,
+): Record<string, unknown> {
+	const moved = Object.entries(data).map(([field, value]) => {
+		const isThere = value === from || (typeof value === 'string' && value.startsWith(`${from}/`));
+		return [field, isThere ? to + String(value).slice(from.length) : value];
+	});
+	return Object.fromEntries(moved) as Record<string, unknown>;
+}

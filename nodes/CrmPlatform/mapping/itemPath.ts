@@ -1,0 +1,40 @@
+import type { IDataObject } from 'n8n-workflow';
+
+const step = /\.([A-Za-z_$][\w$]*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(\d+))\s*\]/y;
+
+/**
+ * The way into the item that an expression names and nothing else: `={{ $json.a["b c"][0] }}` is
+ * `['a', 'b c', '0']`. Such expressions are most of a mapping, and n8n's engine takes half a
+ * millisecond for each.
+ *
+ * @returns undefined where the expression does more than that, or what the engine alone knows
+ */
+export function itemPath(expression: string): string[] | undefined {
+	const [, steps] = /^=\{\{\s*\$json((?:\.|\[)[\s\S]*?)\s*\}\}$/.exec(expression) ?? [];
+	if (steps === undefined) return undefined;
+	const path: string[] = [];
+	step.lastIndex = 0;
+	while (step.lastIndex < steps.length) {
+		const match = step.exec(steps);
+		const key = match?.slice(1).find((part) => part !== undefined);
+		if (key === undefined || isBuiltIn(key)) return undefined;
+		path.push(key);
+	}
+	return path;
+}
+
+/** What stands there; undefined where the way ends before. */
+export function valueAt(json: IDataObject, path: string[]): unknown {
+	return path.reduce<unknown>(
+		(value, key) =>
+			typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+				? (value as IDataObject)[key]
+				: undefined,
+		json,
+	);
+}
+
+/** `length`, `constructor`, `first` and the like may mean more than a key of the item. */
+function isBuiltIn(key: string): boolean {
+	return [Object, Array, String, Number, Boolean].some(({ prototype }) => key in prototype);
+}

@@ -1,0 +1,31 @@
+import type { Context } from 'hono';
+import { parseJsonObject, readBytes } from '../middleware/body.ts';
+import { once, requestFingerprint } from '../middleware/idempotency.ts';
+import type { Resource } from '../schemas/resource.ts';
+import type { Env, Service } from '../service.ts';
+import { type Answer, toResponse } from './answer.ts';
+import type { JsonObject } from './merge.ts';
+import type { Writing } from './writing.ts';
+
+/**
+ * Answers a request that writes. It is decided and done in one go, so that requests cannot get in
+ * each other's way.
+ *
+ * @param effect does it; the body is empty where the request has none
+ */
+export async function answerWrite(
+	service: Service,
+	resource: Resource,
+	c: Context<Env>,
+	hasBody: boolean,
+	effect: (writing: Writing, body: JsonObject) => Answer,
+): Promise<Response> {
+	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
+	const body = hasBody ? parseJsonObject(bytes) : {};
+	const actor = c.get('caller')!;
+	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
+	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
+		effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body),
+	);
+	return toResponse(answer);
+}

@@ -1,0 +1,35 @@
+import { Problem } from '../problem.ts';
+import type { Job } from '../schemas/jobs.ts';
+import type { Service } from '../service.ts';
+import { hasEnded } from './queue.ts';
+
+const linesAtOnce = 500;
+
+/**
+ * The results of a job as newline-delimited JSON, in the order of its lines, read from the store
+ * while they are sent.
+ *
+ * @throws Problem job_not_finished, results_expired
+ */
+export function resultLines(service: Service, job: Job): ReadableStream<Uint8Array> {
+	const { store } = service;
+	const now = new Date(service.now()).toISOString();
+	if (!hasEnded(job)) {
+		throw new Problem('job_not_finished', `The job is ${job.status}. Ask again when it has ended.`, {
+			headers: { 'Retry-After': '1' },
+		});
+	}
+	if (job.results_expire_at! <= now) {
+		throw new Problem('results_expired', `The results were kept until ${job.results_expire_at}.`);
+	}
+	const encoder = new TextEncoder();
+	let after = -1;
+	return new ReadableStream({
+		pull(controller) {
+			const lines = store.jobResults.page(job.id, after, linesAtOnce);
+			if (lines.length === 0) return controller.close();
+			after = lines.at(-1)!.position;
+			controller.enqueue(encoder.encode(lines.map(({ text }) => `${text}\n`).join('')));
+		},
+	});
+}

@@ -1,0 +1,105 @@
+import { batchSchema, type BulkOperation, bulkOperations, targetSchema } from '../schemas/batch.ts';
+import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
+import type { Resource } from '../schemas/resource.ts';
+import { capital, namesOf } from './names.ts';
+import { problemExample } from './responses.ts';
+
+/**
+ * What a batch takes, by operation, and what it answers.
+ *
+ * @param schemas those of the resource's own operations, which the items are made of
+ */
+export function batchSchemas(
+	resource: Resource,
+	schemas: Record<string, JsonSchema>,
+): Record<string, JsonSchema> {
+	const { One, many } = namesOf(resource);
+	const { properties: members } = jsonSchema(batchSchema, 'input');
+	const target = jsonSchema(targetSchema, 'input');
+	const targetExample = { id: `${resource.idPrefix}_01jz8q4t6v9x2b5n7m3k1h0d4f`, version: 3 };
+	const update = schemas[`${One}Update`]!;
+	const items: Record<BulkOperation, { name: string; schema: JsonSchema }> = {
+		create: { name: `${One}Create`, schema: schemas[`${One}Create`]! },
+		upsert: { name: `${One}Upsert`, schema: schemas[`${One}Upsert`]! },
+		update: {
+			name: `${One}BatchUpdateItem`,
+			schema: {
+				...update,
+				properties: { ...target.properties, ...update.properties },
+				required: ['id'],
+				example: { ...targetExample, ...(update['example'] as object) },
+			},
+		},
+		delete: {
+			name: `${One}BatchDeleteItem`,
+			schema: {
+				description: 'The record to delete.',
+				...target,
+				additionalProperties: false,
+				example: targetExample,
+			},
+		},
+	};
+	const bodies = bulkOperations.map((operation): [string, JsonSchema] => {
+		const { name, schema } = items[operation];
+		return [
+			`${One}Batch${capital(operation)}`,
+			{
+				description: `The ${many} to ${operation}.`,
+				type: 'object',
+				properties: { ...members, items: { ...members!['items'], items: ref(name) } },
+				required: ['items'],
+				additionalProperties: false,
+				example: { items: [schema['example']], atomic: false },
+			},
+		];
+	});
+	return {
+		[items.update.name]: items.update.schema,
+		[items.delete.name]: items.delete.schema,
+		...Object.fromEntries(bodies),
+		[`${One}BatchResult`]: resultSchema(One, schemas[One]!['example'] as { id: string }),
+	};
+}
+
+const resultSchema = (One: string, record: { id: string }): JsonSchema => ({
+	description: 'What has become of each item.',
+	type: 'object',
+	properties: {
+		results: {
+			description: 'One result for each item, in the order of the items.',
+			type: 'array',
+			items: {
+				type: 'object',
+				properties: {
+					index: { description: 'Place of the item, from 0.', type: 'integer', minimum: 0 },
+					status: { description: 'The HTTP status of this item alone.', type: 'integer' },
+					id: { description: 'Of the record, if there is one.', type: ['string', 'null'] },
+					data: ref(One),
+					error: ref('Problem'),
+				},
+				required: ['index', 'status', 'id'],
+			},
+		},
+		summary: {
+			description: 'How many items there were, and what became of them.',
+			type: 'object',
+			properties: {
+				total: { type: 'integer', minimum: 0 },
+				succeeded: { type: 'integer', minimum: 0 },
+				failed: { type: 'integer', minimum: 0 },
+			},
+			required: ['total', 'succeeded', 'failed'],
+		},
+	},
+	required: ['results', 'summary'],
+	example: {
+		results: [
+			{ index: 0, status: 200, id: record.id, data: record },
+			{ index: 1, status: 409, id: null, error: problemExample('duplicate') },
+		],
+		summary: { total: 2, succeeded: 1, failed: 1 },
+	},
+});
+
+const ref = (schema: string): JsonSchema => ({ $ref: `#/components/schemas/${schema}` });

@@ -1,0 +1,43 @@
+import { z } from 'zod/v4';
+
+/** What can be done with many records at once. */
+export const bulkOperations = ['create', 'update', 'upsert', 'delete'] as const;
+
+export type BulkOperation = (typeof bulkOperations)[number];
+
+export const largestBatch = 100;
+
+/** The body of a batch. Each item is judged on its own, so that one cannot spoil the others. */
+export const batchSchema = z.strictObject({
+	items: z.array(z.unknown()).min(1).max(largestBatch).meta({
+		title: 'Items',
+		description: 'One entry for each record; done in this order.',
+	}),
+	atomic: z.boolean().default(false).meta({
+		title: 'Atomic',
+		description: 'Whether nothing is done if one of the items fails.',
+		examples: [false],
+	}),
+});
+
+/** How an item of an update or a delete says which record it is about. */
+export const targetSchema = z.object({
+	id: z
+		.string()
+		.min(1)
+		.max(64)
+		.meta({
+			title: 'ID',
+			description: 'The record this is about.',
+			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+	version: z
+		.int()
+		.min(1)
+		.optional()
+		.meta({
+			title: 'Version',
+			description: 'The version to change; if there is a newer one, the item fails.',
+			examples: [3],
+		}),
+});

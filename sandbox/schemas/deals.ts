@@ -1,0 +1,196 @@
+import { z } from 'zod/v4';
+import {
+	calendarDate,
+	choice,
+	currency,
+	instant,
+	number,
+	optional,
+	pointInTime,
+	reference,
+	references,
+	text,
+} from './fields.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource, type RuleContext } from './resource.ts';
+import { type Stage, stageKinds } from './stages.ts';
+
+const lostReason = text(
+	{
+		title: 'Lost Reason',
+		description: 'Why the deal was lost.',
+		examples: ['Chose a cheaper offer'],
+	},
+	1000,
+);
+
+export const deals = defineResource({
+	name: 'deals',
+	object: 'deal',
+	idPrefix: 'dea',
+	description: 'What you may sell, on its way through a pipeline.',
+	fields: {
+		title: z.string().min(1).max(255).meta({
+			title: 'Title',
+			description: 'What the deal is about.',
+			examples: ['Fleet telematics for Altamira Logistics'],
+		}),
+		pipeline_id: reference('pipelines', {
+			title: 'Pipeline',
+			description: 'The pipeline the deal is in; the default one if not given.',
+			examples: ['pip_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		stage_id: optional(z.string().min(1).max(64), {
+			title: 'Stage',
+			description: 'A stage of the pipeline; its first open one if not given.',
+		}),
+		status: z.enum(stageKinds).meta({
+			title: 'Status',
+			description: 'The kind of the stage: open, won or lost.',
+			examples: ['open'],
+			readOnly: true,
+		}),
+		amount: number({
+			title: 'Amount',
+			description: 'What the deal is worth, in its currency.',
+			examples: [24500],
+		}),
+		currency: currency({
+			title: 'Currency',
+			description: 'Three-letter code of the currency; that of the pipeline if not given.',
+			examples: ['EUR'],
+		}),
+		probability: optional(z.number().min(0).max(100), {
+			title: 'Probability',
+			description: 'How likely the deal is won, in percent; that of the stage counts if not given.',
+			examples: [60],
+		}),
+		expected_close_date: optional(calendarDate, {
+			title: 'Expected Close Date',
+			description: 'When a decision is expected.',
+			examples: ['2025-09-30'],
+		}),
+		company_id: reference('companies', {
+			title: 'Company',
+			description: 'The company that may buy.',
+			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		contact_id: reference('contacts', {
+			title: 'Contact',
+			description: 'The person to talk to first.',
+			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		contact_ids: references('contacts', {
+			title: 'Contacts',
+			description: 'Everyone involved; the main contact is among them.',
+			examples: [['con_01jz8q4t6v9x2b5n7m3k1h0d4f']],
+		}),
+		lost_reason: lostReason,
+		source: choice(
+			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'other'],
+			{
+				title: 'Source',
+				description: 'How the deal came about.',
+				examples: ['referral'],
+			},
+		),
+		stage_entered_at: pointInTime.meta({
+			title: 'Stage Entered At',
+			description: 'Since when the deal is in its stage.',
+			examples: ['2025-03-01T09:30:00.000Z'],
+			readOnly: true,
+		}),
+		closed_at: instant({
+			title: 'Closed At',
+			description: 'When the deal was won or lost.',
+			readOnly: true,
+		}),
+		...sharedFields,
+		...systemFields('deal'),
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: ['title', 'amount', 'expected_close_date', 'stage_entered_at', 'closed_at'],
+	searched: ['title', 'external_id'],
+	lookups: ['pipeline_id', 'stage_id', 'company_id', 'contact_id', 'owner_id'],
+
+	complete(deal, previous, context) {
+		const pipelineId = deal.pipeline_id ?? defaultPipeline(context)?.id ?? null;
+		const pipeline = pipelineId === null ? undefined : context.find('pipelines', pipelineId);
+		const stages = stagesOf(pipeline);
+		const stage =
+			deal.stage_id === null
+				? stages.find(({ kind }) => kind === 'open')
+				: stages.find(({ id }) => id === deal.stage_id);
+		const stageId = stage?.id ?? deal.stage_id;
+		const status = stage?.kind ?? previous?.status ?? 'open';
+		const isClosed = status !== 'open';
+		const contactIds = deal.contact_id ? [deal.contact_id, ...deal.contact_ids] : deal.contact_ids;
+		return {
+			pipeline_id: pipelineId,
+			stage_id: stageId,
+			status,
+			currency: deal.currency ?? (pipeline?.['currency'] as string | undefined) ?? null,
+			contact_ids: [...new Set(contactIds)],
+			stage_entered_at: stageId === previous?.stage_id ? previous.stage_entered_at : context.at,
+			closed_at: isClosed ? closedAt(status, previous, context.at) : null,
+		};
+	},
+
+	check(deal, _previous, { find }) {
+		if (deal.pipeline_id === null) {
+			const detail = 'There is no pipeline yet. Create one first.';
+			return [{ pointer: '/pipeline_id', code: 'required', detail }];
+		}
+		const stages = stagesOf(find('pipelines', deal.pipeline_id));
+		if (stages.some(({ id }) => id === deal.stage_id)) return [];
+		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages.`;
+		return [{ pointer: '/stage_id', code: 'reference_not_found', detail }];
+	},
+
+	actions: {
+		win: {
+			summary: 'Win a deal',
+			description: 'Moves the deal to the first won stage of its pipeline.',
+			change: (deal, _input, context) => ({ ...moveTo('won', deal, context), lost_reason: null }),
+		},
+		lose: {
+			summary: 'Lose a deal',
+			description: 'Moves the deal to the first lost stage of its pipeline.',
+			input: { lost_reason: lostReason },
+			change: (deal, { lost_reason: reason }, context) => ({
+				...moveTo('lost', deal, context),
+				lost_reason: (reason as string | null) ?? deal.lost_reason,
+			}),
+		},
+		reopen: {
+			summary: 'Reopen a deal',
+			description: 'Moves the deal back to the first open stage of its pipeline.',
+			change: (deal, _input, context) => ({ ...moveTo('open', deal, context), lost_reason: null }),
+		},
+	},
+});
+
+interface InStage {
+	pipeline_id: string | null;
+	stage_id: string | null;
+	status: (typeof stageKinds)[number];
+}
+
+/** A deal that is in a stage of this kind already stays there. */
+function moveTo(kind: Stage['kind'], deal: InStage, { find }: RuleContext) {
+	if (deal.status === kind) return { stage_id: deal.stage_id };
+	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
+	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };
+}
+
+const closedAt = (
+	status: string,
+	previous: { status: string; closed_at: string | null } | undefined,
+	now: string,
+) => (previous?.status === status ? previous.closed_at : now);
+
+const defaultPipeline = ({ findBy }: RuleContext) => findBy('pipelines', 'is_default', true)[0];
+
+/** In the order of the pipeline. */
+const stagesOf = (pipeline: Record<string, unknown> | undefined): Stage[] =>
+	(pipeline?.['stages'] as Stage[] | undefined) ?? [];

@@ -1,0 +1,75 @@
+import { z } from 'zod/v4';
+import { bulkOperations } from './batch.ts';
+import { instant, text } from './fields.ts';
+import { resources } from './index.ts';
+import { systemFields } from './record.ts';
+import { defineResource, type StoredRecord } from './resource.ts';
+
+export const jobOperations = [...bulkOperations, 'export'] as const;
+
+export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
+
+const readOnly = (title: string, description: string) => ({
+	title,
+	description,
+	readOnly: true,
+});
+
+const count = (title: string, description: string) =>
+	z
+		.int()
+		.min(0)
+		.default(0)
+		.meta({ ...readOnly(title, description), examples: [0] });
+
+export const jobs = defineResource({
+	name: 'jobs',
+	object: 'job',
+	idPrefix: 'job',
+	description: 'Bulk work in the background: imports and exports of many records.',
+	fields: {
+		resource: z
+			.enum(resources.map(({ name }) => name))
+			.meta(readOnly('Resource', 'The resource whose records it is about.')),
+		operation: z
+			.enum(jobOperations)
+			.meta(readOnly('Operation', 'What is done with each line, or export.')),
+		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
+		status: z.enum(jobStatuses).meta(readOnly('Status', 'How far the job is.')),
+		total: count('Total', 'How many lines there are, or records to export.'),
+		processed: count('Processed', 'How many of them are done.'),
+		succeeded: count('Succeeded', 'How many of those went well.'),
+		failed: count('Failed', 'How many of those were refused; the results say why.'),
+		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
+		request_id: z
+			.string()
+			.meta(readOnly('Request ID', 'The request that asked for the job.')),
+		started_at: instant(readOnly('Started At', 'When the first line was done.')),
+		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
+		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
+		...systemFields('job'),
+	},
+	unique: {},
+	sortable: ['finished_at'],
+	searched: ['resource', 'operation'],
+	lookups: ['status'],
+});
+
+export type JobStatus = (typeof jobStatuses)[number];
+
+export interface Job extends StoredRecord {
+	resource: string;
+	operation: (typeof jobOperations)[number];
+	match_on: string | null;
+	status: JobStatus;
+	total: number;
+	processed: number;
+	succeeded: number;
+	failed: number;
+	error: string | null;
+	request_id: string;
+	started_at: string | null;
+	finished_at: string | null;
+	results_expire_at: string | null;
+	created_by: { type: string; id: string };
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import type { RuleContext } from './resource.ts';
+
+const link = z.strictObject({
+	resource: z.enum(['contacts', 'companies', 'deals', 'tickets']).meta({
+		title: 'Resource',
+		description: 'What kind of record it is.',
+		examples: ['contacts'],
+	}),
+	id: z.string().min(1).max(64).meta({
+		title: 'ID',
+		description: 'Which one it is.',
+		examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	}),
+});
+
+type Link = z.output<typeof link>;
+
+/** The records that a task, a note or an activity is about. */
+export const links = z.array(link).max(50);
+
+export const aboutLinks = {
+	title: 'Links',
+	description: 'The records it is about.',
+	examples: [[{ resource: 'contacts', id: 'con_01jz8q4t6v9x2b5n7m3k1h0d4f' }]],
+};
+
+/** A record deleted later stays linked; only new links have to lead somewhere. */
+export const missingLinks = (
+	links: Link[],
+	previous: Link[] = [],
+	{ find }: RuleContext,
+): FieldError[] =>
+	links.flatMap(({ resource, id }, i) => {
+		const isOld = previous.some((link) => link.resource === resource && link.id === id);
+		if (isOld || find(resource, id)) return [];
+		const detail = `There is no record ${id} in ${resource}.`;
+		return [{ pointer: `/links/${i}/id`, code: 'reference_not_found', detail }];
+	});

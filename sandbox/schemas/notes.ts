@@ -1,0 +1,55 @@
+import { z } from 'zod/v4';
+import { choiceOr, reference } from './fields.ts';
+import { aboutLinks, links, missingLinks } from './links.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+const longestBody = 64 * 1024;
+
+// A note has an author, and needs nobody who looks after it.
+const { owner_id: _, ...shared } = sharedFields;
+
+export const notes = defineResource({
+	name: 'notes',
+	object: 'note',
+	idPrefix: 'not',
+	description: 'What someone wrote down about records.',
+	fields: {
+		body: z
+			.string()
+			.min(1)
+			.max(longestBody)
+			.refine((body) => Buffer.byteLength(body) <= longestBody, {
+				message: 'It must not be longer than 64 KiB (65,536 bytes).',
+			})
+			.meta({
+				title: 'Body',
+				description: 'What the note says; at most 64 KiB.',
+				examples: ['Wants an offer before the end of the quarter.'],
+			}),
+		body_format: choiceOr('plain', ['plain', 'markdown', 'html'], {
+			title: 'Body Format',
+			description: 'How the body is written.',
+			examples: ['plain'],
+		}),
+		pinned: z.boolean().default(false).meta({
+			title: 'Pinned',
+			description: 'Whether it is shown above the others.',
+			examples: [false],
+		}),
+		author_id: reference('users', {
+			title: 'Author',
+			description: 'The user who wrote it.',
+			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		links: links.min(1).meta(aboutLinks),
+		...shared,
+		...systemFields('note'),
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: [],
+	searched: ['body', 'external_id'],
+	lookups: ['author_id'],
+
+	check: (note, previous, context) => missingLinks(note.links, previous?.links, context),
+});

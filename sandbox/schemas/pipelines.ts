@@ -1,0 +1,99 @@
+import { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import { currency } from './fields.ts';
+import { systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+import { refuseForeignStages, refuseLossOfStages, stage, stageKinds } from './stages.ts';
+
+export const pipelines = defineResource({
+	name: 'pipelines',
+	object: 'pipeline',
+	idPrefix: 'pip',
+	description: 'The stages that deals go through.',
+	fields: {
+		name: z.string().min(1).max(100).meta({
+			title: 'Name',
+			description: 'Name of the pipeline; unique.',
+			examples: ['Partner Sales'],
+		}),
+		position: z.int().min(0).default(0).meta({
+			title: 'Position',
+			description: 'Where the pipeline comes among the others, smallest first.',
+			examples: [2],
+		}),
+		is_default: z.boolean().default(false).meta({
+			title: 'Default',
+			description: 'Whether new deals go here; making one the default takes it from the other.',
+			examples: [false],
+		}),
+		currency: currency({
+			title: 'Currency',
+			description: 'Three-letter code of the currency of its deals.',
+			examples: ['EUR'],
+		}),
+		stages: z
+			.array(stage)
+			.min(1)
+			.max(50)
+			.meta({
+				title: 'Stages',
+				description: 'At least one of each kind. The list is replaced whole.',
+				examples: [
+					[
+						{ name: 'Proposal', kind: 'open' },
+						{ name: 'Won', kind: 'won' },
+						{ name: 'Lost', kind: 'lost' },
+					],
+				],
+			}),
+		...systemFields('pipeline'),
+	},
+	unique: { name: ['name'] },
+	sortable: ['name', 'position'],
+	searched: ['name'],
+	lookups: ['is_default'],
+
+	complete(pipeline, previous, { newId, findBy }) {
+		refuseForeignStages(pipeline.stages, previous?.stages ?? []);
+		return {
+			is_default: pipeline.is_default || findBy('pipelines', 'is_default', true).length === 0,
+			stages: pipeline.stages
+				.map((stage, i) => ({
+					...stage,
+					id: stage.id ?? newId('stg'),
+					position: stage.position ?? i,
+				}))
+				.sort((one, other) => one.position - other.position),
+		};
+	},
+
+	check(pipeline, previous, { findBy }) {
+		refuseLossOfStages(pipeline.stages, previous?.stages ?? [], findBy);
+		const errors: FieldError[] = [];
+		const refuse = (pointer: string, detail: string) =>
+			errors.push({ pointer, code: 'invalid_value', detail });
+		for (const kind of stageKinds) {
+			if (pipeline.stages.some((stage) => stage.kind === kind)) continue;
+			refuse('/stages', `A pipeline needs at least one stage of the kind ${kind}.`);
+		}
+		const ids = pipeline.stages.map(({ id }) => id);
+		if (new Set(ids).size < ids.length) refuse('/stages', 'A stage is there twice.');
+		const others = findBy('pipelines', 'is_default', true).filter(({ id }) => id !== previous?.id);
+		if (previous?.is_default && !pipeline.is_default && others.length === 0) {
+			refuse('/is_default', 'Make another pipeline the default instead.');
+		}
+		return errors;
+	},
+
+	consequences(pipeline, previous, { findBy }) {
+		if (!pipeline.is_default || previous?.is_default) return [];
+		return findBy('pipelines', 'is_default', true)
+			.filter(({ id }) => id !== pipeline.id)
+			.map(({ id }) => ({ resource: 'pipelines', id, change: { is_default: false } }));
+	},
+
+	usedBy(pipeline, { findBy }) {
+		if (pipeline.is_default) return 'new deals go there; make another pipeline the default first';
+		return findBy('deals', 'pipeline_id', pipeline.id).length > 0 ? 'deals are in it' : undefined;
+	},
+});

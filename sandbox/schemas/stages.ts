@@ -1,0 +1,75 @@
+import { z } from 'zod/v4';
+import { Problem } from '../problem.ts';
+import { optional, text } from './fields.ts';
+import type { RuleContext } from './resource.ts';
+
+export const stageKinds = ['open', 'won', 'lost'] as const;
+
+export const stage = z.strictObject({
+	id: text(
+		{
+			title: 'ID',
+			description: 'Made by the service. Give it back to keep the stage; leave it out for a new one.',
+		},
+		64,
+	),
+	name: z.string().min(1).max(100).meta({
+		title: 'Name',
+		description: 'Name of the stage.',
+		examples: ['Proposal'],
+	}),
+	position: optional(z.int().min(0), {
+		title: 'Position',
+		description: 'Where the stage comes, smallest first; its place in the list if not given.',
+		examples: [0],
+	}),
+	kind: z.enum(stageKinds).meta({
+		title: 'Kind',
+		description: 'What a deal in this stage is.',
+		examples: ['open'],
+	}),
+	probability: optional(z.number().min(0).max(100), {
+		title: 'Probability',
+		description: 'How likely deals in this stage are won, in percent.',
+		examples: [40],
+	}),
+	rotting_days: optional(z.int().min(1), {
+		title: 'Rotting Days',
+		description: 'After how many days without a move a deal is neglected.',
+		examples: [14],
+	}),
+});
+
+export type Stage = z.output<typeof stage>;
+
+/** @throws Problem validation_failed for an id that the service made for no stage of this pipeline */
+export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
+	const known = new Set(previous.map(({ id }) => id));
+	const errors = stages.flatMap(({ id }, i) => {
+		if (id === null || known.has(id)) return [];
+		const detail = 'The pipeline has no such stage. Leave the id of a new stage out.';
+		return [{ pointer: `/stages/${i}/id`, code: 'reference_not_found', detail }];
+	});
+	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
+}
+
+/**
+ * A stage that deals are in stays and keeps its kind, because their status comes from it.
+ *
+ * @throws Problem in_use
+ */
+export function refuseLossOfStages(
+	stages: Stage[],
+	previous: Stage[],
+	findBy: RuleContext['findBy'],
+): void {
+	const lost = previous.filter(
+		({ id, kind }) => !stages.some((stage) => stage.id === id && stage.kind === kind),
+	);
+	const used = lost.find(({ id }) => findBy('deals', 'stage_id', id!, 1).length > 0);
+	if (!used) return;
+	throw new Problem(
+		'in_use',
+		`Deals are in the stage ${used.name}. Move them before you remove it or change its kind.`,
+	);
+}

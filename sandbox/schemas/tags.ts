@@ -1,0 +1,53 @@
+import { z } from 'zod/v4';
+import { optional, text } from './fields.ts';
+import { systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+const color = z.string().toLowerCase().regex(/^#[0-9a-f]{6}$/, {
+	message: 'A colour is written as a number sign and six hexadecimal digits, like #2f80ed.',
+});
+
+export const tags = defineResource({
+	name: 'tags',
+	object: 'tag',
+	idPrefix: 'tag',
+	description: 'Labels for records of any kind.',
+	fields: {
+		name: z.string().min(1).max(100).meta({
+			title: 'Name',
+			description: 'What people see; unique.',
+			examples: ['Early Adopter'],
+		}),
+		color: optional(color, {
+			title: 'Color',
+			description: 'Colour of the label, as #rrggbb.',
+			examples: ['#2f80ed'],
+		}),
+		description: text(
+			{
+				title: 'Description',
+				description: 'What the tag is for.',
+				examples: ['Tries what is new.'],
+			},
+			1000,
+		),
+		usage: z.int().min(0).meta({
+			title: 'Usage',
+			description: 'How many records have the tag. Counting makes no new version of the tag.',
+			examples: [12],
+			readOnly: true,
+		}),
+		...systemFields('tag'),
+	},
+	unique: { name: ['name'] },
+	sortable: ['name', 'usage'],
+	searched: ['name', 'description'],
+	lookups: [],
+
+	complete: (tag) => ({ usage: tag.usage ?? 0 }),
+
+	usedBy(tag) {
+		if (tag.usage === 0) return undefined;
+		return `${tag.usage} ${tag.usage === 1 ? 'record has' : 'records have'} this tag`;
+	},
+});

@@ -1,0 +1,84 @@
+import { z } from 'zod/v4';
+import { choice, choiceOr, instant, reference, text } from './fields.ts';
+import { aboutLinks, links, missingLinks } from './links.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+export const tasks = defineResource({
+	name: 'tasks',
+	object: 'task',
+	idPrefix: 'tas',
+	description: 'What someone has to do.',
+	fields: {
+		title: z.string().min(1).max(255).meta({
+			title: 'Title',
+			description: 'What there is to do.',
+			examples: ['Call back about the offer'],
+		}),
+		description: text(
+			{
+				title: 'Description',
+				description: 'What there is to know about it.',
+				examples: ['Best reached in the morning.'],
+			},
+			65_536,
+		),
+		type: choice(['to_do', 'call', 'email', 'meeting', 'follow_up'], {
+			title: 'Type',
+			description: 'What kind of work it is.',
+			examples: ['call'],
+		}),
+		status: choiceOr(
+			'not_started',
+			['not_started', 'in_progress', 'waiting', 'deferred', 'completed'],
+			{
+				title: 'Status',
+				description: 'How far it is.',
+				examples: ['not_started'],
+			},
+		),
+		priority: choiceOr('normal', ['low', 'normal', 'high'], {
+			title: 'Priority',
+			description: 'How important it is.',
+			examples: ['high'],
+		}),
+		due_at: instant({
+			title: 'Due At',
+			description: 'When it has to be done.',
+			examples: ['2025-03-04T16:00:00.000Z'],
+		}),
+		all_day: z.boolean().default(false).meta({
+			title: 'All Day',
+			description: 'Whether only the day of Due At counts.',
+			examples: [false],
+		}),
+		remind_at: instant({
+			title: 'Remind At',
+			description: 'When to remind the assignee.',
+			examples: ['2025-03-04T09:00:00.000Z'],
+		}),
+		assignee_id: reference('users', {
+			title: 'Assignee',
+			description: 'The user who has to do it.',
+			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		completed_at: instant({
+			title: 'Completed At',
+			description: 'When it was done.',
+			readOnly: true,
+		}),
+		links: links.default([]).meta(aboutLinks),
+		...sharedFields,
+		...systemFields('task'),
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: ['title', 'due_at', 'completed_at'],
+	searched: ['title', 'description', 'external_id'],
+	lookups: ['assignee_id'],
+
+	complete: (task, previous, { at }) => ({
+		completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null,
+	}),
+
+	check: (task, previous, context) => missingLinks(task.links, previous?.links, context),
+});

@@ -1,0 +1,149 @@
+import { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import { channels } from './channels.ts';
+import { choice, choiceOr, instant, reference, text } from './fields.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+export const tickets = defineResource({
+	name: 'tickets',
+	object: 'ticket',
+	idPrefix: 'tic',
+	description: 'What people ask for help with, until it is solved.',
+	fields: {
+		number: z.int().min(1).meta({
+			title: 'Number',
+			description: 'Counts the tickets; for people to name one.',
+			examples: [1042],
+			readOnly: true,
+		}),
+		subject: z.string().min(1).max(255).meta({
+			title: 'Subject',
+			description: 'What it is about, in a few words.',
+			examples: ['Invoice shows the wrong address'],
+		}),
+		description: text(
+			{
+				title: 'Description',
+				description: 'What happened, or what is asked for.',
+				examples: ['The address on invoice 2231 is still our old one.'],
+			},
+			65_536,
+		),
+		status: choiceOr('new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'], {
+			title: 'Status',
+			description: 'How far it is; solved needs an assignee, and closed is final.',
+			examples: ['open'],
+		}),
+		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], {
+			title: 'Priority',
+			description: 'How pressing it is.',
+			examples: ['high'],
+		}),
+		type: choice(['question', 'incident', 'problem', 'task'], {
+			title: 'Type',
+			description: 'What kind of request it is.',
+			examples: ['question'],
+		}),
+		channel: choice(channels, {
+			title: 'Channel',
+			description: 'How the request came in.',
+			examples: ['email'],
+		}),
+		contact_id: reference('contacts', {
+			title: 'Contact',
+			description: 'The person who asks.',
+			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		company_id: reference('companies', {
+			title: 'Company',
+			description: 'The company that person asks for.',
+			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		deal_id: reference('deals', {
+			title: 'Deal',
+			description: 'The deal it is about.',
+			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		assignee_id: reference('users', {
+			title: 'Assignee',
+			description: 'The user who works on it.',
+			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		follow_up_of_id: reference('tickets', {
+			title: 'Follow-Up Of',
+			description: 'The earlier ticket this one takes up again.',
+			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		due_at: instant({
+			title: 'Due At',
+			description: 'When it should be solved.',
+			examples: ['2025-03-04T16:00:00.000Z'],
+		}),
+		first_responded_at: instant({
+			title: 'First Responded At',
+			description: 'When the person first got an answer.',
+			readOnly: true,
+		}),
+		solved_at: instant({
+			title: 'Solved At',
+			description: 'When it was solved, unless it was reopened since.',
+			readOnly: true,
+		}),
+		closed_at: instant({
+			title: 'Closed At',
+			description: 'When it was closed.',
+			readOnly: true,
+		}),
+		last_message_at: instant({
+			title: 'Last Message At',
+			description: 'When a message on it last came in or went out.',
+			readOnly: true,
+		}),
+		satisfaction: choice(['good', 'bad'], {
+			title: 'Satisfaction',
+			description: 'What the person thought of the help.',
+			examples: ['good'],
+		}),
+		...sharedFields,
+		...systemFields('ticket'),
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: ['number', 'subject', 'due_at', 'solved_at', 'last_message_at'],
+	searched: ['number', 'subject', 'description', 'external_id'],
+	lookups: ['contact_id', 'company_id', 'deal_id', 'assignee_id'],
+
+	states: {
+		field: 'status',
+		moves: {
+			new: ['open', 'pending', 'on_hold', 'solved'],
+			open: ['pending', 'on_hold', 'solved'],
+			pending: ['open', 'on_hold', 'solved'],
+			on_hold: ['open', 'pending', 'solved'],
+			solved: ['open', 'pending', 'on_hold', 'closed'],
+			closed: [],
+		},
+	},
+
+	complete(ticket, previous, { at, next }) {
+		const isSolved = ticket.status === 'solved' || ticket.status === 'closed';
+		return {
+			number: previous?.number ?? next('tickets', 'number'),
+			solved_at: isSolved ? (previous?.solved_at ?? at) : null,
+			closed_at: ticket.status === 'closed' ? (previous?.closed_at ?? at) : null,
+		};
+	},
+
+	check(ticket, previous) {
+		const errors: FieldError[] = [];
+		if (['solved', 'closed'].includes(ticket.status) && ticket.assignee_id === null) {
+			const detail = `A ticket that is ${ticket.status} needs an assignee.`;
+			errors.push({ pointer: '/assignee_id', code: 'required', detail });
+		}
+		if (ticket.follow_up_of_id !== null && ticket.follow_up_of_id === previous?.id) {
+			const detail = 'A ticket cannot follow up itself.';
+			errors.push({ pointer: '/follow_up_of_id', code: 'invalid_value', detail });
+		}
+		return errors;
+	},
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod/v4';
+import { choiceOr, emailAddress, instant, text, url } from './fields.ts';
+import { languageTag, timeZone } from './profile.ts';
+import { systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+export const users = defineResource({
+	name: 'users',
+	object: 'user',
+	idPrefix: 'usr',
+	description: 'The people who work with the account. Deleting one deactivates them.',
+	fields: {
+		email: emailAddress.meta({
+			title: 'Email',
+			description: 'E-mail address to sign in with; unique.',
+			examples: ['nora.lindgren@sandbox.example'],
+		}),
+		first_name: text({
+			title: 'First Name',
+			description: 'Given name of the user.',
+			examples: ['Nora'],
+		}),
+		last_name: text({
+			title: 'Last Name',
+			description: 'Family name of the user.',
+			examples: ['Lindgren'],
+		}),
+		name: z.string().meta({
+			title: 'Name',
+			description: 'First and last name together, else the e-mail address.',
+			examples: ['Nora Lindgren'],
+			readOnly: true,
+		}),
+		role: choiceOr('member', ['owner', 'admin', 'member', 'viewer'], {
+			title: 'Role',
+			description: 'What the user may do.',
+			examples: ['member'],
+		}),
+		status: choiceOr('invited', ['invited', 'active', 'deactivated'], {
+			title: 'Status',
+			description: 'Whether the user can sign in.',
+			examples: ['active'],
+		}),
+		timezone: timeZone({
+			title: 'Time Zone',
+			description: 'Time zone of the user, like Europe/Berlin.',
+			examples: ['Europe/Stockholm'],
+		}),
+		locale: languageTag({
+			title: 'Locale',
+			description: 'Language and region of the user, like en or de-AT.',
+			examples: ['sv-SE'],
+		}),
+		avatar_url: url({
+			title: 'Avatar URL',
+			description: 'Web address of a picture of the user.',
+			examples: ['https://sandbox.example/people/nora.png'],
+		}),
+		last_seen_at: instant({
+			title: 'Last Seen At',
+			description: 'When the user was last signed in.',
+			readOnly: true,
+		}),
+		...systemFields('user'),
+	},
+	unique: { email: ['email'] },
+	sortable: ['name', 'last_name', 'email', 'last_seen_at'],
+	searched: ['name', 'email'],
+	lookups: ['role'],
+
+	complete: (user) => ({
+		name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email,
+	}),
+
+	// Records go on naming the user, and history stays readable.
+	insteadOfDeletion: { status: 'deactivated' },
+});

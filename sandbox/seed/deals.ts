@@ -1,0 +1,53 @@
+import type { StoredRecord } from '../schemas/resource.ts';
+import type { Stage } from '../schemas/stages.ts';
+import type { Times } from './history.ts';
+import type { Random } from './random.ts';
+
+const subjects = [
+	'Annual licence',
+	'Pilot project',
+	'Extension to all sites',
+	'Service contract',
+	'Training package',
+	'Migration',
+	'Hardware refresh',
+];
+const lostReasons = ['Chose a cheaper offer', 'No budget this year', 'Project was stopped'];
+const sources = ['website', 'referral', 'event', 'partner', 'cold_outreach'];
+
+/**
+ * @param pipelines what the deals go through, most of them through the first one
+ * @param people whom the deals are with
+ * @returns makes the values of the next deal
+ */
+export function dealSeeds(random: Random, pipelines: StoredRecord[], people: StoredRecord[]) {
+	return (i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {
+		const pipeline = random.chance(0.8) ? pipelines[0]! : random.pick(pipelines);
+		const stage = random.pick(pipeline['stages'] as Stage[]);
+		const contact = random.pick(people);
+		const isMoved = random.chance(0.9) || stage.kind !== 'open';
+		const movedAt = isMoved ? updatedAt : createdAt;
+		return {
+			title: `${random.pick(subjects)} ${new Date(createdAt).getUTCFullYear()}`,
+			pipeline_id: pipeline.id,
+			stage_id: stage.id,
+			status: stage.kind,
+			amount: 500 * (1 + random.below(160)),
+			currency: random.chance(0.85) ? 'EUR' : random.pick(['USD', 'GBP']),
+			probability: random.chance(0.2) ? 5 * random.below(20) : null,
+			expected_close_date: inDays(createdAt, 20 + random.below(120)),
+			company_id: contact['company_id'],
+			contact_id: contact.id,
+			contact_ids: [contact.id],
+			lost_reason: stage.kind === 'lost' ? random.pick(lostReasons) : null,
+			source: random.pick(sources),
+			external_id: random.chance(0.3) ? `offer-${2000 + i}` : null,
+			stage_entered_at: movedAt,
+			closed_at: stage.kind === 'open' ? null : movedAt,
+			custom_fields: {},
+		};
+	};
+}
+
+const inDays = (instant: string, days: number): string =>
+	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);

@@ -1,0 +1,53 @@
+import { idMaker } from '../ids.ts';
+import { begin } from './history.ts';
+import type { Random } from './random.ts';
+
+/** Name, kind, probability in percent, days until neglect. */
+type StageSeed = readonly [string, 'open' | 'won' | 'lost', number, number | null];
+
+const seeds: ReadonlyArray<readonly [string, readonly StageSeed[]]> = [
+	[
+		'Sales',
+		[
+			['Qualified', 'open', 10, 14],
+			['Demo', 'open', 30, 14],
+			['Proposal', 'open', 50, 21],
+			['Negotiation', 'open', 75, 30],
+			['Won', 'won', 100, null],
+			['Lost', 'lost', 0, null],
+		],
+	],
+	[
+		'Renewals',
+		[
+			['Due', 'open', 70, 30],
+			['Offer Sent', 'open', 85, 21],
+			['Renewed', 'won', 100, null],
+			['Cancelled', 'lost', 0, null],
+		],
+	],
+];
+
+export const pipelineCount = seeds.length;
+
+/** @returns makes the values of the next pipeline; the first one is the default */
+export function pipelineSeeds(random: Random) {
+	const newId = idMaker(random.next);
+	return (i: number): Record<string, unknown> => {
+		const [name, stages] = seeds[i]!;
+		return {
+			name,
+			position: i,
+			is_default: i === 0,
+			currency: 'EUR',
+			stages: stages.map(([stage, kind, probability, rottingDays], position) => ({
+				id: newId('stg', begin),
+				name: stage,
+				position,
+				kind,
+				probability,
+				rotting_days: rottingDays,
+			})),
+		};
+	};
+}

@@ -1,0 +1,37 @@
+import { demoMembers } from './members.ts';
+import { slug } from './people.ts';
+
+const team = [
+	['Amira', 'Keller', 'owner', 'active', 'Europe/Berlin', 'de-DE'],
+	['Tom', 'Fletcher', 'admin', 'active', 'Europe/London', 'en-GB'],
+	['Mateo', 'Lindgren', 'member', 'active', 'Europe/Madrid', 'es-ES'],
+	['Luc', 'Girard', 'member', 'active', 'Europe/Paris', 'fr-FR'],
+	['Emily', 'Carter', 'member', 'active', 'America/New_York', 'en-US'],
+	['Giulia', 'Conti', 'member', 'active', 'Europe/Rome', 'it-IT'],
+	['Piet', 'de Vries', 'member', 'deactivated', 'Europe/Amsterdam', 'nl-NL'],
+	['Hana', 'Suzuki', 'viewer', 'invited', 'Asia/Tokyo', 'ja-JP'],
+] as const;
+
+export const userCount = team.length;
+
+/**
+ * The values of one of the people who work with the account; the first one owns it. Those who can
+ * sign in have the id they sign in with.
+ */
+export function userSeed(i: number): Record<string, unknown> {
+	const [first, last, role, status, timezone, locale] = team[i]!;
+	const name = `${first} ${last}`;
+	const member = demoMembers.find((one) => one.name === name);
+	return {
+		...(member && { id: member.id }),
+		email: member?.email ?? `${slug(first)}.${slug(last)}@sandbox.example`,
+		first_name: first,
+		last_name: last,
+		name,
+		role,
+		status,
+		timezone,
+		locale,
+		last_seen_at: status === 'active' ? `2025-06-30T${10 + i}:24:00.000Z` : null,
+	};
+}

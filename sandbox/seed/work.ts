@@ -1,0 +1,88 @@
+import type { StoredRecord } from '../schemas/resource.ts';
+import type { Times } from './history.ts';
+import type { Random } from './random.ts';
+
+const chores = [
+	['Call back about the offer', 'call'],
+	['Send the revised contract', 'email'],
+	['Prepare the quarterly review', 'meeting'],
+	['Check the delivery date', 'to_do'],
+	['Ask for a reference', 'follow_up'],
+] as const;
+const remarks = [
+	'Wants an offer before the end of the quarter.',
+	'Prefers e-mail; hard to reach by phone.',
+	'Decides together with the finance department.',
+	'Moves to a new office in autumn, so no deliveries in September.',
+	'Was very happy with the last project.',
+];
+const encounters = [
+	['call', 'Questions about the offer', 'Delivery date is fine, price still open.'],
+	['meeting', 'Kick-off', 'Went through the plan, first delivery in six weeks.'],
+	['demo', 'Product demonstration', 'Liked the reports; asked about the interface to the ERP.'],
+	['visit', 'Visit on site', 'Saw the warehouse; they need scanners as well.'],
+	['email', 'Thanks for the call', 'Sent the summary and the price list.'],
+] as const;
+
+/** A contact, and sometimes the company the person works for. */
+const linksTo = (contact: StoredRecord, withCompany: boolean) => [
+	{ resource: 'contacts', id: contact.id },
+	...(withCompany && contact['company_id'] !== null
+		? [{ resource: 'companies', id: contact['company_id'] }]
+		: []),
+];
+
+/**
+ * What the team has to do, wrote down and did.
+ *
+ * @returns for each kind of record what makes the values of the next one
+ */
+export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[]) {
+	return {
+		task(_i: number, { createdAt, updatedAt }: Times): Record<string, unknown> {
+			const [title, type] = random.pick(chores);
+			const status = random.pick(['not_started', 'in_progress', 'waiting', 'completed', 'completed']);
+			return {
+				title,
+				type,
+				status,
+				priority: random.pick(['low', 'normal', 'normal', 'high']),
+				due_at: daysAfter(createdAt, 1 + random.below(30)),
+				all_day: random.chance(0.5),
+				assignee_id: random.pick(team).id,
+				completed_at: status === 'completed' ? updatedAt : null,
+				links: linksTo(random.pick(people), false),
+				custom_fields: {},
+			};
+		},
+
+		note: (): Record<string, unknown> => ({
+			body: random.pick(remarks),
+			body_format: 'plain',
+			pinned: random.chance(0.1),
+			author_id: random.pick(team).id,
+			links: linksTo(random.pick(people), random.chance(0.4)),
+			custom_fields: {},
+		}),
+
+		activity(_i: number, { createdAt }: Times): Record<string, unknown> {
+			const [type, subject, body] = random.pick(encounters);
+			const contact = random.pick(people);
+			return {
+				type,
+				subject,
+				body,
+				occurred_at: createdAt,
+				duration_seconds: type === 'email' ? null : 60 * (5 + random.below(85)),
+				direction: random.pick(['inbound', 'outbound']),
+				outcome: 'completed',
+				participants: [{ name: contact['name'], email: contact['email'] }],
+				links: linksTo(contact, true),
+				custom_fields: {},
+			};
+		},
+	};
+}
+
+const daysAfter = (instant: string, days: number): string =>
+	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString();

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { Editor } from './harness/browser.ts';
+import { NODE, workflowWith } from './harness/run-node.ts';
+import { callSandbox, createRecord } from './harness/sandbox.ts';
+
+const describeWithChromium = theWorld().chromium ? describe : describe.skip;
+
+describeWithChromium('In n8n in a browser,', () => {
+	const n8n = theN8n();
+	let editor: Editor;
+
+	beforeAll(async () => {
+		editor = await Editor.open();
+		await editor.signIn();
+	});
+
+	afterEach(async () => {
+		await editor.screenshot(expect.getState().currentTestName ?? 'unnamed');
+	});
+
+	afterAll(async () => {
+		await editor?.close();
+	});
+
+	async function openNode(parameters: IDataObject): Promise<void> {
+		const credentialId = await n8n.createCredential(sandboxCredential());
+		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters }));
+		await editor.openNode(id, NODE);
+	}
+
+	test('a contact is created from the fields the service offers', async () => {
+		const email = `${randomUUID()}@example.com`;
+		await openNode({ resource: 'company', operation: 'get' });
+
+		await editor.choose('resource', 'Contact');
+		await editor.choose('operation', 'Create');
+		await editor.parameter('email').locator('input').fill(email);
+		await editor.choose('lifecycle_stage', 'Customer');
+		const output = await editor.execute();
+
+		expect(output).toContain(email);
+		const { body } = await callSandbox('GET', `/v1/contacts?email=${email}`);
+		expect(body.data).toMatchObject([{ email, lifecycle_stage: 'customer' }]);
+	});
+
+	test('a company is found in the list and read', async () => {
+		const name = `Altamira ${randomUUID()}`;
+		const { id } = await createRecord('/v1/companies', { name });
+		await openNode({ resource: 'company', operation: 'get' });
+
+		await editor.pickRecord('recordId', name);
+		const output = await editor.execute();
+
+		expect(output).toContain(id);
+		expect(output).toContain(name);
+	});
+});

@@ -1,0 +1,46 @@
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { byId } from './harness/resources.ts';
+import { runNode } from './harness/run-node.ts';
+import { createRecord } from './harness/sandbox.ts';
+
+describe('In a real n8n, a record that is not there', () => {
+	const missing = 'con_00000000000000000000000000';
+	const parameters = {
+		resource: 'contact',
+		operation: 'get',
+		recordId: byId('={{ $json.id }}'),
+		simplify: false,
+	};
+	const n8n = theN8n();
+	let credentialId: string;
+
+	beforeAll(async () => {
+		credentialId = await n8n.createCredential(sandboxCredential());
+	});
+
+	test('fails the execution, in words that name what is missing', async () => {
+		const run = { credentialId, parameters, input: [{ id: missing }] };
+
+		const { status, error } = await runNode(n8n, run);
+
+		expect(status).toBe('error');
+		expect(`${error?.message} ${error?.description}`).toContain(missing);
+	});
+
+	test('is one item among the others when the node continues on fail', async () => {
+		const record = await createRecord('/v1/contacts', { last_name: 'Okafor' });
+		const input = [{ id: missing }, { id: record.id }];
+		const onError = 'continueRegularOutput';
+
+		const { status, items } = await runNode(n8n, { credentialId, parameters, input, onError });
+
+		expect(status).toBe('success');
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		expect(items[0]?.json).toEqual({
+			error: expect.any(String),
+			message: expect.any(String),
+			details: expect.objectContaining({}),
+		});
+		expect(items[1]?.json).toEqual(record);
+	});
+});

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { Credential, Owner, Session } from '../../../demo/n8n-client.ts';
+import { N8nClient } from '../../../demo/n8n-client.ts';
+
+/** Where this run's n8n and sandbox are, and how to get in. */
+export interface World {
+	n8nUrl: string;
+	owner: Owner;
+	session: Session;
+	sandboxUrl: string;
+	apiKey: string;
+	/** The browser's binary; without one the tests that need it are skipped. */
+	chromium: string | undefined;
+}
+
+/** @throws when jest was started without test/e2e/jest.config.cjs. */
+export function theWorld(): World {
+	const world = process.env['E2E_WORLD'];
+	if (!world) throw new Error('Run these tests with: npx jest --config test/e2e/jest.config.cjs');
+	return JSON.parse(world);
+}
+
+/** n8n's REST interface, signed in as the owner. */
+export function theN8n(): N8nClient {
+	const { n8nUrl, session } = theWorld();
+	return new N8nClient(n8nUrl, session);
+}
+
+/** A credential for the sandbox, with some of its values changed. */
+export function sandboxCredential(changed: Record<string, string> = {}): Credential {
+	const { sandboxUrl, apiKey } = theWorld();
+	return {
+		name: `Sandbox ${randomUUID()}`,
+		type: 'crmPlatformApi',
+		data: { baseUrl: sandboxUrl, apiKey, descriptionUrl: '', ...changed },
+	};
+}

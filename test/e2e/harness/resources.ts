@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+
+/** One kind of record, as the tests of the operations need it. */
+export interface TestedResource {
+	value: 'contact' | 'company';
+	path: string;
+	/** A field that no two records share, and a value no other test uses. */
+	key: 'email' | 'domain';
+	newKey(): string;
+	/** A field that may be any text. */
+	text: string;
+	/** What the service asks of a new record beyond those two. */
+	required: Record<string, string>;
+}
+
+export const resources: TestedResource[] = [
+	{
+		value: 'contact',
+		path: '/v1/contacts',
+		key: 'email',
+		newKey: () => `${randomUUID()}@example.com`,
+		text: 'job_title',
+		required: {},
+	},
+	{
+		value: 'company',
+		path: '/v1/companies',
+		key: 'domain',
+		newKey: () => `${randomUUID()}.example`,
+		text: 'description',
+		required: { name: 'Altamira Logistics' },
+	},
+];
+
+/** A resource mapper filled in by hand; `matchOn` for Create or Update. */
+export function mapped(value: Record<string, unknown>, matchOn?: string) {
+	return {
+		mappingMode: 'defineBelow',
+		value,
+		matchingColumns: matchOn ? [matchOn] : [],
+		schema: [],
+	};
+}
+
+/** A resource mapper that takes what it knows from the input items. */
+export const fromInput = {
+	mappingMode: 'autoMapInputData',
+	value: null,
+	matchingColumns: [],
+	schema: [],
+};
+
+/** A record picked by its id, which may be an expression. */
+export function byId(id: string) {
+	return { __rl: true, mode: 'id', value: id };
+}

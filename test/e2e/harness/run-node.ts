@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
+
+export const TRIGGER = 'Start';
+export const NODE = 'CRM Platform';
+
+export interface NodeRun {
+	credentialId: string;
+	parameters: IDataObject;
+	/** The items the node gets; one empty item if none are given. */
+	input?: IDataObject[];
+	onError?: INode['onError'];
+}
+
+export interface NodeResult {
+	status: string;
+	/** What the node put out. */
+	items: INodeExecutionData[];
+	/** What n8n shows when the execution has failed. */
+	error: { message: string; description: string | undefined } | undefined;
+}
+
+/** Runs the CRM Platform node once, in a workflow of its own, and gives what came out of it. */
+export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult> {
+	const id = await n8n.createWorkflow(workflowWith(run));
+	const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+	const { runData, error } = data.resultData;
+	return {
+		status,
+		items: runData[NODE]?.[0]?.data?.['main']?.[0] ?? [],
+		error: error && { message: error.message, description: error.description ?? undefined },
+	};
+}
+
+/** Manual Trigger → CRM Platform; the input is pinned to the trigger, as a user would pin it. */
+export function workflowWith(run: NodeRun): Workflow {
+	const { credentialId, parameters, input = [{}], onError } = run;
+	return {
+		name: `Test ${randomUUID()}`,
+		nodes: [
+			{
+				id: randomUUID(),
+				name: TRIGGER,
+				type: 'n8n-nodes-base.manualTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {},
+			},
+			{
+				id: randomUUID(),
+				name: NODE,
+				type: 'n8n-nodes-crm-platform.crmPlatform',
+				typeVersion: 1,
+				position: [220, 0],
+				parameters: parameters as INode['parameters'],
+				credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+				...(onError ? { onError } : {}),
+			},
+		],
+		connections: { [TRIGGER]: { main: [[{ node: NODE, type: 'main', index: 0 }]] } },
+		pinData: { [TRIGGER]: input.map((json) => ({ json })) },
+	};
+}

@@ -1,0 +1,29 @@
+import { theWorld } from './access.ts';
+
+/** A record, a list of them or a problem; the tests say what they expect of it. */
+type ServiceBody = ServiceRecord & { data: ServiceRecord[]; total: number };
+
+export type ServiceRecord = Record<string, unknown> & { id: string };
+
+/** What the service answered, past the node: the tests look here for what the node has done. */
+export async function callSandbox(
+	method: string,
+	path: string,
+	body?: object,
+): Promise<{ status: number; body: ServiceBody }> {
+	const { sandboxUrl, apiKey } = theWorld();
+	const response = await fetch(sandboxUrl + path, {
+		method,
+		headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+		...(body ? { body: JSON.stringify(body) } : {}),
+	});
+	const text = await response.text();
+	return { status: response.status, body: (text ? JSON.parse(text) : {}) as ServiceBody };
+}
+
+/** Creates a record for a test of its own. */
+export async function createRecord(path: string, values: object): Promise<ServiceRecord> {
+	const { status, body } = await callSandbox('POST', path, values);
+	if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
+	return body;
+}

@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { installCommunityPackage } from '../../../demo/community-package.ts';
+import { installN8n } from '../../../demo/install-n8n.ts';
+import { N8nClient } from '../../../demo/n8n-client.ts';
+import { startN8n } from '../../../demo/n8n-process.ts';
+import { freePort } from '../../../demo/ports.ts';
+import { startSandbox } from '../../../sandbox/serve.ts';
+import { buildPackage } from '../../../tools/build.ts';
+import { packPackage } from '../../../tools/pack.ts';
+import { chromium, findProgram } from '../../../tools/system-program.ts';
+import type { World } from './access.ts';
+
+/** More than two of the largest pages. */
+const CONTACTS = 1_200;
+
+/** Kept after the run, to look into when a test has failed: n8n's log and the screenshots. */
+const OUTPUT = resolve('.tmp', 'e2e');
+
+const closers: Array<() => unknown> = [];
+
+/** Builds and packs the package and starts a new n8n with it, and a new sandbox. */
+export async function startWorld(): Promise<void> {
+	rmSync(OUTPUT, { recursive: true, force: true });
+	mkdirSync(OUTPUT, { recursive: true });
+	try {
+		process.env['E2E_WORLD'] = JSON.stringify(await start());
+	} catch (error) {
+		await stopWorld();
+		throw error;
+	}
+}
+
+/** Ends both and removes what they wrote. */
+export async function stopWorld(): Promise<void> {
+	for (const close of closers.splice(0).reverse()) await close();
+}
+
+async function start(): Promise<World> {
+	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
+	closers.push(() => rmSync(folder, { recursive: true, force: true }));
+	const installation = await installN8n();
+	await buildPackage();
+	const tarball = await packPackage(join(folder, 'package'));
+	await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
+
+	const sandbox = await startSandbox({ contacts: CONTACTS, plan: 'enterprise', faults: true });
+	closers.push(() => sandbox.close());
+	const ports = { port: await freePort(), brokerPort: await freePort() };
+	const place = { userFolder: folder, encryptionKey: 'for one run', ...ports };
+	const n8n = startN8n(installation, place, join(OUTPUT, 'n8n.log'));
+	closers.push(() => n8n.stop());
+	await n8n.ready;
+
+	const owner = { email: 'owner@example.com', password: 'For-1-run-only' };
+	const client = new N8nClient(n8n.url);
+	await client.signIn(owner);
+	return {
+		n8nUrl: n8n.url,
+		owner,
+		session: client.session,
+		sandboxUrl: sandbox.url,
+		apiKey: sandbox.apiKey,
+		chromium: findProgram(chromium),
+	};
+}

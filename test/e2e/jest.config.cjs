@@ -1,0 +1,14 @@
+const { join } = require('node:path');
+const project = require('../../jest.config.js');
+
+/** One real n8n and one sandbox for all tests in this folder. */
+module.exports = {
+	...project,
+	rootDir: join(__dirname, '..', '..'),
+	testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+	globalSetup: '<rootDir>/test/e2e/harness/start.mjs',
+	globalTeardown: '<rootDir>/test/e2e/harness/stop.mjs',
+	// A slow machine may take long over a workflow; a test that hangs still ends.
+	testTimeout: 120_000,
+	maxWorkers: 1,
+};

@@ -1,0 +1,52 @@
+import { resolve } from 'node:path';
+import { buildPackage } from '../tools/build.ts';
+import { runJest } from '../tools/jest.ts';
+import { runNode } from '../tools/run-node.ts';
+import type { Step } from '../tools/steps.ts';
+import { chromium, installProgram } from '../tools/system-program.ts';
+
+const E2E_CONFIG = 'test/e2e/jest.config.cjs';
+
+export const lint: Step = {
+	name: 'lint',
+	run: async () => ({ ok: await runNode([resolve('tools', 'lint.ts')]) }),
+};
+
+export const types: Step = {
+	name: 'types',
+	async run() {
+		const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
+		return { ok: await runNode([compiler, '-p', 'tsconfig.all.json']) };
+	},
+};
+
+export const build: Step = {
+	name: 'build',
+	async run() {
+		await buildPackage();
+		return { ok: true };
+	},
+};
+
+/** n8n's own checks of packages that ask to be verified. */
+export const gate: Step = {
+	name: 'gate',
+	needs: ['build'],
+	run: () => runJest('gate', ['test/gate']),
+};
+
+/** Everything that needs neither n8n itself nor a browser. */
+export const unitAndIntegration: Step = {
+	name: 'unit, integration',
+	run: () =>
+		runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', '/test/gate/', '/test/e2e/']),
+};
+
+export const endToEnd: Step = {
+	name: 'end to end',
+	needs: ['build'],
+	async run() {
+		const reason = await installProgram(chromium);
+		return { ...(await runJest('e2e', ['--config', E2E_CONFIG, '--runInBand'])), reason };
+	},
+};

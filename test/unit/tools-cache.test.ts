@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cacheFolder, installOnce } from '../../tools/cache.mjs';
+
+describe('The cache', () => {
+	test.each([
+		['linux', {}, '/home/ada/.cache'],
+		['linux', { XDG_CACHE_HOME: '/var/cache/ada' }, '/var/cache/ada'],
+		['darwin', {}, '/home/ada/Library/Caches'],
+		['win32', { LOCALAPPDATA: '/home/ada/Local' }, '/home/ada/Local'],
+	] as const)('is on %s with %j in %s', (platform, env, folder) => {
+		expect(cacheFolder(platform, env, '/home/ada')).toBe(join(folder, 'n8n-nodes-crm-platform'));
+	});
+});
+
+describe('An installation', () => {
+	let root: string;
+	let place: string;
+
+	beforeEach(() => {
+		root = mkdtempSync(join(tmpdir(), 'cache-'));
+		place = join(root, 'program');
+	});
+
+	afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+	const write = (name: string) => async (folder: string) => {
+		writeFileSync(join(folder, name), '');
+	};
+
+	test('is there whole, and nothing else', async () => {
+		await installOnce(place, write('file'));
+
+		expect(readdirSync(place)).toEqual(['file']);
+		expect(readdirSync(root)).toEqual(['program']);
+	});
+
+	test('is not made again', async () => {
+		await installOnce(place, write('first'));
+		await installOnce(place, write('second'));
+
+		expect(readdirSync(place)).toEqual(['first']);
+	});
+
+	test('that fails is not taken for a whole one, and the next one clears it away', async () => {
+		const interrupted = async (folder: string) => {
+			await write('half')(folder);
+			throw new Error('interrupted');
+		};
+		await expect(installOnce(place, interrupted)).rejects.toThrow('interrupted');
+		expect(existsSync(place)).toBe(false);
+
+		await installOnce(place, write('file'));
+
+		expect(readdirSync(place)).toEqual(['file']);
+		expect(readdirSync(root)).toEqual(['program']);
+	});
+
+	test('of two at once one is made and the other waits for it', async () => {
+		const made: string[] = [];
+		const install = (name: string) => async (folder: string) => {
+			made.push(name);
+			await write(name)(folder);
+		};
+		const waiting: number[] = [];
+
+		const first = installOnce(place, install('first'));
+		const second = installOnce(place, install('second'), (holder) => waiting.push(holder));
+		await Promise.all([first, second]);
+
+		expect(made).toHaveLength(1);
+		expect(readdirSync(place)).toEqual(made);
+		expect(waiting).toEqual([process.pid]);
+	});
+
+	test('goes on where a process that is gone has left its lock', async () => {
+		const gone = 2 ** 22 + 1;
+		mkdirSync(`${place}.installing-${gone}`);
+		writeFileSync(`${place}.lock`, String(gone));
+
+		await installOnce(place, write('file'));
+
+		expect(readdirSync(root)).toEqual(['program']);
+	});
+});

@@ -1,0 +1,71 @@
+import { countTests } from '../../tools/jest.ts';
+import { runSteps } from '../../tools/steps.ts';
+import type { Step, TestCounts } from '../../tools/steps.ts';
+
+describe('A run of steps', () => {
+	let printed: string[];
+
+	beforeEach(() => {
+		printed = [];
+		jest.spyOn(console, 'log').mockImplementation((line: string) => printed.push(line));
+	});
+
+	afterEach(() => jest.restoreAllMocks());
+
+	const step = (name: string, ok = true, more: Partial<Step & { tests: TestCounts }> = {}) => ({
+		name,
+		...more,
+		run: async () => ({ ok, ...(more.tests ? { tests: more.tests } : {}) }),
+	});
+	const counts = (passed: number, failed: number, skipped: string[] = []) => ({
+		tests: { passed, failed, skipped },
+	});
+
+	test('ends with the sum of all tests, alone on its line', async () => {
+		const steps = [step('lint'), step('one', true, counts(2, 0)), step('two', false, counts(3, 1))];
+
+		expect(await runSteps(steps, true)).toBe(false);
+		expect(printed.at(-1)).toBe('5 passed, 1 failed');
+	});
+
+	test('names the tests that were skipped, and is still a success', async () => {
+		const steps = [step('browser', true, counts(2, 0, ['a node is opened']))];
+
+		expect(await runSteps(steps, true)).toBe(true);
+		expect(printed.at(-1)).toBe('2 passed, 0 failed, 1 skipped');
+		expect(printed.join('\n')).toContain('a node is opened');
+	});
+
+	test('fails for a skipped test where none may be skipped', async () => {
+		const steps = [step('browser', true, counts(2, 0, ['a node is opened']))];
+
+		expect(await runSteps(steps, false)).toBe(false);
+		expect(printed.at(-1)).toBe('2 passed, 0 failed, 1 skipped');
+	});
+
+	test('leaves out a step whose need has failed, says so, and goes on', async () => {
+		const steps = [step('build', false), step('gate', true, { needs: ['build'] }), step('unit')];
+
+		expect(await runSteps(steps, true)).toBe(false);
+		expect(printed.join('\n')).toMatch(/skipped +gate .*needs build, which has failed/);
+		expect(printed.join('\n')).toMatch(/passed +unit/);
+	});
+});
+
+test('A test file that could not be loaded counts as a failed test', () => {
+	const report = {
+		numPassedTests: 1,
+		numFailedTests: 1,
+		numRuntimeErrorTestSuites: 1,
+		testResults: [
+			{ assertionResults: [{ fullName: 'passes', status: 'passed' }] },
+			{ assertionResults: [{ fullName: 'is not run', status: 'pending' }] },
+		],
+	};
+
+	expect(countTests(JSON.stringify(report))).toEqual({
+		passed: 1,
+		failed: 2,
+		skipped: ['is not run'],
+	});
+});

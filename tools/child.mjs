@@ -1,0 +1,132 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onStopSignal, STOP_SIGNALS } from './stop.mjs';
+
+const PARENT_POLL_MS = 500;
+
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
+/** @typedef {import('node:child_process').SpawnOptions} SpawnOptions */
+
+/**
+ * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only
+ * us and we decide when the program and all it started ends (stopGroup). It never outlives us.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ */
+export function startGroup(command, args, options) {
+	const child = spawn(command, args, {
+		...options,
+		detached: process.platform !== 'win32',
+		windowsHide: true,
+	});
+	const kill = () => signalGroup(child, 'SIGKILL');
+	process.once('exit', kill);
+	child.once('exit', () => process.off('exit', kill));
+	return child;
+}
+
+/**
+ * Ends a program started by startGroup and everything it started. Returns when it has ended.
+ *
+ * @param {ChildProcess} child
+ * @param {number} graceMs how long it may take to end by itself before it is killed.
+ */
+export async function stopGroup(child, graceMs) {
+	if (!hasEnded(child)) {
+		const ended = once(child, 'exit');
+		signalGroup(child, 'SIGTERM');
+		await Promise.race([ended, sleep(graceMs, undefined, { ref: false })]);
+		signalGroup(child, 'SIGKILL');
+		await ended;
+	}
+	// What it started may outlive a clean end.
+	signalGroup(child, 'SIGKILL');
+}
+
+/** @param {ChildProcess} child */
+export function hasEnded(child) {
+	return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/**
+ * @param {ChildProcess} child the first process of the group.
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup(child, signal) {
+	if (child.pid === undefined) return;
+	if (process.platform === 'win32') {
+		// Windows has neither groups nor signals; this ends the whole tree at once.
+		spawnSync('taskkill', ['/pid', String(child.pid), '/t', '/f']);
+		return;
+	}
+	try {
+		process.kill(-child.pid, signal);
+	} catch {
+		// ESRCH: nothing of the group is left.
+	}
+}
+
+/**
+ * Runs a program to its end in a process group of its own. A stop signal to us ends it too.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ * @returns {Promise<number>} its exit code; 1 if a signal ended it.
+ */
+export async function runGroup(command, args, options) {
+	const child = startGroup(command, args, options);
+	const forget = onStopSignal(() => stopGroup(child, 2_000));
+	try {
+		const [code] = await once(child, 'exit');
+		return code ?? 1;
+	} finally {
+		forget();
+	}
+}
+
+/**
+ * Runs a program in our place: same terminal, and every stop signal to us is handed on.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {SpawnOptions} options
+ * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it, as
+ * shells put it.
+ */
+export async function runInPlace(command, args, options) {
+	const child = spawn(command, args, { ...options, stdio: 'inherit' });
+	/** @param {NodeJS.Signals} signal */
+	const forward = (signal) => {
+		child.kill(signal);
+	};
+	for (const signal of STOP_SIGNALS) process.on(signal, forward);
+	const watch = watchParent(() => forward('SIGTERM'));
+	try {
+		const [code, signal] = await once(child, 'exit');
+		return code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)];
+	} finally {
+		clearInterval(watch);
+		for (const signal of STOP_SIGNALS) process.off(signal, forward);
+	}
+}
+
+/**
+ * A SIGTERM to npm ends npm and the shell between it and us, and never reaches us: what tells is
+ * that another process has become our parent.
+ *
+ * @param {() => void} onGone
+ */
+function watchParent(onGone) {
+	const parent = process.ppid;
+	const watch = setInterval(() => {
+		if (process.ppid === parent) return;
+		clearInterval(watch);
+		onGone();
+	}, PARENT_POLL_MS);
+	return watch;
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from './lock.mjs';
+import { npm } from './npm.mjs';
+import { showProgress } from './progress.mjs';
+
+/**
+ * Not `npm ci`: it refuses a lock file made where optional packages of other systems could not be
+ * had. The kinds are named because a machine set up for production leaves out the ones we need.
+ */
+const INSTALL = [
+	'install',
+	'--no-save',
+	'--ignore-scripts',
+	'--include=dev',
+	'--include=optional',
+];
+
+/**
+ * Installs the clone's own packages when they are missing or not those of package-lock.json.
+ *
+ * @param {string} root the clone.
+ * @param {string} node the binary to install for.
+ */
+export async function installDependencies(root, node) {
+	if (areDependenciesCurrent(root)) return;
+	await withLock(
+		join(root, '.tmp', 'dependencies.lock'),
+		async () => {
+			if (areDependenciesCurrent(root)) return;
+			await showProgress("Installing the project's packages (about a minute, once)", () =>
+				npm(INSTALL, { subject: 'dependencies', cwd: root, node }),
+			);
+			writeFileSync(stampFile(root), lockHash(root));
+		},
+		() => console.log("Waiting for another process that is installing the project's packages ..."),
+	);
+}
+
+/**
+ * Whether node_modules is what package-lock.json asks for: either we stamped it with that file's
+ * hash, or npm, run by hand, finished after that file was last written.
+ *
+ * @param {string} root the clone.
+ */
+export function areDependenciesCurrent(root) {
+	// npm writes this record last: without it an installation was interrupted.
+	const npmRecord = join(root, 'node_modules', '.package-lock.json');
+	if (!existsSync(npmRecord)) return false;
+	const stamp = stampFile(root);
+	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash(root)) return true;
+	return statSync(npmRecord).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs;
+}
+
+/** @param {string} root */
+function stampFile(root) {
+	return join(root, 'node_modules', '.package-lock.sha256');
+}
+
+/** @param {string} root */
+function lockHash(root) {
+	return createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+}

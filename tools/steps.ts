@@ -1,0 +1,89 @@
+import { duration } from './progress.mjs';
+
+/** What the tests of one step came to. */
+export interface TestCounts {
+	passed: number;
+	failed: number;
+	/** The full names of the tests that did not run. */
+	skipped: string[];
+}
+
+export interface StepResult {
+	ok: boolean;
+	tests?: TestCounts;
+	/** Why tests were skipped. */
+	reason?: string | undefined;
+}
+
+/** One part of a check of the whole project. */
+export interface Step {
+	name: string;
+	/** Steps that must have passed before: without them this one would only repeat their failure. */
+	needs?: string[];
+	run(): Promise<StepResult>;
+}
+
+interface Outcome extends StepResult {
+	name: string;
+	status: 'passed' | 'failed' | 'skipped';
+	ms: number;
+}
+
+/**
+ * Runs steps one after the other, each under a heading, and sums up. The last line printed is
+ * `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
+ *
+ * @param maySkip whether a skipped test leaves the whole a success; it does not in CI, where
+ * everything a test needs is to be provided.
+ * @returns whether everything passed.
+ */
+export async function runSteps(steps: Step[], maySkip: boolean): Promise<boolean> {
+	const outcomes: Outcome[] = [];
+	for (const step of steps) outcomes.push(await runStep(step, outcomes));
+	const isClean = outcomes.every(({ status }) => status === 'passed');
+	const hasSkipped = outcomes.some(({ tests }) => tests && tests.skipped.length > 0);
+	console.log(summary(outcomes));
+	if (hasSkipped && !maySkip) console.log('Under CI=true a skipped test is a failure.\n');
+	console.log(totals(outcomes));
+	return isClean && (maySkip || !hasSkipped);
+}
+
+async function runStep(step: Step, earlier: Outcome[]): Promise<Outcome> {
+	const { name, needs = [] } = step;
+	console.log(`\n── ${name} ${'─'.repeat(Math.max(0, 70 - name.length))}\n`);
+	const unmet = earlier.find((one) => needs.includes(one.name) && one.status !== 'passed');
+	if (unmet) {
+		const reason = `needs ${unmet.name}, which has ${unmet.status}`;
+		console.log(`Skipped: ${reason}.`);
+		return { name, status: 'skipped', ms: 0, ok: false, reason };
+	}
+	const startedAt = Date.now();
+	const result = await step.run().catch((error: unknown) => {
+		console.error(error);
+		return { ok: false };
+	});
+	const status = result.ok ? 'passed' : 'failed';
+	return { name, status, ms: Date.now() - startedAt, ...result };
+}
+
+function summary(outcomes: Outcome[]): string {
+	const lines = outcomes.flatMap(({ name, status, ms, tests, reason }) => {
+		const skipped = tests?.skipped ?? [];
+		const counts = tests ? [`${tests.passed} passed, ${tests.failed} failed`] : [];
+		const why = status === 'skipped' || skipped.length > 0 ? [reason ?? 'as the tests say'] : [];
+		const head = `  ${status.padEnd(8)} ${name.padEnd(18)} ${duration(ms).padStart(10)}  `;
+		return [
+			head + [...counts, ...why].join('; '),
+			...skipped.map((test) => `  skipped    ${test}`),
+		];
+	});
+	return ['\n── summary ' + '─'.repeat(63), '', ...lines, ''].join('\n');
+}
+
+function totals(outcomes: Outcome[]): string {
+	const all = outcomes.flatMap(({ tests }) => tests ?? []);
+	const passed = all.reduce((sum, tests) => sum + tests.passed, 0);
+	const failed = all.reduce((sum, tests) => sum + tests.failed, 0);
+	const skipped = all.reduce((sum, tests) => sum + tests.skipped.length, 0);
+	return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}

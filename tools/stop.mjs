@@ -1,0 +1,56 @@
+import { constants } from 'node:os';
+
+/** The signals by which a terminal, a supervisor or a user ends a program. */
+export const STOP_SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/** One Ctrl-C can reach us twice: from the terminal, and from the npm that started us. */
+const SAME_KEYSTROKE_MS = 1_000;
+
+/** @type {Array<() => void | Promise<void>>} */
+const actions = [];
+let stoppingSince = 0;
+
+/**
+ * Does something before a stop signal ends this process: the latest registered first, each after
+ * the one before has finished. A second Ctrl-C ends the process without waiting for them.
+ *
+ * @param {() => void | Promise<void>} action
+ * @returns {() => void} takes it back.
+ */
+export function onStopSignal(action) {
+	if (actions.length === 0) for (const signal of STOP_SIGNALS) process.on(signal, stop);
+	actions.push(action);
+	return () => {
+		actions.splice(actions.indexOf(action), 1);
+		if (actions.length === 0) for (const signal of STOP_SIGNALS) process.off(signal, stop);
+	};
+}
+
+/** Whether this process is on its way out, so that what fails now fails because of it. */
+export function isStopping() {
+	return stoppingSince > 0;
+}
+
+/**
+ * Ends this process as a stop signal does: after everything registered has been done.
+ *
+ * @param {number} code the exit code, unless process.exitCode says otherwise.
+ */
+export async function stopProcess(code) {
+	stoppingSince = Date.now();
+	for (const action of [...actions].reverse()) {
+		try {
+			await action();
+		} catch (error) {
+			console.error(error);
+		}
+	}
+	process.exit(process.exitCode ?? code);
+}
+
+/** @param {NodeJS.Signals} signal */
+function stop(signal) {
+	const code = 128 + constants.signals[signal];
+	if (!isStopping()) return stopProcess(code);
+	if (Date.now() - stoppingSince > SAME_KEYSTROKE_MS) process.exit(code);
+}
