@@ -5,6 +5,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
+import { catchUp } from './passing.ts';
 import type { Writing } from './writing.ts';
 
 /**
@@ -23,8 +24,9 @@ export async function answerWrite(
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes);
-	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
-		effect({ ...service, resource, actor: c.get('caller')!, now: service.now() }, body),
-	);
+	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
+		catchUp(service);
+		return effect({ ...service, resource, actor: c.get('caller')!, now: service.now() }, body);
+	});
 	return toResponse(answer);
 }

@@ -5,6 +5,7 @@ import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
+import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -17,6 +18,7 @@ const customizable = [
 	companies.name,
 	deals.name,
 	tickets.name,
+	messages.name,
 	tasks.name,
 	notes.name,
 	activities.name,

@@ -3,6 +3,7 @@ import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
 import { deals } from './deals.ts';
+import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
@@ -18,6 +19,7 @@ export const resources: readonly Resource[] = [
 	deals,
 	pipelines,
 	tickets,
+	messages,
 	tasks,
 	notes,
 	activities,

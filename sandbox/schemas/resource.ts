@@ -24,6 +24,19 @@ export interface RuleContext {
 	): StoredRecord[];
 }
 
+/** The states that records are in. */
+export interface States<F extends Fields> {
+	/** The field that holds the state. */
+	field: Name<F>;
+	/** What each state may become. */
+	moves: Record<string, readonly string[]>;
+	/** The states that records leave by themselves: what comes next, and at which instant. */
+	passing?: {
+		states: string[];
+		next(record: Values<F>): { at: string; change: Record<string, unknown> };
+	};
+}
+
 /** A change of another record, in fields that clients may or may not set. */
 export interface Consequence {
 	resource: string;
@@ -73,8 +86,7 @@ export interface Definition<F extends Fields> {
 	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
-	/** The field that holds the state of a record, and the states that each one may become. */
-	states?: { field: Name<F>; moves: Record<string, readonly string[]> };
+	states?: States<F>;
 	/** How other records change with this one, after it is saved. */
 	consequences?(
 		record: Values<F>,
