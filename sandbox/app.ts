@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { accountOf } from './account.ts';
+import { customObjectRoutes } from './collection/custom-objects.ts';
 import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
@@ -89,6 +90,7 @@ function serviceRoutes(service: Service): Route[] {
 		// Before the collections, so that `me` is not taken for an id.
 		meRoute(service),
 		...collections,
+		...customObjectRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
 		{
