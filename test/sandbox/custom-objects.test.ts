@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Store } from '../../sandbox/store/store.ts';
 import { errorsOf, inProcess } from './in-process.ts';
 
 const cars = {
@@ -126,4 +130,16 @@ test('the made-up machines are as the service would have made them', async () =>
 		const { body } = await patch(`/v1/custom-objects/machines/records/${id}`, values);
 		expect(body).toEqual(machines.find((machine) => machine.id === id));
 	}
+});
+
+test('objects and their records are still there after a restart', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const file = join(folder, 'sandbox.db');
+	const before = inProcess({ contacts: 50, store: new Store(file) });
+	const machines = await before.all('/v1/custom-objects/machines/records');
+	before.store.close();
+	const after = inProcess({ store: new Store(file) });
+	expect(await after.all('/v1/custom-objects/machines/records')).toEqual(machines);
+	after.store.close();
+	rmSync(folder, { recursive: true });
 });
