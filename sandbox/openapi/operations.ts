@@ -7,6 +7,7 @@ import {
 	ifMatchParameter,
 	listParameters,
 	matchOnParameter,
+	pathParameters,
 } from './parameters.ts';
 import { errors, noContent, success } from './responses.ts';
 
@@ -17,14 +18,16 @@ export const onWrites = [400, 409, 413, 415, 422, ...always];
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
 	const path = `/v1/${resource.name}`;
+	const ofPath = pathParameters(resource);
 	return {
 		[path]: {
+			...(ofPath.length > 0 && { parameters: ofPath }),
 			get: list(resource),
 			post: create(resource),
 			put: upsert(resource),
 		},
 		[`${path}/{id}`]: {
-			parameters: [idParameter],
+			parameters: [...ofPath, idParameter],
 			get: get(resource),
 			patch: update(resource),
 			delete: remove(resource),

@@ -2,7 +2,7 @@ import { hasTags } from '../collection/tags.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { namesOf } from './names.ts';
 import { always } from './operations.ts';
-import { idempotencyKeyParameter, idParameter, ifMatchParameter } from './parameters.ts';
+import { idempotencyKeyParameter, idParameter, ifMatchParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
 /** The path of a single tag on a record, for resources whose records have tags. */
@@ -21,7 +21,7 @@ export function tagPaths(resource: Resource): Record<string, unknown> {
 	});
 	return {
 		[`/v1/${resource.name}/{id}/tags/{tag_id}`]: {
-			parameters: [idParameter, tagIdParameter],
+			parameters: [...pathParameters(resource), idParameter, tagIdParameter],
 			put: operation(`tag${One}`, `Put a tag on ${aOne}`),
 			delete: operation(`untag${One}`, `Take a tag off ${aOne}`),
 		},

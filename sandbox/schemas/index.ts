@@ -2,6 +2,7 @@ import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
+import { customObjects } from './custom-objects.ts';
 import { deals } from './deals.ts';
 import { messages } from './messages.ts';
 import { notes } from './notes.ts';
@@ -26,4 +27,5 @@ export const resources: readonly Resource[] = [
 	users,
 	tags,
 	customFields,
+	customObjects,
 ];

@@ -13,6 +13,8 @@ export interface RuleContext {
 	at: string;
 	newId(prefix: string): string;
 	find(resource: string, id: string): StoredRecord | undefined;
+	/** How many live records there are. */
+	count(resource: string): number;
 	/** One more than the highest number in a field, deleted records included. */
 	next(resource: string, field: string): number;
 	/** Live records with this value in a field; at most `limit`, or 100. */

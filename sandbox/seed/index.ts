@@ -2,6 +2,7 @@ import { activities } from '../schemas/activities.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
+import { customObjects, recordsOf } from '../schemas/custom-objects.ts';
 import { deals } from '../schemas/deals.ts';
 import { messages } from '../schemas/messages.ts';
 import { notes } from '../schemas/notes.ts';
@@ -15,6 +16,12 @@ import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
+import {
+	customObjectSeed,
+	machineFieldSeed,
+	machineFieldSeeds,
+	machineSeeds,
+} from './custom-objects.ts';
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
 import { keeping } from './keeping.ts';
@@ -70,6 +77,12 @@ export function seed(store: Store, contactCount: number): void {
 		fill(tasks, keep(history(tasks, work, own, task)));
 		fill(notes, keep(history(notes, work, own, note)));
 		fill(activities, keep(history(activities, work, own, activity)));
+
+		const [machine] = make(customObjects, 1, own, customObjectSeed);
+		for (const field of history(customFields, machineFieldSeeds.length, own, machineFieldSeed)) {
+			store.table(customFields.name)!.save(field);
+		}
+		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, own, machineSeeds(own))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 	});
