@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { accountOf } from './account.ts';
+import { customObjectRoutes } from './collection/custom-objects.ts';
 import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
@@ -102,6 +103,7 @@ function serviceRoutes(service: Service): Route[] {
 		meRoute(),
 		...collections,
 		...jobRoutes(service),
+		...customObjectRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
 		{

@@ -5,6 +5,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
+import { catchUp } from './passing.ts';
 import type { Writing } from './writing.ts';
 
 /**
@@ -24,8 +25,9 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
-	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () =>
-		effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body),
-	);
+	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
+		catchUp(service);
+		return effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body);
+	});
 	return toResponse(answer);
 }

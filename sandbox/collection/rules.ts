@@ -7,6 +7,7 @@ export const ruleContext = ({ store, now, newId }: Writing): RuleContext => ({
 	at: new Date(now).toISOString(),
 	newId: (prefix) => newId(prefix, now),
 	find: (resource, id) => store.table(resource)?.find(id),
+	count: (resource) => store.whole.table(resource)?.count([], false) ?? 0,
 	next: (resource, field) => (store.table(resource)?.highest(field) ?? 0) + 1,
 	findBy(resource, field, value, limit = 100) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;

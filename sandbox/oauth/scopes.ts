@@ -17,6 +17,17 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 /** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */
 export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
 
+export type Access = 'read' | 'write';
+
+/**
+ * The scope for a resource. That of custom objects is for their records too: which objects there
+ * are, the account decides.
+ *
+ * @param resource its name or its path, without `/v1`
+ */
+export const scopeOf = (resource: string, access: Access): string =>
+	`${resource.split('/')[0]}:${access}`;
+
 const reads = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
@@ -27,10 +38,10 @@ const reads = ['GET', 'HEAD', 'OPTIONS'];
  * reaches what has not been thought of here
  */
 export function scopeFor(method: string, path: string): string | null | undefined {
-	const [name, id] = path.replace(/^\/(v1\/)?/, '').split('/');
+	const resource = path.replace(/^\/(v1\/)?/, '');
 	const isRead = reads.includes(method);
-	if (name === 'account' || (isRead && name === 'users' && id === 'me')) return null;
-	const scope = `${name}:${isRead ? 'read' : 'write'}`;
+	if (resource === 'account' || (isRead && resource === 'users/me')) return null;
+	const scope = scopeOf(resource, isRead ? 'read' : 'write');
 	return scopes.has(scope) ? scope : undefined;
 }
 
@@ -39,7 +50,7 @@ export function scopeFor(method: string, path: string): string | null | undefine
  * records, neither by a job nor by its results.
  */
 export const scopeForRecordsOf = ({ resource, operation }: Pick<Job, 'resource' | 'operation'>) =>
-	`${resource}:${operation === 'export' ? 'read' : 'write'}`;
+	scopeOf(resource, operation === 'export' ? 'read' : 'write');
 
 /**
  * Reads a list of scopes, separated by spaces.

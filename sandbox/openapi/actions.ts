@@ -29,7 +29,7 @@ export function actionPaths(resource: Resource): Record<string, unknown> {
 			200: success(`The ${one} after it.`, One, 'ETag', 'Idempotent-Replayed'),
 			...errors(400, 404, 409, 412, 413, 415, 422, ...always),
 		},
-		security: securityOf(`${resource.name}:write`),
+		security: securityOf(resource.name, 'write'),
 	});
 	return Object.fromEntries(
 		Object.entries(resource.actions ?? {}).map((entry) => [

@@ -3,7 +3,7 @@ import type { Resource } from '../schemas/resource.ts';
 import { batchOperationId, capital, namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
 import { body, onWrites } from './operations.ts';
-import { idempotencyKeyParameter, matchOnParameter } from './parameters.ts';
+import { idempotencyKeyParameter, matchOnParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
 /** The batch paths of one resource. */
@@ -26,12 +26,16 @@ function batch(resource: Resource, operation: BulkOperation) {
 			'Counts as one request and takes one idempotency key. Every item has a result of its own, ' +
 			'in the same order; pointers in its errors are within the item. A failed item leaves the ' +
 			'others alone, unless atomic is true: then nothing is done, and the others answer 424.',
-		parameters: [...(isUpsert ? [matchOnParameter(resource)] : []), idempotencyKeyParameter],
+		parameters: [
+			...pathParameters(resource),
+			...(isUpsert ? [matchOnParameter(resource)] : []),
+			idempotencyKeyParameter,
+		],
 		requestBody: body(`${One}Batch${capital(operation)}`),
 		responses: {
 			207: success('What has become of each item.', `${One}BatchResult`, 'Idempotent-Replayed'),
 			...errors(...onWrites),
 		},
-		security: securityOf(`${resource.name}:write`),
+		security: securityOf(resource.name, 'write'),
 	};
 }

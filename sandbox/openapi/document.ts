@@ -1,3 +1,4 @@
+import { anyRecords } from '../collection/custom-objects.ts';
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
@@ -14,6 +15,8 @@ import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
 import { tagPaths } from './tags.ts';
 
+const all: readonly Resource[] = [...resources, anyRecords('{key}')];
+
 /** The whole service as an OpenAPI 3.1 document. */
 export const openApiDocument = () => ({
 	openapi: '3.1.0',
@@ -26,7 +29,7 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...[...resources, jobs].map(({ name, description }) => ({ name, description })),
+		...[...all, jobs].map(({ name, description }) => ({ name, description })),
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
@@ -85,4 +88,4 @@ export const openApiDocument = () => ({
 
 /** What `describe` says about each resource, in one object. */
 const ofAll = <T>(describe: (resource: Resource) => Record<string, T>): Record<string, T> =>
-	Object.fromEntries(resources.flatMap((resource) => Object.entries(describe(resource))));
+	Object.fromEntries(all.flatMap((resource) => Object.entries(describe(resource))));

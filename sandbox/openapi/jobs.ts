@@ -60,12 +60,12 @@ export const jobPaths = () => ({
 				},
 				...errors(...onWrites),
 			},
-			security: securityOf('jobs:write'),
+			security: securityOf(jobs.name, 'write'),
 		},
 	},
 	'/v1/jobs/{id}': {
 		parameters: [idParameter],
-		get: { ...get(jobs), security: securityOf('jobs:read') },
+		get: { ...get(jobs), security: securityOf(jobs.name, 'read') },
 	},
 	'/v1/jobs/{id}/cancel': {
 		parameters: [idParameter],
@@ -79,7 +79,7 @@ export const jobPaths = () => ({
 				200: success('The job, canceled.', 'Job', 'ETag', 'Idempotent-Replayed'),
 				...errors(400, 404, 409, 422, ...always),
 			},
-			security: securityOf('jobs:write'),
+			security: securityOf(jobs.name, 'write'),
 		},
 	},
 	'/v1/jobs/{id}/results': {
@@ -103,7 +103,7 @@ export const jobPaths = () => ({
 				},
 				...errors(400, 404, 409, 410, ...always),
 			},
-			security: securityOf('jobs:read'),
+			security: securityOf(jobs.name, 'read'),
 		},
 	},
 });

@@ -11,7 +11,9 @@ export interface Names {
 	aOne: string;
 }
 
-export function namesOf({ name, object }: Resource): Names {
+export function namesOf({ name: path, object }: Resource): Names {
+	// `custom-objects/{key}/records` are custom object records.
+	const name = path.replace(/s\/\{\w+\}\//, '-');
 	const one = object.replaceAll('_', ' ');
 	return {
 		Many: pascal(name),

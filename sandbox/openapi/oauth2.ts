@@ -1,4 +1,4 @@
-import { scopes, standardScopes } from '../oauth/scopes.ts';
+import { type Access, scopeOf, scopes, standardScopes } from '../oauth/scopes.ts';
 
 /** How an application gets a token, and what the user lets it do. */
 export const oauth2Scheme = {
@@ -21,5 +21,8 @@ export const oauth2Scheme = {
 	},
 };
 
-/** What a request needs: an API key, or a token with this scope. */
-export const securityOf = (scope: string) => [{ apiKey: [] }, { oauth2: [scope] }];
+/** What a request about a resource needs: an API key, or a token with the scope for it. */
+export const securityOf = (resource: string, access: Access) => [
+	{ apiKey: [] },
+	{ oauth2: [scopeOf(resource, access)] },
+];

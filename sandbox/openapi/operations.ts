@@ -8,6 +8,7 @@ import {
 	ifMatchParameter,
 	listParameters,
 	matchOnParameter,
+	pathParameters,
 } from './parameters.ts';
 import { errors, noContent, success } from './responses.ts';
 
@@ -18,16 +19,18 @@ export const onWrites = [400, 409, 413, 415, 422, ...always];
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
 	const path = `/v1/${resource.name}`;
-	const writes = { security: securityOf(`${resource.name}:write`) };
+	const writes = { security: securityOf(resource.name, 'write') };
+	const ofPath = pathParameters(resource);
 	return {
 		[path]: {
+			...(ofPath.length > 0 && { parameters: ofPath }),
 			get: list(resource),
 			post: { ...create(resource), ...writes },
 			put: { ...upsert(resource), ...writes },
 		},
 		[`${path}/{id}`]: {
-			parameters: [idParameter],
-			get: { ...get(resource), security: securityOf(`${resource.name}:read`) },
+			parameters: [...ofPath, idParameter],
+			get: { ...get(resource), security: securityOf(resource.name, 'read') },
 			patch: { ...update(resource), ...writes },
 			delete: { ...remove(resource), ...writes },
 		},
@@ -58,7 +61,7 @@ export function list(resource: Resource) {
 			...errors(400, ...always),
 		},
 		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
-		security: securityOf(`${resource.name}:read`),
+		security: securityOf(resource.name, 'read'),
 	};
 }
 

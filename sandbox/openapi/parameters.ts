@@ -87,6 +87,10 @@ export const idParameter: Parameter = {
 	schema: { type: 'string', maxLength: 64 },
 };
 
+/** What stands in a resource's path beside the id. */
+export const pathParameters = ({ name }: Resource): Parameter[] =>
+	name.includes('{key}') ? [{ ...idParameter, name: 'key', description: 'Key of the object.' }] : [];
+
 /** Unique custom fields match as well; which ones there are, the account decides. */
 export const matchOnParameter = (resource: Resource): Parameter => ({
 	...query('match_on', 'The unique field to find the record by; its value is in the body.', {

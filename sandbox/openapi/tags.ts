@@ -3,7 +3,7 @@ import type { Resource } from '../schemas/resource.ts';
 import { namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
 import { always } from './operations.ts';
-import { idempotencyKeyParameter, idParameter, ifMatchParameter } from './parameters.ts';
+import { idempotencyKeyParameter, idParameter, ifMatchParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
 /** The path of a single tag on a record, for resources whose records have tags. */
@@ -19,11 +19,11 @@ export function tagPaths(resource: Resource): Record<string, unknown> {
 			200: success(`The ${one} with its tags.`, One, 'ETag', 'Idempotent-Replayed'),
 			...errors(400, 404, 409, 412, 422, ...always),
 		},
-		security: securityOf(`${resource.name}:write`),
+		security: securityOf(resource.name, 'write'),
 	});
 	return {
 		[`/v1/${resource.name}/{id}/tags/{tag_id}`]: {
-			parameters: [idParameter, tagIdParameter],
+			parameters: [...pathParameters(resource), idParameter, tagIdParameter],
 			put: operation(`tag${One}`, `Put a tag on ${aOne}`),
 			delete: operation(`untag${One}`, `Take a tag off ${aOne}`),
 		},

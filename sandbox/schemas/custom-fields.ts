@@ -3,8 +3,10 @@ import type { FieldError } from '../problem.ts';
 import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
+import { customObjects, objectKeyOf } from './custom-objects.ts';
 import { deals } from './deals.ts';
 import { choice, instant, text } from './fields.ts';
+import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -17,10 +19,18 @@ const customizable = [
 	companies.name,
 	deals.name,
 	tickets.name,
+	messages.name,
 	tasks.name,
 	notes.name,
 	activities.name,
 ] as const;
+
+const customizableName = z
+	.string()
+	.max(100)
+	.regex(new RegExp(`^(${customizable.join('|')}|custom-objects/[a-z][a-z0-9_]*/records)$`), {
+		message: `Expected one of: ${customizable.join(', ')}, custom-objects/{key}/records.`,
+	});
 
 export const customFieldTypes = [
 	'text',
@@ -60,9 +70,9 @@ export const customFields = defineResource({
 	idPrefix: 'cf',
 	description: 'The fields you have added to your records.',
 	fields: {
-		resource: z.enum(customizable).meta({
+		resource: customizableName.meta({
 			title: 'Resource',
-			description: 'The resource that gets the field.',
+			description: 'What gets the field: a resource, or custom-objects/{key}/records.',
 			examples: ['contacts'],
 			'x-immutable': true,
 		}),
@@ -124,10 +134,15 @@ export const customFields = defineResource({
 	searched: ['key', 'label'],
 	lookups: [],
 
-	check(field) {
+	check(field, previous, { findBy }) {
 		const errors: FieldError[] = [];
 		const refuse = (pointer: string, detail: string) =>
 			errors.push({ pointer, code: 'invalid_value', detail });
+		const key = objectKeyOf(field.resource);
+		if (!previous && key !== undefined && findBy(customObjects.name, 'key', key).length === 0) {
+			const detail = `There is no custom object ${key}.`;
+			errors.push({ pointer: '/resource', code: 'reference_not_found', detail });
+		}
 		const values = field.options.map(({ value }) => value);
 		const isChoice = field.type === 'select' || field.type === 'multi_select';
 		if (isChoice && values.length === 0) {

@@ -2,7 +2,9 @@ import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customFields } from './custom-fields.ts';
+import { customObjects } from './custom-objects.ts';
 import { deals } from './deals.ts';
+import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { pipelines } from './pipelines.ts';
 import type { Resource } from './resource.ts';
@@ -18,10 +20,12 @@ export const resources: readonly Resource[] = [
 	deals,
 	pipelines,
 	tickets,
+	messages,
 	tasks,
 	notes,
 	activities,
 	users,
 	tags,
 	customFields,
+	customObjects,
 ];

@@ -14,6 +14,8 @@ export interface RuleContext {
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
 	find(resource: string, id: string): StoredRecord | undefined;
+	/** How many live records there are, whoever may see them. */
+	count(resource: string): number;
 	/** One more than the highest number in a field, deleted records included. */
 	next(resource: string, field: string): number;
 	/**
@@ -26,6 +28,19 @@ export interface RuleContext {
 		value: string | number | boolean,
 		limit?: number,
 	): StoredRecord[];
+}
+
+/** The states that records are in. */
+export interface States<F extends Fields> {
+	/** The field that holds the state. */
+	field: Name<F>;
+	/** What each state may become. */
+	moves: Record<string, readonly string[]>;
+	/** The states that records leave by themselves: what comes next, and at which instant. */
+	passing?: {
+		states: string[];
+		next(record: Values<F>): { at: string; change: Record<string, unknown> };
+	};
 }
 
 /** A change of another record, in fields that clients may or may not set. */
@@ -77,8 +92,7 @@ export interface Definition<F extends Fields> {
 	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
-	/** The field that holds the state of a record, and the states that each one may become. */
-	states?: { field: Name<F>; moves: Record<string, readonly string[]> };
+	states?: States<F>;
 	/** How other records change with this one, after it is saved. */
 	consequences?(
 		record: Values<F>,

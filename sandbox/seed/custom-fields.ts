@@ -1,10 +1,16 @@
 import { slug } from './people.ts';
 import type { Random } from './random.ts';
 
-const options = (...labels: string[]) =>
+export const options = (...labels: string[]) =>
 	labels.map((label) => ({ value: label.toLowerCase().replaceAll(' ', '_'), label }));
 
-const field = (resource: string, type: string, label: string, description: string, more = {}) => ({
+export const customFieldOf = (
+	resource: string,
+	type: string,
+	label: string,
+	description: string,
+	more = {},
+) => ({
 	resource,
 	key: slug(label).replaceAll('-', '_'),
 	label,
@@ -19,23 +25,23 @@ const field = (resource: string, type: string, label: string, description: strin
 
 /** The custom fields the account has defined. */
 export const customFieldSeeds = [
-	field('contacts', 'select', 'Contract Tier', 'Level of the service contract.', {
+	customFieldOf('contacts', 'select', 'Contract Tier', 'Level of the service contract.', {
 		options: options('Bronze', 'Silver', 'Gold'),
 	}),
-	field('contacts', 'date', 'Renewal Date', 'When the contract is renewed.'),
-	field('contacts', 'number', 'NPS Score', 'Latest answer to the customer survey, 0 to 10.'),
-	field('contacts', 'boolean', 'VIP', 'Whether the person gets special care.'),
-	field('contacts', 'text', 'Customer Number', 'Number of the person in the shop.', {
+	customFieldOf('contacts', 'date', 'Renewal Date', 'When the contract is renewed.'),
+	customFieldOf('contacts', 'number', 'NPS Score', 'Latest answer to the customer survey, 0 to 10.'),
+	customFieldOf('contacts', 'boolean', 'VIP', 'Whether the person gets special care.'),
+	customFieldOf('contacts', 'text', 'Customer Number', 'Number of the person in the shop.', {
 		unique: true,
 	}),
-	field('contacts', 'multi_select', 'Interests', 'What the person wants to hear about.', {
+	customFieldOf('contacts', 'multi_select', 'Interests', 'What the person wants to hear about.', {
 		options: options('Product News', 'Events', 'Training'),
 	}),
-	field('companies', 'text', 'Industry Code', 'Code of the industry in the ERP system.'),
-	field('companies', 'select', 'Support Plan', 'Support the company has booked.', {
+	customFieldOf('companies', 'text', 'Industry Code', 'Code of the industry in the ERP system.'),
+	customFieldOf('companies', 'select', 'Support Plan', 'Support the company has booked.', {
 		options: options('Basic', 'Business', 'Premium'),
 	}),
-	field('companies', 'date', 'Partner Since', 'Since when the company is a partner.'),
+	customFieldOf('companies', 'date', 'Partner Since', 'Since when the company is a partner.'),
 ];
 
 export const customFieldSeed = (i: number) => ({ ...customFieldSeeds[i], position: i });

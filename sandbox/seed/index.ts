@@ -2,7 +2,9 @@ import { activities } from '../schemas/activities.ts';
 import { companies } from '../schemas/companies.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { customFields } from '../schemas/custom-fields.ts';
+import { customObjects, recordsOf } from '../schemas/custom-objects.ts';
 import { deals } from '../schemas/deals.ts';
+import { messages } from '../schemas/messages.ts';
 import { notes } from '../schemas/notes.ts';
 import { pipelines } from '../schemas/pipelines.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
@@ -14,10 +16,17 @@ import type { Store } from '../store/store.ts';
 import { companySeeds } from './companies.ts';
 import { contactSeeds } from './contacts.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
+import {
+	customObjectSeed,
+	machineFieldSeed,
+	machineFieldSeeds,
+	machineSeeds,
+} from './custom-objects.ts';
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
 import { keeping } from './keeping.ts';
 import { seedMembers } from './members.ts';
+import { messageSeeds } from './messages.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
 import { tagCount, tagSeed } from './tags.ts';
@@ -65,10 +74,18 @@ export function seed(store: Store, contactCount: number): void {
 		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
 		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
 		fill(tickets, keep(history(tickets, work, own, ticketSeeds(own, people, staff))));
+		const asked = store.table(tickets.name)!.findAll([], mostWork);
+		fill(messages, history(messages, work, own, messageSeeds(own, asked, people, staff)));
 		const { task, note, activity } = workSeeds(own, people, staff);
 		fill(tasks, keep(history(tasks, work, own, task)));
 		fill(notes, keep(history(notes, work, own, note)));
 		fill(activities, keep(history(activities, work, own, activity)));
+
+		const [machine] = make(customObjects, 1, own, customObjectSeed);
+		for (const field of history(customFields, machineFieldSeeds.length, own, machineFieldSeed)) {
+			store.table(customFields.name)!.save(field);
+		}
+		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, own, machineSeeds(own))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 	});

@@ -4,7 +4,7 @@ import { type Column, quoted } from './columns.ts';
 /** SQL that is true of the records that are not deleted. */
 export const live = "deleted_at = ''";
 
-export const sqlName = (resource: Resource): string => resource.name.replaceAll('-', '_');
+export const sqlName = (resource: Resource): string => resource.name.replace(/\W/g, '_');
 
 /** What comes after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {

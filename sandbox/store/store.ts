@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -64,17 +65,18 @@ export class Store {
 
 	/** The table of a resource, unless the service has no such resource. */
 	table(resource: string): Table | undefined {
-		return this.tables.get(resource);
+		return this.tables.get(resource) ?? this.customTable(resource);
 	}
 
 	/**
 	 * The store as a caller sees it. For a user who is no administrator it is without the records
-	 * that are not theirs to see (`visibleTo`): whatever goes through it can neither find nor change them.
+	 * that are not theirs to see (`visibleTo`): whatever goes through it can neither find nor
+	 * change them.
 	 */
 	seenBy({ type, id }: { type: string; id: string }): Store {
 		if (type !== 'user' || this.members.find(id)?.role === 'admin') return this;
-		const seen = new Map([...this.tables].map(([name, table]) => [name, table.seenBy(id)]));
-		return Object.create(this, { tables: { value: seen } }) as Store;
+		const table = (resource: string) => this.table(resource)?.seenBy(id);
+		return Object.create(this, { table: { value: table } }) as Store;
 	}
 
 	/**
@@ -92,6 +94,19 @@ export class Store {
 			this.database.exec(rollback);
 			throw error;
 		}
+	}
+
+	/** The table of a custom object's records, made when it is first asked for. */
+	private customTable(resource: string): Table | undefined {
+		const key = objectKeyOf(resource);
+		if (key === undefined) return undefined;
+		const byKey = { sql: '"key" = ?', values: [key] };
+		const [definition] = this.tables.get(customObjects.name)!.findAll([byKey], 1);
+		if (!definition) return undefined;
+		const table = new Table(this.database, recordsOf(definition));
+		// A transaction may be rolled back, and then there is no such table any more.
+		if (!this.database.isTransaction) this.tables.set(resource, table);
+		return table;
 	}
 
 	get isOpen(): boolean {

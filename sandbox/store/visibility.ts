@@ -8,7 +8,8 @@ import type { Condition } from './condition.ts';
  * - records with an owner: their own, and those that nobody owns;
  * - notes, which have an author instead: their own, and those without an author;
  * - jobs: their own only, as results hold the records of whoever asked for them;
- * - all else (users, tags, pipelines, custom fields): every one, as all work with them.
+ * - all else (messages, users, tags, pipelines, custom fields and objects): every one, as all work
+ *   with them.
  *
  * @returns conditions that hold for these records
  */

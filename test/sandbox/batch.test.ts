@@ -135,6 +135,7 @@ test('a batch counts as one request', async () => {
 test('every resource has batches, and its document says where and how many items', async () => {
 	const { get, post } = inProcess();
 	const { body: document } = await get('/openapi.json');
+	const { body: objects } = await get('/v1/custom-objects');
 	const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
 		Object.values<Json>(methods).map((operation) => ({ path, operation })),
 	);
@@ -148,10 +149,10 @@ test('every resource has batches, and its document says where and how many items
 		expect(found.operation.parameters).toContainEqual(
 			expect.objectContaining({ in: 'header', name: 'Idempotency-Key' }),
 		);
-		const query = found.path.endsWith('/upsert')
-			? `?match_on=${found.operation.parameters[0].schema.enum[0]}`
-			: '';
-		const reply = await post(found.path + query, example);
+		const matchOn = found.operation.parameters.find(({ name }: Json) => name === 'match_on');
+		const query = matchOn ? `?match_on=${matchOn.schema.enum[0]}` : '';
+		const path = found.path.replace('{key}', objects.data[0].key);
+		const reply = await post(path + query, example);
 		expect({ path: found.path, status: reply.status }).toEqual({ path: found.path, status: 207 });
 		expect(reply.body.summary.total).toBe(1);
 	}

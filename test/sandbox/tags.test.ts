@@ -86,7 +86,10 @@ test('a tag has a name of its own and a colour', async () => {
 test('the tags of the made-up data are counted', async () => {
 	const { all } = inProcess({ contacts: 100 });
 	const records = (
-		await Promise.all(resources.filter(hasTags).map(({ name }) => all(`/v1/${name}`)))
+		await Promise.all([
+			...resources.filter(hasTags).map(({ name }) => all(`/v1/${name}`)),
+			all('/v1/custom-objects/machines/records'),
+		])
 	).flat();
 	for (const { id, usage } of await all('/v1/tags')) {
 		expect(usage).toBe(records.filter(({ tag_ids: ids }) => ids.includes(id)).length);

@@ -176,3 +176,18 @@ test('both who can sign in own some of the records there are at first', async ()
 		await filled.close();
 	}
 });
+
+test('the records of custom objects are seen like others, with the scope of custom objects', async () => {
+	const [object] = (await asAccount('GET', '/v1/custom-objects')).body.data;
+	const path = `custom-objects/${object.key}/records`;
+	const machine = (title: string, owner_id: string) => ({
+		custom_fields: { [object.primary_field]: title },
+		owner_id,
+	});
+	const foreign = await create(path, machine('one', admin));
+	const own = await create(path, machine('another', sales));
+	const call = await connected('member', 'custom-objects:read');
+	expect(ids(await call('GET', `/v1/${path}`))).toEqual([own.id]);
+	expect((await call('GET', `/v1/${path}/${foreign.id}`)).status).toBe(404);
+	expect((await call('POST', `/v1/${path}`, {})).body.scope).toBe('custom-objects:write');
+});

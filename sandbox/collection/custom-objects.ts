@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+import { Problem } from '../problem.ts';
+import type { Route } from '../router.ts';
+import { customObjects, recordsOf } from '../schemas/custom-objects.ts';
+import type { StoredRecord } from '../schemas/resource.ts';
+import type { Env, Service } from '../service.ts';
+import { collectionRoutes } from './routes.ts';
+
+/**
+ * The records of custom objects. Which objects there are is known at run time only, so every
+ * request goes on to the routes of the resource that the definition makes.
+ */
+export function customObjectRoutes(service: Service): Route[] {
+	const known = new Map<string, Route[]>();
+	const routesOf = (definition: StoredRecord): Route[] => {
+		const routes = known.get(definition.id) ?? collectionRoutes(service, recordsOf(definition));
+		known.set(definition.id, routes);
+		return routes;
+	};
+	const definitionOf = (c: Context<Env>): StoredRecord => {
+		const key = c.req.param('key')!;
+		const byKey = { sql: '"key" = ?', values: [key] };
+		const [definition] = service.store.table(customObjects.name)!.findAll([byKey], 1);
+		if (definition) return definition;
+		throw new Problem('not_found', `There is no custom object ${key}.`);
+	};
+	// They are the same for all objects, in the same order.
+	return collectionRoutes(service, anyRecords(':key')).map((route, i) => ({
+		...route,
+		handler: (c) => routesOf(definitionOf(c))[i]!.handler(c),
+	}));
+}
+
+/** The resource of the records of any object, for what all of them have in common. */
+export const anyRecords = (placeholder: ':key' | '{key}') => {
+	const definition = { key: placeholder, primary_field: '' };
+	return recordsOf(definition as unknown as StoredRecord);
+};

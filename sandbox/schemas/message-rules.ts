@@ -1,0 +1,118 @@
+import type { z } from 'zod/v4';
+import type { FieldError } from '../problem.ts';
+import { emailAddress, phoneNumber } from './fields.ts';
+import type { Consequence, RuleContext } from './resource.ts';
+
+/** What addresses look like on channels that are not free to choose. */
+const addressTypes: Record<string, { type: z.ZodType; called: string }> = {
+	email: { type: emailAddress, called: 'an e-mail address' },
+	sms: { type: phoneNumber, called: 'a phone number like +4930123456' },
+	whatsapp: { type: phoneNumber, called: 'a phone number like +4930123456' },
+	voice: { type: phoneNumber, called: 'a phone number like +4930123456' },
+};
+
+interface Addressed {
+	channel: string;
+	to: string[];
+	cc: string[];
+	bcc: string[];
+}
+
+export function addressErrors(message: Addressed): FieldError[] {
+	const address = addressTypes[message.channel];
+	if (!address) return [];
+	return (['to', 'cc', 'bcc'] as const).flatMap((field) =>
+		message[field].flatMap((value, i) => {
+			if (address.type.safeParse(value).success) return [];
+			const detail = `Expected ${address.called} for ${message.channel}.`;
+			return [{ pointer: `/${field}/${i}`, code: 'invalid_format', detail }];
+		}),
+	);
+}
+
+interface Content extends Addressed {
+	status: string;
+	from: string | null;
+	subject: string | null;
+	text: string | null;
+	html: string | null;
+	attachments: unknown[];
+}
+
+const content = ['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'attachments'] as const;
+
+/** A message says something, and once it is on its way it is what it is. */
+export function contentErrors(message: Content, previous: Content | undefined): FieldError[] {
+	const { text, html, attachments } = message;
+	if (!text && !html && attachments.length === 0) {
+		const detail = 'A message needs at least one of text, html, attachments.';
+		return [{ pointer: '', code: 'required', detail }];
+	}
+	if (!previous || previous.status === 'scheduled') return [];
+	return content
+		.filter((field) => JSON.stringify(message[field]) !== JSON.stringify(previous[field]))
+		.map((field) => ({
+			pointer: `/${field}`,
+			code: 'immutable',
+			detail: `The message is ${previous.status}; ${field} cannot be changed any more.`,
+		}));
+}
+
+interface Scheduled {
+	direction: string;
+	status: string;
+	scheduled_at: string | null;
+}
+
+/** A message is scheduled for a time to come, and only until it is on its way. */
+export function scheduleErrors(
+	message: Scheduled,
+	previous: Scheduled | undefined,
+	at: string,
+): FieldError[] {
+	const refuse = (code: string, detail: string) => [{ pointer: '/scheduled_at', code, detail }];
+	const { scheduled_at: time } = message;
+	if (message.direction === 'inbound' && time !== null) {
+		return refuse('invalid_value', 'A message that came in cannot be scheduled.');
+	}
+	if (message.status === 'scheduled' && (time === null || time <= at)) {
+		return refuse('invalid_value', 'A scheduled message needs a time in the future.');
+	}
+	const isChanged = previous && previous.scheduled_at !== time;
+	if (isChanged && previous.status !== 'scheduled' && message.status === previous.status) {
+		return refuse('immutable', `The message is ${message.status}; it can no longer be scheduled.`);
+	}
+	return [];
+}
+
+interface Belonging {
+	status: string;
+	ticket_id: string | null;
+	contact_id: string | null;
+}
+
+/** What a message that came in or went out means for its ticket and its contact. */
+export function afterMessage(
+	message: Belonging,
+	previous: Belonging | undefined,
+	{ find, at }: RuleContext,
+): Consequence[] {
+	const isNews = message.status !== previous?.status;
+	const isIn = isNews && message.status === 'received';
+	const isOut = isNews && message.status === 'sent';
+	if (!isIn && !isOut) return [];
+	const ticket = message.ticket_id && find('tickets', message.ticket_id);
+	const contact = message.contact_id && find('contacts', message.contact_id);
+	const isWaiting = ticket && ['pending', 'on_hold', 'solved'].includes(String(ticket['status']));
+	const onTicket = {
+		last_message_at: at,
+		...(isIn && isWaiting && { status: 'open' }),
+		...(isOut && ticket && { first_responded_at: ticket['first_responded_at'] ?? at }),
+	};
+	return [
+		...(ticket ? [{ resource: 'tickets', id: ticket.id, change: onTicket }] : []),
+		...(contact
+			? [{ resource: 'contacts', id: contact.id, change: { last_contacted_at: at } }]
+			: []),
+	];
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod/v4';
+import { channels } from './channels.ts';
+import { deliveryMoves, fleetingStates, nextStep } from './delivery.ts';
+import { instant, pointInTime, reference, text } from './fields.ts';
+import { addresses, attachments, deliveryError } from './message-parts.ts';
+import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
+import { sharedFields, systemFields } from './record.ts';
+import { defineResource } from './resource.ts';
+
+const moment = (title: string, description: string) =>
+	instant({ title, description, readOnly: true });
+
+export const messages = defineResource({
+	name: 'messages',
+	object: 'message',
+	idPrefix: 'msg',
+	description: 'What was written to and by people, over any channel.',
+	fields: {
+		channel: z.enum(channels).meta({
+			title: 'Channel',
+			description: 'The way the message goes.',
+			examples: ['email'],
+			'x-immutable': true,
+		}),
+		direction: z.enum(['inbound', 'outbound']).meta({
+			title: 'Direction',
+			description: 'Whether it comes in or goes out.',
+			examples: ['outbound'],
+			'x-immutable': true,
+		}),
+		status: z.enum(Object.keys(deliveryMoves) as [string, ...string[]]).meta({
+			title: 'Status',
+			description: 'How far it is on its way.',
+			examples: ['queued'],
+			readOnly: true,
+		}),
+		conversation_id: text(
+			{
+				title: 'Conversation',
+				description: 'What messages of one conversation share; made by the service if not given.',
+				examples: ['cnv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			},
+			64,
+		),
+		from: text({
+			title: 'From',
+			description: 'Address or number of the sender.',
+			examples: ['support@sandbox.example'],
+		}),
+		to: addresses.min(1).meta({
+			title: 'To',
+			description: 'Addresses or numbers of the recipients.',
+			examples: [['ana.moreno@altamira.example']],
+		}),
+		cc: addresses.default([]).meta({ title: 'Cc', description: 'Who gets a copy.' }),
+		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Who gets a hidden copy.' }),
+		subject: text({
+			title: 'Subject',
+			description: 'What it is about.',
+			examples: ['Your invoice'],
+		}),
+		text: text(
+			{
+				title: 'Text',
+				description: 'What it says, as plain text.',
+				examples: ['Here is the corrected invoice.'],
+			},
+			262_144,
+		),
+		html: text({ title: 'HTML', description: 'What it says, as HTML.' }, 262_144),
+		attachments: attachments.default([]).meta({
+			title: 'Attachments',
+			description: 'The files that come with it.',
+		}),
+		in_reply_to_id: reference('messages', {
+			title: 'In Reply To',
+			description: 'The message this one answers.',
+			examples: ['msg_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		contact_id: reference('contacts', {
+			title: 'Contact',
+			description: 'The person at the other end.',
+			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		ticket_id: reference('tickets', {
+			title: 'Ticket',
+			description: 'The ticket it belongs to; coming in, it reopens one that was waiting or solved.',
+			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		deal_id: reference('deals', {
+			title: 'Deal',
+			description: 'The deal it belongs to.',
+			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		user_id: reference('users', {
+			title: 'User',
+			description: 'The user who wrote or received it.',
+			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+		}),
+		scheduled_at: instant({
+			title: 'Scheduled At',
+			description: 'When to send it; at once if not given.',
+		}),
+		sent_at: moment('Sent At', 'When it was sent.'),
+		delivered_at: moment('Delivered At', 'When it arrived.'),
+		read_at: moment('Read At', 'When it was read.'),
+		failed_at: moment('Failed At', 'When sending it failed.'),
+		error: deliveryError,
+		external_id: sharedFields.external_id,
+		custom_fields: sharedFields.custom_fields,
+		...systemFields('message'),
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: ['scheduled_at', 'sent_at'],
+	searched: ['subject', 'text', 'from', 'external_id'],
+	lookups: ['status', 'conversation_id', 'contact_id', 'ticket_id', 'deal_id'],
+
+	states: {
+		field: 'status',
+		moves: deliveryMoves,
+		passing: { states: fleetingStates, next: nextStep },
+	},
+
+	complete(message, previous, { at, find, newId }) {
+		const isDue = message.scheduled_at === null || message.scheduled_at <= at;
+		const initial = message.direction === 'inbound' ? 'received' : isDue ? 'queued' : 'scheduled';
+		const status = message.status ?? initial;
+		const answered = message.in_reply_to_id && find('messages', message.in_reply_to_id);
+		const since = (state: string, known: string | null | undefined) =>
+			known ?? (status === state ? at : null);
+		return {
+			status,
+			conversation_id:
+				message.conversation_id ??
+				(answered ? String(answered['conversation_id']) : newId('cnv')),
+			sent_at: since('sent', previous?.sent_at),
+			delivered_at: since('delivered', previous?.delivered_at),
+			read_at: since('read', previous?.read_at),
+			failed_at: since('failed', previous?.failed_at),
+		};
+	},
+
+	check: (message, previous, { at }) => [
+		...addressErrors(message),
+		...contentErrors(message, previous),
+		...scheduleErrors(message, previous, at),
+	],
+
+	consequences: afterMessage,
+
+	actions: {
+		send: {
+			summary: 'Send a message',
+			description: 'Sends a scheduled message at once.',
+			change: () => ({ status: 'queued', scheduled_at: null }),
+		},
+		schedule: {
+			summary: 'Schedule a message',
+			description: 'Sets another time for a scheduled message.',
+			input: {
+				scheduled_at: pointInTime.meta({
+					title: 'Scheduled At',
+					description: 'When to send it.',
+					examples: ['2027-01-04T08:00:00.000Z'],
+				}),
+			},
+			change: (_message, input) => ({
+				status: 'scheduled',
+				scheduled_at: input['scheduled_at'] as string,
+			}),
+		},
+		cancel: {
+			summary: 'Cancel a message',
+			description: 'Keeps a message that is scheduled or queued from being sent.',
+			change: () => ({ status: 'canceled' }),
+		},
+	},
+});

@@ -1,0 +1,45 @@
+import { recordsName } from '../schemas/custom-objects.ts';
+import { customFieldOf, options } from './custom-fields.ts';
+import type { Times } from './history.ts';
+import type { Random } from './random.ts';
+
+/** The account keeps the machines it has delivered. */
+export const machines = recordsName('machines');
+
+export const customObjectSeed = () => ({
+	key: 'machines',
+	label_singular: 'Machine',
+	label_plural: 'Machines',
+	primary_field: 'serial_number',
+	description: 'What was delivered, and where it stands.',
+});
+
+export const machineFieldSeeds = [
+	customFieldOf(machines, 'text', 'Serial Number', 'Number on the type plate.', {
+		required: true,
+		unique: true,
+	}),
+	customFieldOf(machines, 'select', 'Model', 'What kind of machine it is.', {
+		options: options('Compact', 'Standard', 'Heavy Duty'),
+	}),
+	customFieldOf(machines, 'date', 'Delivered On', 'When it was delivered.'),
+	customFieldOf(machines, 'number', 'Operating Hours', 'At the latest inspection.'),
+];
+
+export const machineFieldSeed = (i: number) => ({ ...machineFieldSeeds[i], position: i });
+
+/** @returns makes the values of the next machine */
+export const machineSeeds =
+	(random: Random) =>
+	(i: number, { createdAt }: Times): Record<string, unknown> => {
+		const serialNumber = `M-${40_000 + 7 * i}`;
+		return {
+			title: serialNumber,
+			custom_fields: {
+				serial_number: serialNumber,
+				model: random.pick(['compact', 'standard', 'heavy_duty']),
+				delivered_on: createdAt.slice(0, 10),
+				operating_hours: random.below(9000),
+			},
+		};
+	};
