@@ -59,15 +59,25 @@ describe('An installation', () => {
 
 	test('of two at once one is made and the other waits for it', async () => {
 		const made: string[] = [];
-		const install = (name: string) => async (folder: string) => {
-			made.push(name);
-			await write(name)(folder);
-		};
 		const waiting: number[] = [];
+		let noticed = () => {};
+		const otherWaits = new Promise<void>((resolve) => (noticed = resolve));
+		// Whichever comes first goes on only when the other has come and waits.
+		const install = async (name: string) =>
+			await installOnce(
+				place,
+				async (folder: string) => {
+					made.push(name);
+					await otherWaits;
+					await write(name)(folder);
+				},
+				(holder) => {
+					waiting.push(holder);
+					noticed();
+				},
+			);
 
-		const first = installOnce(place, install('first'));
-		const second = installOnce(place, install('second'), (holder) => waiting.push(holder));
-		await Promise.all([first, second]);
+		await Promise.all([install('first'), install('second')]);
 
 		expect(made).toHaveLength(1);
 		expect(readdirSync(place)).toEqual(made);
