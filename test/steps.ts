@@ -38,8 +38,16 @@ export const gate: Step = {
 /** Everything that needs neither n8n itself nor a browser. */
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
-	run: () =>
-		runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', '/test/gate/', '/test/e2e/']),
+	run: () => {
+		const others = ['gate', 'large', 'e2e'].map((folder) => `/test/${folder}/`);
+		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
+	},
+};
+
+/** What takes long for its size alone. */
+export const large: Step = {
+	name: 'large sets',
+	run: () => runJest('large', ['test/large']),
 };
 
 export const endToEnd: Step = {

@@ -1,6 +1,6 @@
-import { run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from '../integration/n8n.ts';
+import { getMany } from '../integration/parameters.ts';
+import { useSandbox } from '../integration/sandbox.ts';
 
 const contacts = 130_000;
 const sandbox = useSandbox({ contacts, plan: 'enterprise' });
