@@ -1,5 +1,6 @@
 import { Problem } from '../problem.ts';
 import { resources } from '../schemas/index.ts';
+import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
@@ -19,12 +20,7 @@ export function createRecord(writing: Writing, body: JsonObject): Answer {
 		...values,
 		id,
 		object: resource.object,
-		version: 1,
-		created_at: at,
-		updated_at: at,
-		deleted_at: null,
-		created_by: actor,
-		updated_by: actor,
+		...firstVersion(actor, at),
 	});
 	save(writing, undefined, record, body);
 	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });

@@ -12,6 +12,7 @@ import { invalidParameter } from '../problem.ts';
 import type { Route } from '../router.ts';
 import { resources } from '../schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../schemas/jobs.ts';
+import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { JobQueue } from './queue.ts';
@@ -120,11 +121,6 @@ function newJob(
 		succeeded: 0,
 		failed: 0,
 		request_id: c.get('requestId'),
-		version: 1,
-		created_at: at,
-		updated_at: at,
-		deleted_at: null,
-		created_by: actor,
-		updated_by: actor,
+		...firstVersion(actor, at),
 	}) as Job;
 }

@@ -90,3 +90,13 @@ export const sharedFields = {
 			examples: [{ contract_tier: 'gold' }],
 		}),
 };
+
+/** What the service notes of a record when it is made. */
+export const firstVersion = (actor: { type: string; id: string }, at: string) => ({
+	version: 1,
+	created_at: at,
+	updated_at: at,
+	deleted_at: null,
+	created_by: actor,
+	updated_by: actor,
+});
