@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { inWords } from './errorWords';
+import { parseJson } from './json';
 import { problemBody, type ProblemBody } from './problemBody';
 
 /** Why a request did not succeed, in the user's words and for programs. */
@@ -98,14 +99,6 @@ function messageIn(json: unknown): string | undefined {
 	if (!found.success) return undefined;
 	const { message, error_description: description, error } = found.data;
 	return message ?? description ?? (typeof error === 'object' ? error.message : error);
-}
-
-export function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 /** Whether an answer is HTML or XML. */

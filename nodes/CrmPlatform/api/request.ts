@@ -1,6 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
-import { isPage, parseJson, problemOf, unreadable, type Problem } from './errors';
+import { isPage, problemOf, unreadable, type Problem } from './errors';
+import { parseJson } from './json';
 import { delayBeforeNext, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
 import {

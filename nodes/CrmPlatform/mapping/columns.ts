@@ -31,7 +31,7 @@ export async function columnsOf(
 	empty: 'clear' | 'skip',
 ): Promise<ReadColumns> {
 	const { n8n, api, resource } = job;
-	const raw = n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true }) as unknown as Mapping;
+	const raw = mappingOf(n8n, parameter);
 	const zone = n8n.getTimezone();
 
 	const body = (given: Array<[Field, unknown]>): IDataObject => {
@@ -74,8 +74,12 @@ function reader(n8n: IExecuteFunctions, given: unknown): (item: number) => unkno
 
 /** The field the user chose to match on (upsert). */
 export function matchingColumn(job: Job, parameter: string): string | undefined {
-	const mapping = job.n8n.getNodeParameter(parameter, 0, {}) as unknown as Mapping;
-	return mapping.matchingColumns?.[0];
+	return mappingOf(job.n8n, parameter).matchingColumns?.[0];
+}
+
+/** The mapping as it is stored: its expressions are evaluated for each item, and not before. */
+function mappingOf(n8n: IExecuteFunctions, parameter: string): Mapping {
+	return n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true }) as unknown as Mapping;
 }
 
 /** Fields by name. What the service no longer has is left out, and the user is told. */

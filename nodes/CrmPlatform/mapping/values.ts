@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon';
 
 import type { Field } from '../api/fields';
+import { parseJson } from '../api/json';
 
 /**
  * What a user or an earlier node gave for a field, as the service takes it.
@@ -61,23 +62,15 @@ function choice(field: Field, value: unknown): unknown {
 function list(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	if (typeof value !== 'string') return [value];
-	const parsed = json(value);
+	const parsed = parseJson(value);
 	if (Array.isArray(parsed)) return parsed;
 	return value.split(',').map((part) => part.trim());
 }
 
 function structure(field: Field, value: unknown): unknown {
-	const parsed = typeof value === 'string' ? json(value) : value;
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
-}
-
-function json(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 function moment(
