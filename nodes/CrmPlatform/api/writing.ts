@@ -8,8 +8,11 @@ export interface WriteDescription {
 	fields: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
-	/** The parameter that names the field to match on, and the fields it takes (upsert). */
-	match?: { name: string; values: string[] };
+	/**
+	 * The parameter that names the field to match on, the fields it takes, and whether unique custom
+	 * fields are among them (upsert).
+	 */
+	match?: { name: string; values: string[]; takesCustomFields: boolean };
 	/** How the same is done for many records at once. */
 	batch?: BatchDescription;
 }
@@ -49,7 +52,11 @@ export function describeWrite(
 		(parameter) => choices(document, parameter).length > 0,
 	);
 	if (match?.name !== undefined) {
-		description.match = { name: match.name, values: choices(document, match) };
+		description.match = {
+			name: match.name,
+			values: choices(document, match),
+			takesCustomFields: match['x-custom-fields'] !== undefined,
+		};
 	}
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;

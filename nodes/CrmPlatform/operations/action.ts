@@ -1,6 +1,6 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
 import { collectionPath, recordPath, recordProperty } from './record';
 import { writing } from './write';
@@ -23,7 +23,7 @@ export function recordAction(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? [fieldsProperty('add')] : []),
+			...(asks ? fieldsProperties('add') : []),
 		],
 		write: ({ actions }) => actions[step],
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { ListDescription } from '../api/listing';
 import { pages, type Walk } from '../api/pages';
 import type { Query } from '../api/path';
-import { columnsOf } from '../mapping/columns';
+import { filtersOf } from '../mapping/filters';
 import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { offered } from './offered';
@@ -25,10 +25,10 @@ export function getMany(action: string): Operation {
 		async prepare(job) {
 			const list = await offered(job, 'list');
 			const summary = await offered(job, 'summary');
-			const filtersOf = await columnsOf(job, 'filters', list.filters, 'skip');
+			const read = await filtersOf(job, 'filters', list);
 			return async (item) => {
 				const simple = job.n8n.getNodeParameter('simplify', item) as boolean;
-				const query: Query = { ...(filtersOf(item) as Query), ...sortOf(job, list, item) };
+				const query: Query = { ...(read(item) as Query), ...sortOf(job, list, item) };
 				// Asking for less is faster than throwing away.
 				if (simple && list.fields !== undefined) query[list.fields] = summary;
 				const walk: Walk = { path: `/v1${job.resource.path}`, list, query, ...limitOf(job, item) };

@@ -1,7 +1,7 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
 import { batchOptions } from './batchOptions';
-import { blankNotice, fieldsProperty } from './fieldsProperty';
+import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { narrowed, type Narrowing } from './narrowed';
 import { offeredWrite } from './offered';
 import { collectionPath, recordId, recordPath, recordProperty } from './record';
@@ -33,7 +33,7 @@ export function change(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? [fieldsProperty('add', { addAllFields: only !== undefined })] : []),
+			...(asks ? fieldsProperties('add', { addAllFields: only !== undefined }) : []),
 			...(only ? [] : [blankNotice]),
 		],
 		options: batchOptions,
