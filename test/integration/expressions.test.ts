@@ -14,7 +14,7 @@ function contextOf(items: IDataObject[]) {
 	const { context } = executeContext({ credential, parameters: {}, items });
 	const n8n = context as unknown as IExecuteFunctions;
 	const { expression } = (context as unknown as { workflow: Workflow }).workflow;
-	return { n8n, expression, evaluations: jest.spyOn(context as ExecuteContext, 'evaluateExpression') };
+	return { n8n, expression, evaluations: jest.spyOn(context, 'evaluateExpression') };
 }
 
 /** What Expression.initExpressionEngine() does, which imports in a way jest cannot. */
@@ -113,8 +113,37 @@ const expression = fc.oneof(
 	{ weight: 2, arbitrary: fc.array(fc.oneof(text, code.map((inner) => `{{${inner}}}`)), { maxLength: 4 }).map((parts) => `=${parts.join('')}`) },
 );
 
+const leaves = ['text', '', 0, false, null, [], {}, ['x', [1]]];
+const keys = ['a', 'b c', '0', 'ünï', 'a.b', "it's"];
+
+/** Every leaf under every key, flat, one deeper, and in a list. */
+const everyJson = Object.fromEntries(
+	keys.flatMap((key, k) =>
+		leaves.flatMap((leaf, l) => [
+			[`${key}${l}`, leaf],
+			[`deep${k}_${l}`, { [key]: leaf, list: [leaf, { [key]: leaf }] }],
+		]),
+	),
+) as IDataObject;
+
+const stepTo = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
+
+const waysIn = keys.flatMap((key, k) =>
+	leaves.flatMap((_, l) => {
+		const deep = `$json.deep${k}_${l}`;
+		return [
+			`$json${stepTo(key + l)}`,
+			`$json${stepTo(key + l)}.missing`,
+			`${deep}${stepTo(key)}`,
+			`${deep}.list[0]`,
+			`${deep}.list[1]${stepTo(key)}`,
+			`${deep}.list[9]${stepTo(key)}.more`,
+		];
+	}),
+);
+
 describe.each(['legacy', 'vm'] as const)('with n8n’s engine %s,', (engine) => {
-	const { n8n, expression: engineOfNode } = contextOf([{}]);
+	const { n8n, evaluations, expression: engineOfNode } = contextOf([{}]);
 	beforeAll(async () => {
 		if (engine === 'vm') await startVmEngine();
 		await engineOfNode.acquireIsolate();
@@ -123,6 +152,14 @@ describe.each(['legacy', 'vm'] as const)('with n8n’s engine %s,', (engine) => 
 		await engineOfNode.releaseIsolate();
 		await Expression.disposeExpressionEngine();
 		Expression.setExpressionEngine('legacy');
+	});
+
+	test('every way into an item leads to the same value, without the engine', () => {
+		const expressions = waysIn.map((way) => `={{ ${way} }}`);
+		expectSame(n8n, everyJson, expressions);
+		evaluations.mockClear();
+		allTogether(n8n, expressions);
+		expect(evaluations).not.toHaveBeenCalled();
 	});
 
 	test('the values are those of the expressions one by one', () => {

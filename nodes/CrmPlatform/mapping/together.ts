@@ -21,7 +21,7 @@ export function together(n8n: IExecuteFunctions, codes: string[]): (item: number
 		if (!fits) return apart;
 		const results = attempt(() => n8n.evaluateExpression(expression, item));
 		fits = Array.isArray(results);
-		return fits ? (results as unknown as Evaluated[]) : apart;
+		return fits ? (results as Evaluated[]) : apart;
 	};
 }
 
