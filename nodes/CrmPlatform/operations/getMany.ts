@@ -19,7 +19,8 @@ export function getMany(action: string): Operation {
 			description: 'Read a list of records, filtered and sorted',
 		},
 
-		properties: () => [returnAll, limit, filters, simplifyProperty, options],
+		properties: () => [returnAll, limit, filters, simplifyProperty],
+		options,
 
 		async prepare(job) {
 			const list = await offered(job, 'list');
@@ -88,13 +89,7 @@ const filters = mapperProperty(
 	},
 );
 
-const options: INodeProperties = {
-	displayName: 'Options',
-	name: 'options',
-	type: 'collection',
-	placeholder: 'Add option',
-	default: {},
-	options: [
+const options: INodeProperties[] = [
 		{
 			displayName: 'Sort Name or ID',
 			name: 'sort',
@@ -104,5 +99,4 @@ const options: INodeProperties = {
 			description:
 				'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		},
-	],
-};
+];
