@@ -17,6 +17,7 @@ export function sendRequest(): Operation {
 		},
 
 		properties: () => [method, path, query, body],
+		output: null,
 
 		async prepare(job) {
 			// One header carries the key wherever the service takes one.

@@ -78,6 +78,7 @@ export function getResults(): Operation {
 		},
 
 		properties: (resource) => [recordProperty(resource), waitProperty],
+		output: null,
 
 		async prepare(job) {
 			return async (item) => {
