@@ -29,9 +29,7 @@ export function recordAction(
 
 		async prepare(job) {
 			const description = await offeredWrite(job);
-			const columns = asks
-				? await columnsOf(job, 'fields', description.fields, 'skip')
-				: undefined;
+			const columns = asks ? await columnsOf(job, 'fields', description.fields, 'skip') : undefined;
 			return writing(job, description, (item) => {
 				const collection = collectionPath(job, item);
 				const path = `${recordPath(job, item)}/${step}`;

@@ -7,6 +7,7 @@ import { filtersOf } from '../mapping/filters';
 import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { offered } from './offered';
+import { collectionPath } from './record';
 import { simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
@@ -31,11 +32,12 @@ export function getMany(action: string): Operation {
 				const query: Query = { ...(read(item) as Query), ...sortOf(job, list, item) };
 				// Asking for less is faster than throwing away.
 				if (simple && list.fields !== undefined) query[list.fields] = summary;
-				const walk: Walk = { path: `/v1${job.resource.path}`, list, query, ...limitOf(job, item) };
+				const walk: Walk = { path: collectionPath(job, item), list, query, ...limitOf(job, item) };
 
 				const records: IDataObject[] = [];
 				for await (const page of pages(job.api.send, walk)) {
-					for (const record of page.records) records.push(simple ? simplified(record, summary) : record);
+					for (const record of page.records)
+						records.push(simple ? simplified(record, summary) : record);
 				}
 				return records;
 			};
@@ -90,13 +92,13 @@ const filters = mapperProperty(
 );
 
 const options: INodeProperties[] = [
-		{
-			displayName: 'Sort Name or ID',
-			name: 'sort',
-			type: 'options',
-			typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
-			default: '',
-			description:
-				'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-		},
+	{
+		displayName: 'Sort Name or ID',
+		name: 'sort',
+		type: 'options',
+		typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
+		default: '',
+		description:
+			'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
 ];
