@@ -8,7 +8,7 @@ export function otherLives(): Life[] {
 		{
 			resource: 'job',
 			// So many that the job cannot be done before it is canceled.
-			input: Array.from({ length: 20_000 }, (_, i) => ({ name: `${randomUUID()}` })),
+			input: Array.from({ length: 20_000 }, () => ({ name: randomUUID() })),
 			links: [
 				{
 					name: 'startImport',
