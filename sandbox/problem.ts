@@ -16,6 +16,7 @@ export const problems = {
 	job_not_finished: [409, 'The job has no results yet'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
 	results_expired: [410, 'The results of the job are no longer kept'],
+	version_sunset: [410, 'This is not there any more'],
 	version_mismatch: [412, 'The record has changed in the meantime'],
 	payload_too_large: [413, 'The body is too large'],
 	unsupported_media_type: [415, 'The body has to be JSON'],

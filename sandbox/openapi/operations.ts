@@ -46,7 +46,7 @@ export function list(resource: Resource) {
 		description:
 			`Lists ${many} page by page. Give next_cursor as cursor, with the same filters and sort, ` +
 			'for the next page.' +
-			(hasCustomFields(resource) ? ' Custom fields filter as custom_fields.<key>.' : ''),
+			(hasCustomFields(resource) ? ' Custom fields filter as `custom_fields.<key>`.' : ''),
 		parameters: listParameters(resource),
 		responses: {
 			200: {
