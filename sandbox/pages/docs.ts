@@ -74,6 +74,8 @@ export function docsRoutes(scriptFile = findScript()): Route[] {
 						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
 					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
 				}
+				// Relative to the description, Scalar would call //v1/contacts.
+				const servers = [{ url: new URL(c.req.url).origin }];
 				c.header('Content-Security-Policy', policy);
 				c.header('X-Content-Type-Options', 'nosniff');
 				return c.html(
@@ -87,7 +89,7 @@ export function docsRoutes(scriptFile = findScript()): Route[] {
 							</head>
 							<body>
 								<script id="api-reference"
-									data-configuration="${JSON.stringify(configuration)}"></script>
+									data-configuration="${JSON.stringify({ ...configuration, servers })}"></script>
 								<script src="${scriptPath}"></script>
 							</body>
 						</html>`,
