@@ -18,7 +18,7 @@ import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { docsPath } from './pages/docs-path.ts';
-import { docsRoutes } from './pages/docs.ts';
+import { docsRoutes, findScript } from './pages/docs.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './plans.ts';
@@ -122,7 +122,7 @@ function serviceRoutes(service: Service): Route[] {
 		...oauthRoutes(service),
 		...signInRoutes(service),
 		...settingsRoutes(service),
-		...docsRoutes(),
+		...docsRoutes(findScript()),
 		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];

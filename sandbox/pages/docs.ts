@@ -61,7 +61,7 @@ const configuration = {
  *
  * @param scriptFile where Scalar's script is, if it is anywhere
  */
-export function docsRoutes(scriptFile = findScript()): Route[] {
+export function docsRoutes(scriptFile: string | undefined): Route[] {
 	let script: string | undefined;
 	return [
 		{
@@ -113,8 +113,8 @@ export function docsRoutes(scriptFile = findScript()): Route[] {
 	];
 }
 
-/** Looked for from the program that runs, as this file is loaded as a module of either kind. */
-function findScript(): string | undefined {
+/** Scalar's script, looked for from the program that runs: jest loads this file as CommonJS. */
+export function findScript(): string | undefined {
 	try {
 		const main = createRequire(process.argv[1]!).resolve('@scalar/api-reference');
 		const file = join(dirname(main), 'browser', 'standalone.js');
