@@ -1,13 +1,16 @@
-import { anyRecords } from '../collection/custom-objects.ts';
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
+import { anyRecords } from '../schemas/custom-objects.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { actionPaths } from './actions.ts';
 import { batchPaths } from './batch.ts';
 import { discoveryPaths, discoveryTag } from './discovery.ts';
+import { eventPaths, eventSchemas } from './events.ts';
+import { eventWebhooks } from './event-webhooks.ts';
 import { jobPaths, jobSchemas } from './jobs.ts';
 import { capital, namesOf } from './names.ts';
 import { authorizePaths } from './oauth-authorize.ts';
@@ -20,6 +23,7 @@ import { always, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
 import { tagPaths } from './tags.ts';
+import { webhookPaths, webhookSchemas } from './webhooks.ts';
 
 const all: readonly Resource[] = [...resources, anyRecords('{key}')];
 
@@ -35,12 +39,13 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...[...all, jobs].map((resource) => ({
+		...[...all, jobs, webhooks].map((resource) => ({
 			name: resource.name,
 			// What it is called in the documentation; names are as in the path.
 			'x-displayName': capital(namesOf(resource).many),
 			description: resource.description,
 		})),
+		{ name: 'events', description: 'What has happened to records in the last 30 days.' },
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 		oauthTag,
 		discoveryTag,
@@ -51,6 +56,8 @@ export const openApiDocument = () => ({
 		...ofAll(tagPaths),
 		...ofAll(batchPaths),
 		...jobPaths(),
+		...webhookPaths(),
+		...eventPaths(),
 		'/v1/users/me': {
 			get: {
 				operationId: 'getCurrentUser',
@@ -74,6 +81,7 @@ export const openApiDocument = () => ({
 		...tokenPaths,
 		...discoveryPaths,
 	},
+	webhooks: eventWebhooks(),
 	components: {
 		securitySchemes: {
 			apiKey: {
@@ -89,6 +97,8 @@ export const openApiDocument = () => ({
 		schemas: {
 			...ofAll(resourceSchemas),
 			...jobSchemas(),
+			...webhookSchemas(),
+			...eventSchemas(),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
 			...oauthSchemas,

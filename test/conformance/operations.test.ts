@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
-import { anyRecords } from '../../sandbox/collection/custom-objects.ts';
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
 import { namesOf } from '../../sandbox/openapi/names.ts';
+import { anyRecords } from '../../sandbox/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';
 import { useSandbox } from '../integration/sandbox.ts';
