@@ -57,9 +57,9 @@ async function observe(sandbox: Sandbox, prism: string): Promise<Sandbox> {
 	};
 }
 
-/** A request may be wrong, if the service says so as well; an answer never. */
+/** A request may be wrong, if the service says so as well, of a batch item by item; an answer never. */
 function unexcused({ statusCode, headers }: IncomingMessage): Finding[] {
 	const findings = JSON.parse(String(headers['sl-violations'] ?? '[]')) as Finding[];
-	const isRefusal = statusCode! >= 400 && statusCode! < 500;
+	const isRefusal = statusCode === 207 || (statusCode! >= 400 && statusCode! < 500);
 	return findings.filter(({ location }) => location[0] !== 'request' || !isRefusal);
 }

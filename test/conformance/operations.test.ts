@@ -74,7 +74,10 @@ async function bodyFor({ id, described }: Operation, resource: Resource): Promis
 	return { ...example, items: [{ ...values, ...target }] };
 }
 
-const api = operations.filter(({ path }) => /^\/(v1\/(?!jobs)|contacts$)/.test(path));
+/** Jobs come below; webhooks need somebody who listens, and have tests of their own. */
+const api = operations.filter(({ path }) =>
+	/^\/(v1\/(?!jobs|webhooks|events\/)|contacts$)/.test(path),
+);
 
 test.each(api)('$id: the example is taken, and the answer is as described', async (operation) => {
 	const { method, path, described } = operation;

@@ -1,9 +1,10 @@
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
-import type { Json } from './in-process.ts';
 
-const document: Json = openApiDocument();
+type Methods = Record<string, { responses: object } | undefined>;
 
-const templates = Object.keys(document.paths).map((path) => ({
+const paths = openApiDocument().paths as unknown as Record<string, Methods>;
+
+const templates = Object.keys(paths).map((path) => ({
 	path,
 	// A path without parameters comes first: /v1/users/me is not /v1/users/{id}.
 	parameters: path.split('{').length,
@@ -19,7 +20,7 @@ templates.sort((one, other) => one.parameters - other.parameters);
 export function refuseUndescribed(method: string, url: string, status: number): void {
 	const [pathname = ''] = url.split('?');
 	const found = templates.find(({ pattern }) => pattern.test(pathname));
-	const operation = found && document.paths[found.path][method.toLowerCase()];
+	const operation = found && paths[found.path]?.[method.toLowerCase()];
 	if (!operation || String(status) in operation.responses) return;
 	throw new Error(`${method} ${found.path} is not described to answer ${status}.`);
 }
