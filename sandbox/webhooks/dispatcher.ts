@@ -55,7 +55,13 @@ export class Dispatcher {
 		// The receiver's clock is the real one, whatever the service's was moved to.
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
-		const outcome = await post(webhook.url, body, headers, this.isPrivateAllowed);
+		const outcome = await post(
+			webhook.url,
+			body,
+			headers,
+			this.isPrivateAllowed,
+			store.closed,
+		);
 		const attempt = {
 			started_at: new Date(startedAt).toISOString(),
 			duration_ms: Math.round(performance.now() - begin),
