@@ -7,6 +7,7 @@ import { columnsOf } from '../mapping/columns';
 import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { offered } from './offered';
+import { collectionPath } from './record';
 import { simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
@@ -31,7 +32,7 @@ export function getMany(action: string): Operation {
 				const query: Query = { ...(filtersOf(item) as Query), ...sortOf(job, list, item) };
 				// Asking for less is faster than throwing away.
 				if (simple && list.fields !== undefined) query[list.fields] = summary;
-				const walk: Walk = { path: `/v1${job.resource.path}`, list, query, ...limitOf(job, item) };
+				const walk: Walk = { path: collectionPath(job, item), list, query, ...limitOf(job, item) };
 
 				const records: IDataObject[] = [];
 				for await (const page of pages(job.api.send, walk)) {
