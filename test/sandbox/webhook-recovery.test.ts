@@ -109,7 +109,8 @@ test('what was answered but not yet delivered when the process is killed arrives
 		});
 		return response.json();
 	};
-	const { secret } = await post('/v1/webhooks', { url: receiver.url, events: ['contact.created'] });
+	const subscription = { url: receiver.url, events: ['contact.created'] };
+	const { secret } = await post('/v1/webhooks', subscription);
 	const expected = Array.from({ length: 15 }, (_, i) => `${i}`);
 	for (const name of expected) await post('/v1/contacts', { last_name: name });
 	await receiver.events(10);
