@@ -194,3 +194,14 @@ test('a delivery is read, and retried when asked for', async () => {
 	expect([refused.status, refused.body.code]).toEqual([409, 'webhook_not_active']);
 	expect((await get(`${path}/dlv_x`)).status).toBe(404);
 });
+
+test('what time alone does is delivered without anybody asking', async () => {
+	const { receiver, subscribe, post, advance } = sandbox;
+	await subscribe('message.*');
+	const message = { channel: 'email', direction: 'outbound', to: ['a@x.example'], text: 'x' };
+	await post('/v1/messages', message);
+	await receiver.events(1);
+	await advance(60);
+	const types = (await receiver.events(6)).map(({ type }) => type);
+	expect(types).toEqual(expect.arrayContaining(['message.sent', 'message.delivered']));
+});

@@ -151,3 +151,15 @@ test('a subscription is not told about itself, another one is', async () => {
 		]),
 	);
 });
+
+test('a subscription to an object that is gone can still be changed', async () => {
+	const { subscribe, post, patch, delete: remove } = sandbox;
+	const names = { label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' };
+	const ships = await post('/v1/custom-objects', { key: 'ships', ...names });
+	const { id } = await subscribe('custom.ships.*');
+	await remove(`/v1/custom-objects/${ships.body.id}`);
+	const paused = await patch(`/v1/webhooks/${id}`, { status: 'paused' });
+	expect(paused.body).toMatchObject({ status: 'paused', events: ['custom.ships.*'] });
+	const again = await post('/v1/webhooks', { url: 'https://x.example', events: ['custom.ships.*'] });
+	expect(again.status).toBe(422);
+});
