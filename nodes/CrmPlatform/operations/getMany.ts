@@ -36,7 +36,8 @@ export function getMany(action: string): Operation {
 
 				const records: IDataObject[] = [];
 				for await (const page of pages(job.api.send, walk)) {
-					for (const record of page.records) records.push(simple ? simplified(record, summary) : record);
+					for (const record of page.records)
+						records.push(simple ? simplified(record, summary) : record);
 				}
 				return records;
 			};
@@ -91,13 +92,13 @@ const filters = mapperProperty(
 );
 
 const options: INodeProperties[] = [
-		{
-			displayName: 'Sort Name or ID',
-			name: 'sort',
-			type: 'options',
-			typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
-			default: '',
-			description:
-				'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-		},
+	{
+		displayName: 'Sort Name or ID',
+		name: 'sort',
+		type: 'options',
+		typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
+		default: '',
+		description:
+			'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
 ];
