@@ -5,7 +5,8 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
-import { pages } from '../api/pages';
+import { readPage } from '../api/page';
+import type { Query } from '../api/path';
 import { opened } from './opened';
 
 /** Records a list shows at a time. */
@@ -25,12 +26,10 @@ export async function searchRecords(
 	const { list } = description;
 	if (!list) throw new Error(`The service does not list ${resource.path}. Pick the record by its id.`);
 
-	const query = filter && list.search !== undefined ? { [list.search]: filter } : {};
-	const path = `/v1${resource.path}`;
-	const from = cursor === undefined ? {} : { cursor };
-	const walk = pages(api.send, { path, list, query, limit: pageSize, ...from });
-	const { value: page } = await walk.next();
-	if (!page) return { results: [] };
+	const query: Query = { [list.cursor]: cursor };
+	if (filter && list.search !== undefined) query[list.search] = filter;
+	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
+	const page = await readPage(api.send, `/v1${resource.path}`, query);
 
 	const items = page.records.map(listItem);
 	const wanted = (filter ?? '').toLowerCase();
