@@ -35,11 +35,19 @@ export function problemOf(answer: Answer): Problem {
 	const { status, headers, text } = answer;
 	// Where there is no API, a web server says so with a page.
 	if (status === 404 && isPage(text)) return unreadable(answer, 'JSON');
-	const json = parseJson(text);
+	return problemIn(status, parseJson(text), headers['x-request-id']);
+}
+
+/**
+ * The problem a JSON body tells of: of a whole answer, or of one item of a batch.
+ *
+ * @param sentId the answer's request id, where the body has none
+ */
+export function problemIn(status: number, json: unknown, sentId?: string): Problem {
 	const parsed = problemBody.safeParse(json);
 	const body: ProblemBody = parsed.success ? parsed.data : {};
 	const said = body.detail ?? messageIn(json) ?? body.title;
-	const requestId = body.request_id ?? headers['x-request-id'];
+	const requestId = body.request_id ?? sentId;
 	const { message, advice } = inWords(status, body, said);
 
 	const lines = [

@@ -2,7 +2,7 @@ import { sleep } from 'n8n-workflow';
 
 import { isPage, problemOf, unreadable, type Problem } from './errors';
 import { parseJson } from './json';
-import { delayBeforeNext, rateWindow, type RateWindow } from './pace';
+import { delayBeforeNext, latest, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
 import {
 	decideRetry,
@@ -52,6 +52,8 @@ interface SenderOptions {
 	policy?: RetryPolicy;
 	/** Milliseconds one answer may take. */
 	timeout?: number;
+	/** Told before each wait of how many milliseconds it will be. */
+	waiting?(ms: number): void;
 }
 
 export type Sender = (request: ApiRequest) => Promise<Outcome>;
@@ -67,6 +69,18 @@ export function createSender(options: SenderOptions): Sender {
 	const { transport, address, signal, clock = systemClock, policy = retryPolicy } = options;
 	const timeout = options.timeout ?? 60_000;
 	let window: RateWindow | undefined;
+	let underWay = 0;
+
+	const answerTo = async (http: HttpRequest) => {
+		underWay += 1;
+		const answer = await transport(http);
+		underWay -= 1;
+		if ('headers' in answer) {
+			const now = clock.now();
+			window = latest(window, rateWindow(answer.headers, now), now);
+		}
+		return answer;
+	};
 
 	return async (request) => {
 		const http = httpRequest(request, address, timeout);
@@ -76,15 +90,16 @@ export function createSender(options: SenderOptions): Sender {
 
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
+			options.waiting?.(ms);
 			await clock.sleep(ms, signal);
 			waited += ms;
 		};
 
 		for (;;) {
-			await wait(Math.min(delayBeforeNext(window, clock.now()), policy.longestWait - waited));
+			const delay = delayBeforeNext(window, underWay, clock.now());
+			await wait(Math.min(delay, policy.longestWait - waited));
 
-			const answer = await transport(http);
-			if ('headers' in answer) window = rateWindow(answer.headers, clock.now()) ?? window;
+			const answer = await answerTo(http);
 			const outcome = read(answer, address);
 			if (outcome.ok) return outcome;
 

@@ -1,6 +1,6 @@
 import { fieldsOf, type Field } from './fields';
-import { resolve, type OpenApiDocument, type PathItem } from './openapi';
-import { choices, jsonSchema, parametersIn } from './schema';
+import { pathItemAt, pathOfPost, resolve, type OpenApiDocument, type PathItem } from './openapi';
+import { choices, flatten, jsonSchema, parametersIn } from './schema';
 
 /** How one kind of record is written. */
 export interface WriteDescription {
@@ -10,11 +10,28 @@ export interface WriteDescription {
 	idempotencyHeader?: string;
 	/** The parameter that names the field to match on, and the fields it takes (upsert). */
 	match?: { name: string; values: string[] };
+	/** How the same is done for many records at once. */
+	batch?: BatchDescription;
 }
 
-/** Reads what a write operation takes. */
+/** How many records are written by one request. */
+export interface BatchDescription {
+	/** Path from the collection on, such as `/batch/create`. */
+	path: string;
+	/** The member of the body that holds the records. */
+	items: string;
+	/** Most records in one request. */
+	maximum: number;
+}
+
+/**
+ * Reads what a write operation takes.
+ *
+ * @param collection path of the collection in the document
+ */
 export function describeWrite(
 	document: OpenApiDocument,
+	collection: string,
 	pathItem: PathItem,
 	verb: 'post' | 'put' | 'patch' | 'delete',
 ): WriteDescription {
@@ -34,5 +51,26 @@ export function describeWrite(
 	if (match?.name !== undefined) {
 		description.match = { name: match.name, values: choices(document, match) };
 	}
+	const batch = describeBatch(document, collection, operation['x-batch']);
+	if (batch) description.batch = batch;
 	return description;
+}
+
+function describeBatch(
+	document: OpenApiDocument,
+	collection: string,
+	operationId: string | undefined,
+): BatchDescription | undefined {
+	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
+	if (!path?.startsWith(`${collection}/`)) return undefined;
+	const requestBody = pathItemAt(document, path)?.post?.requestBody;
+	const { properties = {} } = flatten(document, jsonSchema(resolve(document, requestBody ?? {})) ?? {});
+	for (const [items, schema] of Object.entries(properties)) {
+		const { type, maxItems } = flatten(document, schema);
+		// Without a limit of the service's own, what is sent may be refused as too much.
+		if (type === 'array' && maxItems !== undefined) {
+			return { path: path.slice(collection.length), items, maximum: maxItems };
+		}
+	}
+	return undefined;
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 import type { Mark } from '../api/changes';
-import type { Query } from '../api/path';
 import type { Job, Run } from '../model';
+import type { Reading } from './reading';
 
 /** How far the lists of a node were read, kept in the workflow. */
 export interface LastRun {
-	/** Where the list with these filters goes on; undefined where it was never read. */
-	markOf(filters: Query): Mark | undefined;
-	reached(filters: Query, mark: Mark): void;
+	/** Where a list with these filters goes on; undefined where it was never read. */
+	markOf(reading: Reading): Mark | undefined;
+	reached(reading: Reading, mark: Mark): void;
 	/** The run, after whose last item the marks are kept. */
 	keepingAfter(run: Run): Run;
 }
@@ -21,14 +21,14 @@ const mostKept = 1000;
  * On Fail, those of the items that succeeded. More a node cannot know: n8n stores them after the
  * execution, and does so too if a later node has failed.
  */
-export function lastRunOf({ n8n, api, resource }: Job): LastRun {
+export function lastRunOf({ n8n, api }: Job): LastRun {
 	const data = n8n.getWorkflowStaticData('global');
 	// Under the node's id: n8n's own place for a node goes by its name, and is lost with a rename.
 	const place = `crmPlatform:${n8n.getNode().id}`;
 	const marks = new Map(Object.entries((data[place] ?? {}) as unknown as Record<string, Mark>));
 	const reached = new Map<string, Mark>();
-	const keyOf = (filters: Query) =>
-		createHash('sha256').update(JSON.stringify([resource.path, filters])).digest('base64url');
+	const keyOf = ({ path, query }: Reading) =>
+		createHash('sha256').update(JSON.stringify([path, query])).digest('base64url');
 
 	if (n8n.getMode() === 'manual') {
 		api.notices.add(
@@ -46,9 +46,9 @@ export function lastRunOf({ n8n, api, resource }: Job): LastRun {
 	};
 
 	return {
-		markOf: (filters) => marks.get(keyOf(filters)),
+		markOf: (reading) => marks.get(keyOf(reading)),
 
-		reached: (filters, mark) => void reached.set(keyOf(filters), mark),
+		reached: (reading, mark) => void reached.set(keyOf(reading), mark),
 
 		keepingAfter(run) {
 			let left = n8n.getInputData().length;

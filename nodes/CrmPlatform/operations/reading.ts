@@ -8,6 +8,9 @@ import { simplified } from './simplify';
 
 /** What a user asks of a list for one item. */
 export interface Reading {
+	/** Collection path with version prefix. */
+	path: string;
+	list: ListDescription;
 	/** Filters and order. */
 	query: Query;
 	/** How many records are wanted; all where absent. */
@@ -31,25 +34,33 @@ interface Options {
 
 export type ChangedSince = 'ever' | 'lastRun' | 'moment';
 
+/** What a list is and can be asked, and what the user filters by. */
+interface Asked {
+	/** Collection path with version prefix. */
+	path: string;
+	list: ListDescription;
+	since: ChangedSince;
+	filters: Query;
+	/** The fields of a simplified record. */
+	summary: string[];
+}
+
 /**
  * Reads an item's parameters.
  *
- * @param filters as the service takes them
- * @param summary the fields of a simplified record
  * @throws Error in the user's words for what cannot be meant, and what the service does not offer
  */
 export function readingOf(
 	n8n: IExecuteFunctions,
 	item: number,
-	list: ListDescription,
-	since: ChangedSince,
-	filters: Query,
-	summary: string[],
+	{ path, list, since, filters, summary }: Asked,
 ): Reading {
 	const options = n8n.getNodeParameter('options', item, {}) as Options;
 	const query = { ...filters };
 	if (options.sort && list.sort) query[list.sort.name] = options.sort;
 	const reading: Reading = {
+		path,
+		list,
 		query,
 		onePage: options.onePage ?? false,
 		cursors: wholeNumber('Parallel Reads', options.parallelReads ?? 4),
@@ -61,9 +72,9 @@ export function readingOf(
 	if (n8n.getNodeParameter('simplify', item)) reading.names = summary;
 
 	if (since === 'ever') return reading;
-	if (since === 'moment') query[changed(list).since] = momentOf(n8n, item);
+	if (since === 'moment') query[changedIn(list).since] = momentOf(n8n, item);
 	if (n8n.getNodeParameter('includeDeleted', item, false)) {
-		const { field, parameter } = deleted(list);
+		const { field, parameter } = deletedIn(list);
 		query[parameter] = true;
 		// Among deleted and other records, this tells which is which.
 		if (reading.names) reading.names = [...summary.slice(0, -1), field];
@@ -76,31 +87,30 @@ export function output({ names }: Reading): (record: IDataObject) => IDataObject
 	return names ? (record) => simplified(record, names) : (record) => record;
 }
 
-/** Asking for less is faster than throwing away. */
-export function fieldsAsked(list: ListDescription, { names }: Reading, ...needed: string[]): Query {
-	if (!names || list.fields === undefined) return {};
-	return { [list.fields]: [...new Set([...names, ...needed])] };
+/**
+ * The reading with the fields it needs, where the service lets one choose: asking for less is
+ * faster than throwing away.
+ *
+ * @param needed a field that is needed for reading, and perhaps not put out
+ */
+export function asking(reading: Reading, needed?: string): Reading {
+	const { list, names, query } = reading;
+	if (!names || list.fields === undefined) return reading;
+	const fields = [...new Set([...names, ...(needed === undefined ? [] : [needed])])];
+	return { ...reading, query: { ...query, [list.fields]: fields } };
 }
 
 /** @throws Error in the user's words where the service cannot be asked for changes */
-export function changed({ changed: found }: ListDescription) {
-	if (found) return found;
+export function changedIn({ changed }: ListDescription): NonNullable<ListDescription['changed']> {
+	if (changed) return changed;
 	throw new Error(
 		'Changed Since: the service does not list records by when they were changed. Choose Ever, and filter what you need.',
 	);
 }
 
-function deleted({ deleted: found }: ListDescription) {
-	if (found) return found;
+function deletedIn({ deleted }: ListDescription): NonNullable<ListDescription['deleted']> {
+	if (deleted) return deleted;
 	throw new Error('Include Deleted: the service does not list deleted records. Turn it off.');
-}
-
-function momentOf(n8n: IExecuteFunctions, item: number): string {
-	const given: unknown = n8n.getNodeParameter('moment', item, '');
-	const field: Field = { ...momentField };
-	const value = apiValue(field, given, n8n.getTimezone());
-	if (typeof value === 'string') return value;
-	throw new Error('Moment: it is empty. Give the moment from which on changes are wanted.');
 }
 
 const momentField: Field = {
@@ -111,6 +121,13 @@ const momentField: Field = {
 	kind: 'dateTime',
 	required: true,
 };
+
+function momentOf(n8n: IExecuteFunctions, item: number): string {
+	const given: unknown = n8n.getNodeParameter('moment', item, '');
+	const value = apiValue(momentField, given, n8n.getTimezone());
+	if (typeof value === 'string') return value;
+	throw new Error('Moment: it is empty. Give the moment from which on changes are wanted.');
+}
 
 function wholeNumber(label: string, given: unknown): number {
 	const number = Math.floor(Number(given));
