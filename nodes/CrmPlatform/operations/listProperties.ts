@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { mapperProperty } from './fieldsProperty';
+import { usualCursors } from './reading';
 import { simplifyProperty } from './simplify';
 
 const returnAll: INodeProperties = {
@@ -109,7 +110,7 @@ export const listOptions: INodeProperties[] = [
 		name: 'parallelReads',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 10 },
-		default: 4,
+		default: usualCursors,
 		description:
 			'How many pages of a large list are read at once with Return All; 1 reads one after the other. It needs a list in the order of creation, which is the usual one.',
 	},
