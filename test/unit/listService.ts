@@ -15,6 +15,7 @@ type Write = 'create' | 'delete' | 'nothing';
 export const writes = fc.array(fc.constantFrom<Write>('create', 'delete', 'nothing'), {
 	minLength: 1,
 	maxLength: 50,
+	size: 'max',
 });
 
 /** The list of a service in memory, by cursor, in the order of creation: `sort` turns it round. */

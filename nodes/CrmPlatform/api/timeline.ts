@@ -44,15 +44,15 @@ export function divide(
 	{ left, parts, now }: { left: number; parts: number; now: number },
 ): Division | undefined {
 	const times = records.map((record) => timeOf(record, field));
-	const [first = NaN] = times;
-	const last = times.at(-1) ?? NaN;
+	const first = times[0] ?? 0;
+	const last = times.at(-1) ?? 0;
 	const forward = direction === 'ascending';
 	// A time that cannot be read is not a number, and in no order.
 	const isOrdered = times.every((time, i) => {
 		const earlier = times[i - 1] ?? first;
 		return forward ? earlier <= time : earlier >= time;
 	});
-	if (!isOrdered || first === last) return undefined;
+	if (times.length === 0 || !isOrdered || first === last) return undefined;
 
 	const begin = forward ? last : last + 1;
 	const room = forward ? (span.before ?? now) - begin : begin - (span.from ?? 0);
