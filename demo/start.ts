@@ -49,6 +49,8 @@ async function main(): Promise<void> {
 		db: join(DATA, 'sandbox.sqlite'),
 		contacts: SANDBOX_CONTACTS,
 		apiKey: state.apiKey,
+		// n8n listens on this machine.
+		allowPrivateWebhooks: true,
 	});
 	onStopSignal(() => sandbox.close());
 	const n8n = startN8n(

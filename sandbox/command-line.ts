@@ -17,7 +17,9 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --api-key KEY             the API key to accept (made up)
   --plan NAME               ${planList} requests per minute (starter)
   --requests-per-minute N   instead of what the plan allows
-  --faults                  lets tests ask for faults at /_sandbox/faults
+  --allow-private-webhooks  lets webhooks be sent to this machine and its network
+  --faults                  lets tests ask for faults at /_sandbox/faults, and move the
+                            clock at /_sandbox/clock
   --help                    shows this
 
 API keys and OAuth clients are made at /settings/api. Who can sign in there:
@@ -51,6 +53,7 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 				1_000_000,
 			),
 		}),
+		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
 		faults: given.faults ?? false,
 	};
 }
@@ -66,6 +69,7 @@ function parse(args: string[]) {
 			'api-key': string,
 			plan: string,
 			'requests-per-minute': string,
+			'allow-private-webhooks': boolean,
 			faults: boolean,
 			help: boolean,
 		};

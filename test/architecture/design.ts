@@ -77,7 +77,7 @@ export const design: Record<string, Part> = {
 	},
 	sandbox: {
 		files: ['sandbox/**'],
-		imports: ['hono', '@hono/node-server', 'zod', 'node:**'],
+		imports: ['hono', '@hono/node-server', 'zod', 'axios', 'ipaddr.js', 'standardwebhooks', 'node:**'],
 	},
 	tools: {
 		files: ['tools/**'],

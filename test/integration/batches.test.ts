@@ -15,7 +15,9 @@ const found = async (name: string) =>
 	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
 
 const writes = async () =>
-	(await sandbox.requests()).filter(({ method, path }) => method !== 'GET' && path !== '/openapi.json');
+	(await sandbox.requests()).filter(
+		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
+	);
 
 /** Contacts made without the node. */
 async function given(name: string, count: number): Promise<string[]> {
@@ -30,7 +32,10 @@ async function given(name: string, count: number): Promise<string[]> {
 describe('many items', () => {
 	test('are created by one request for a hundred, each linked to its item', async () => {
 		const items = people('many', 250);
-		const { items: output, decryptions } = await run({ parameters: create('contact', automatic), items });
+		const { items: output, decryptions } = await run({
+			parameters: create('contact', automatic),
+			items,
+		});
 		expect(output).toHaveLength(250);
 		for (const [i, { json, pairedItem }] of output.entries()) {
 			expect({ email: json.email, pairedItem }).toEqual({
@@ -47,7 +52,10 @@ describe('many items', () => {
 	test('are updated and deleted by one request', async () => {
 		const ids = await given('change', 20);
 		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
-		const changed = await run({ parameters: update('contact', '={{ $json.id }}', automatic), items });
+		const changed = await run({
+			parameters: update('contact', '={{ $json.id }}', automatic),
+			items,
+		});
 		expect(changed.items.map(({ json }) => json.first_name)).toEqual(
 			items.map(({ first_name: name }) => name),
 		);
@@ -73,20 +81,31 @@ describe('many items', () => {
 
 	test('go one by one where the user wants it, and in batches of the size they choose', async () => {
 		const parameters = create('contact', automatic);
-		await run({ parameters: { ...parameters, options: { batchSize: 1 } }, items: people('single', 3) });
+		await run({
+			parameters: { ...parameters, options: { batchSize: 1 } },
+			items: people('single', 3),
+		});
 		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts'));
 		await sandbox.clear();
-		await run({ parameters: { ...parameters, options: { batchSize: 2 } }, items: people('pair', 4) });
+		await run({
+			parameters: { ...parameters, options: { batchSize: 2 } },
+			items: people('pair', 4),
+		});
 		expect(await writes()).toHaveLength(2);
 	});
 
 	test('for one record leave what the last of them says', async () => {
 		const [id = ''] = await given('last', 1);
 		const { items } = await run({
-			parameters: { ...update('contact', id, { first_name: '={{ $json.n }}' }), options: { batchSize: 2 } },
+			parameters: {
+				...update('contact', id, { first_name: '={{ $json.n }}' }),
+				options: { batchSize: 2 },
+			},
 			items: Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
 		});
-		expect(items.map(({ json }) => json.version)).toEqual(Array.from({ length: 12 }, (_, i) => i + 2));
+		expect(items.map(({ json }) => json.version)).toEqual(
+			Array.from({ length: 12 }, (_, i) => i + 2),
+		);
 		expect(items.at(-1)?.json.first_name).toBe('Try 11');
 	});
 });
@@ -109,7 +128,9 @@ describe('an item that fails', () => {
 			items: items('linked'),
 			continueOnFail: true,
 		});
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2, 3, 4].map((item) => ({ item })));
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(
+			[0, 1, 2, 3, 4].map((item) => ({ item })),
+		);
 		expect(output[2]?.json).toMatchObject({
 			error: expect.stringMatching(/email/i),
 			details: { status: 422, code: 'validation_failed', request_id: expect.any(String) },
@@ -125,7 +146,9 @@ describe('an item that fails', () => {
 		await expect(failing).rejects.toMatchObject({
 			httpCode: '422',
 			context: { itemIndex: 2 },
-			description: expect.stringMatching(/Of 35 items 19 were done, 1 failed \(2\) and 15 were not tried/),
+			description: expect.stringMatching(
+				/Of 35 items 19 were done, 1 failed \(2\) and 15 were not tried/,
+			),
 		});
 		expect(await found('stop')).toBe(19);
 	});
@@ -142,67 +165,4 @@ describe('an item that fails', () => {
 			3,
 		]);
 	});
-});
-
-describe('a batch whose first try goes wrong', () => {
-	test.each([
-		['500', { status: 500 }],
-		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
-		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
-		['a dropped connection before the effect', { drop: 'before' }],
-		['a dropped connection after the effect', { drop: 'after' }],
-		['malformed JSON', { malformed: true }],
-		['fewer results than items', { status: 207, body: { results: [], summary: {} } }],
-	])('with %s is done once', async (kind, fault) => {
-		const name = `once-${kind.replace(/\W+/g, '-')}`.toLowerCase();
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, ...fault });
-		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 3) });
-		expect(items).toHaveLength(3);
-		expect(await found(name)).toBe(3);
-		expect(new Set((await writes()).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-	});
-
-	test('with 413 is sent in halves', async () => {
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, status: 413 });
-		const { items } = await run({ parameters: create('contact', automatic), items: people('half', 5) });
-		expect(items.map(({ json }) => json.email)).toEqual(people('half', 5).map(({ email }) => email));
-		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
-	});
-});
-
-describe('a batch that goes wrong for good', () => {
-	test('fails each of its items', async () => {
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
-		const { items } = await run({
-			parameters: { ...create('contact', automatic), options: { batchSize: 2 } },
-			items: people('refused', 4),
-			continueOnFail: true,
-		});
-		expect(items.filter(({ json }) => json.error)).toHaveLength(2);
-		expect(await found('refused')).toBe(2);
-	});
-
-	test('tells of items the service says nothing of', async () => {
-		const body = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
-		const { items } = await run({
-			parameters: create('contact', automatic),
-			items: people('silent', 2),
-			continueOnFail: true,
-		});
-		expect(items[0]?.json.error).toBe('The service did not say what became of this record');
-		expect(items[1]?.json).toEqual({ id: 'con_x' });
-	});
-});
-
-test('Retry On Fail after a batch that failed writes nothing twice', async () => {
-	const setup = {
-		parameters: { ...create('contact', automatic), options: { batchSize: 3 } },
-		items: people('again', 30),
-		executionId: 'batch-retry',
-	};
-	await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', after: 2, times: 1, status: 422 });
-	await expect(run(setup)).rejects.toThrow();
-	expect((await run(setup)).items).toHaveLength(30);
-	expect(await found('again')).toBe(30);
 });

@@ -47,16 +47,21 @@ test.each([
 
 test('all that can be said is understood', () => {
 	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
-	expect(parseCommandLine([...args.split(' '), '--faults'])).toEqual({
+	expect(parseCommandLine([...args.split(' '), '--faults', '--allow-private-webhooks'])).toEqual({
 		port: 1,
 		db: 'x.db',
 		contacts: 2,
 		apiKey: 'K',
 		plan: 'pro',
 		requestsPerMinute: 3,
+		allowPrivateWebhooks: true,
 		faults: true,
 	});
-	expect(parseCommandLine([])).toEqual({ port: 4010, faults: false });
+	expect(parseCommandLine([])).toEqual({
+		port: 4010,
+		allowPrivateWebhooks: false,
+		faults: false,
+	});
 	expect(parseCommandLine(['--help'])).toBeUndefined();
 	for (const flag of args.match(/--[\w-]+/g)!) expect(usage).toContain(flag);
 });

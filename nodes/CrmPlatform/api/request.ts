@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
 import { isPage, problemOf, unreadable, type Problem } from './errors';
-import { parseJson } from './json';
+import { parseJson, parseLines } from './json';
 import { delayBeforeNext, latest, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
 import {
@@ -19,7 +19,8 @@ export interface ApiRequest {
 	/** From the service's address on, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
-	body?: object;
+	/** Sent as JSON; a list as newline-delimited JSON, a line for each. */
+	body?: object | object[];
 	/** The header that carries the idempotency key, and the key: only then is a write tried again. */
 	idempotency?: { header: string; key: string };
 }
@@ -118,12 +119,17 @@ export function createSender(options: SenderOptions): Sender {
 function httpRequest(request: ApiRequest, address: string, timeout: number): HttpRequest {
 	const { method, path, query = {}, body, idempotency } = request;
 	const headers: Record<string, string> = { accept: 'application/json' };
-	if (body) headers['content-type'] = 'application/json';
+	if (body) headers['content-type'] = Array.isArray(body) ? ndjson : 'application/json';
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
 	const http: HttpRequest = { method, url: address + path + queryString(query), headers, timeout };
-	if (body) http.body = JSON.stringify(body);
+	if (body) http.body = Array.isArray(body) ? linesOf(body as object[]) : JSON.stringify(body);
 	return http;
 }
+
+const ndjson = 'application/x-ndjson';
+
+const linesOf = (values: object[]): string =>
+	values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 function read(answer: HttpResponse | NoResponse, address: string): Outcome {
 	if ('connectionError' in answer) {
@@ -131,7 +137,7 @@ function read(answer: HttpResponse | NoResponse, address: string): Outcome {
 	}
 	const { status, headers, text } = answer;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
-	const body = parseJson(text);
+	const body = headers['content-type']?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text !== '') {
 		return { ok: false, problem: unreadable(answer, 'JSON') };
 	}

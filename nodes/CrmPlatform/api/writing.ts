@@ -1,4 +1,5 @@
 import { fieldsOf, type Field } from './fields';
+import { parameterField } from './listing';
 import { pathItemAt, pathOfPost, resolve, type OpenApiDocument, type PathItem } from './openapi';
 import { choices, flatten, jsonSchema, parametersIn } from './schema';
 
@@ -6,6 +7,8 @@ import { choices, flatten, jsonSchema, parametersIn } from './schema';
 export interface WriteDescription {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	fields: Field[];
+	/** What is said in the query. */
+	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
 	/** The parameter that names the field to match on, and the fields it takes (upsert). */
@@ -37,7 +40,12 @@ export function describeWrite(
 ): WriteDescription {
 	const operation = pathItem[verb] ?? {};
 	const method = verb.toUpperCase() as WriteDescription['method'];
-	const description: WriteDescription = { method, fields: [] };
+	const query = parametersIn(document, pathItem, operation, 'query');
+	const description: WriteDescription = {
+		method,
+		fields: [],
+		query: query.map((parameter) => parameterField(document, parameter)),
+	};
 
 	const body = jsonSchema(resolve(document, operation.requestBody ?? {}));
 	if (body) description.fields = fieldsOf(document, body);
@@ -45,9 +53,7 @@ export function describeWrite(
 		/idempotency/i.test(name),
 	);
 	if (header?.name !== undefined) description.idempotencyHeader = header.name;
-	const match = parametersIn(document, pathItem, operation, 'query').find(
-		(parameter) => choices(document, parameter).length > 0,
-	);
+	const match = query.find((parameter) => choices(document, parameter).length > 0);
 	if (match?.name !== undefined) {
 		description.match = { name: match.name, values: choices(document, match) };
 	}

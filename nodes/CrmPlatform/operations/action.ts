@@ -21,17 +21,12 @@ export function recordAction(
 	return {
 		option: { ...option, action },
 
-		properties: (resource) => [
-			recordProperty(resource),
-			...(asks ? [fieldsProperty('add')] : []),
-		],
+		properties: (resource) => [recordProperty(resource), ...(asks ? [fieldsProperty('add')] : [])],
 		write: ({ actions }) => actions[step],
 
 		async prepare(job) {
 			const description = await offeredWrite(job);
-			const columns = asks
-				? await columnsOf(job, 'fields', description.fields, 'skip')
-				: undefined;
+			const columns = asks ? await columnsOf(job, 'fields', description.fields, 'skip') : undefined;
 			return writing(job, description, (item) => {
 				const collection = collectionPath(job, item);
 				const path = `${recordPath(job, item)}/${step}`;

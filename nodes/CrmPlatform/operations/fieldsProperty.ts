@@ -1,6 +1,9 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
-type Mapper = Omit<Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>, 'localResourceMapperMethod'>;
+type Mapper = Omit<
+	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
+	'localResourceMapperMethod'
+>;
 
 /** A resource mapper over what the service's description offers. */
 export function mapperProperty(

@@ -23,9 +23,13 @@ export function update(action: string): Operation {
  */
 export function change(
 	action: string,
-	{ preset, only, without, required, ...named }: Pick<Operation['option'], 'name' | 'value'> &
-		Partial<Operation['option']> &
-		Narrowing,
+	{
+		preset,
+		only,
+		without,
+		required,
+		...named
+	}: Pick<Operation['option'], 'name' | 'value'> & Partial<Operation['option']> & Narrowing,
 ): Operation {
 	const asks = only === undefined || only.length > 0;
 	return {

@@ -35,7 +35,8 @@ export function writing(
 	answer: (record: IDataObject) => Result = (record) => record,
 ): Run | Batched {
 	const { batch } = description;
-	const alone = async (write: Write, item: number) => answer(await writeOne(job, description, write, item));
+	const alone = async (write: Write, item: number) =>
+		answer(await writeOne(job, description, write, [item]));
 	const size = batch ? batchSize(job, batch) : 1;
 	if (!batch || size === 1 || job.n8n.getInputData().length === 1) {
 		return async (item) => await alone(read(item), item);
@@ -55,7 +56,9 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) => ('record' in one ? answer(one.record) : job.api.failure(one.problem)));
+			return results.map((one) =>
+				'record' in one ? answer(one.record) : job.api.failure(one.problem),
+			);
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -78,7 +81,10 @@ export function writing(
 					);
 					for (const places of groupsOf(writes)) {
 						const group = places.map((place) => writes[place] as Write);
-						const answered = await together(places.map((place) => items[place] ?? 0), group);
+						const answered = await together(
+							places.map((place) => items[place] ?? 0),
+							group,
+						);
 						places.forEach((place, i) => (results[place] = answered[i] ?? results[place]!));
 					}
 					return results;
@@ -88,15 +94,20 @@ export function writing(
 	};
 }
 
-/** Writes one record by a request of its own, under an idempotency key where the service takes one. */
-async function writeOne(
+/**
+ * Sends one write, under an idempotency key where the service takes one.
+ *
+ * @param items indexes of the input items it is done for
+ * @returns what the service answered, nothing for an answer without a body
+ */
+export async function writeOne(
 	job: Job,
 	description: WriteDescription,
-	{ path, body, query }: Write,
-	item: number,
+	{ path, body, query }: Pick<ApiRequest, 'path' | 'body' | 'query'>,
+	items: number[],
 ): Promise<IDataObject> {
 	const { method } = description;
-	const request: ApiRequest = { method, path, ...keyed(job, description, [item], method, path) };
+	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
 	if (body) request.body = body;
 	if (query) request.query = query;
 	return ((await job.api.send(request)).body ?? {}) as IDataObject;
