@@ -15,6 +15,7 @@ import { RateLimiter, rateLimit, rateLimitHeaders } from './middleware/rate-limi
 import { logRequests, RequestLog } from './middleware/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { usualLifetimes } from './oauth/tokens.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
@@ -23,7 +24,7 @@ import { Problem } from './problem.ts';
 import { mount, type Route } from './router.ts';
 import { contacts } from './schemas/contacts.ts';
 import { resources } from './schemas/index.ts';
-import type { Env, Service } from './service.ts';
+import type { Env, Service, TokenLifetimes } from './service.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -34,6 +35,8 @@ export interface AppOptions {
 	requestsPerMinute?: number;
 	/** Whether tests may ask for faults and read the log of requests under `/_sandbox`. */
 	faults?: boolean;
+	/** An hour, and ten minutes for a replaced refresh token, if not said otherwise. */
+	tokenLifetimes?: Partial<TokenLifetimes>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
 }
@@ -45,6 +48,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		store: options.store,
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
+		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
 		now: options.now ?? Date.now,
 		newId: idMaker(),
 	};

@@ -47,16 +47,18 @@ test.each([
 
 test('all that can be said is understood', () => {
 	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
-	expect(parseCommandLine([...args.split(' '), '--faults'])).toEqual({
+	const lifetimes = '--access-token-seconds 4 --refresh-grace-seconds 0';
+	expect(parseCommandLine([...`${args} ${lifetimes}`.split(' '), '--faults'])).toEqual({
 		port: 1,
 		db: 'x.db',
 		contacts: 2,
 		apiKey: 'K',
 		plan: 'pro',
 		requestsPerMinute: 3,
+		tokenLifetimes: { accessToken: 4000, replacedRefreshToken: 0 },
 		faults: true,
 	});
-	expect(parseCommandLine([])).toEqual({ port: 4010, faults: false });
+	expect(parseCommandLine([])).toEqual({ port: 4010, tokenLifetimes: {}, faults: false });
 	expect(parseCommandLine(['--help'])).toBeUndefined();
 	for (const flag of args.match(/--[\w-]+/g)!) expect(usage).toContain(flag);
 });

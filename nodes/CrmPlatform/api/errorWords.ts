@@ -54,7 +54,7 @@ function byStatus(
 	if (status === 404) {
 		return tell(
 			'The service found nothing there',
-			'Check the id: the record may have been deleted. If nothing works, check the base URL.',
+			'Check the id: the record may have been deleted, or is not for the credential’s user to see. If nothing works, check the base URL.',
 		);
 	}
 	if (status === 413) {

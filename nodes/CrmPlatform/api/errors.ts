@@ -37,7 +37,10 @@ export function problemOf(answer: Answer): Problem {
 	if (status === 404 && isPage(text)) return unreadable(answer, 'JSON');
 	const json = parseJson(text);
 	const parsed = problemBody.safeParse(json);
-	const body: ProblemBody = parsed.success ? parsed.data : {};
+	const body: ProblemBody = {
+		...missingScope(headers['www-authenticate']),
+		...(parsed.success ? parsed.data : {}),
+	};
 	const said = body.detail ?? messageIn(json) ?? body.title;
 	const requestId = body.request_id ?? headers['x-request-id'];
 	const { message, advice } = inWords(status, body, said);
@@ -55,6 +58,13 @@ export function problemOf(answer: Answer): Problem {
 	const problem: Problem = { message, description: lines.join('\n'), status, details };
 	if (body.code !== undefined) problem.code = body.code;
 	return problem;
+}
+
+/** What a challenge says of a missing scope (RFC 6750, section 3). */
+function missingScope(challenge = ''): ProblemBody {
+	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
+	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
+	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
 }
 
 /** The problem of an answer that says it succeeded and cannot be understood. */

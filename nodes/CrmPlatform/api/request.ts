@@ -11,7 +11,8 @@ import {
 	type Failure,
 	type RetryPolicy,
 } from './retry';
-import type { HttpRequest, HttpResponse, NoResponse, Transport } from './transport';
+import { signedOutProblem } from './signedOut';
+import type { HttpRequest, HttpResponse, Transport } from './transport';
 import { unreachable } from './unreachable';
 
 export interface ApiRequest {
@@ -30,6 +31,8 @@ export interface ApiResponse {
 	/** Parsed JSON; undefined where the service sent nothing (204). */
 	body: unknown;
 }
+
+type Answer = Awaited<ReturnType<Transport>>;
 
 export type Outcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
@@ -110,7 +113,8 @@ function httpRequest(request: ApiRequest, address: string, timeout: number): Htt
 	return http;
 }
 
-function read(answer: HttpResponse | NoResponse, address: string): Outcome {
+function read(answer: Answer, address: string): Outcome {
+	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
 	if ('connectionError' in answer) {
 		return { ok: false, problem: unreachable(address, answer.connectionError) };
 	}
@@ -123,7 +127,8 @@ function read(answer: HttpResponse | NoResponse, address: string): Outcome {
 	return { ok: true, response: { status, headers, body } };
 }
 
-function failureOf(answer: HttpResponse | NoResponse, { code }: Problem): Failure {
+function failureOf(answer: Answer, { code }: Problem): Failure {
+	if ('signedOut' in answer) return { status: 401, headers: {} };
 	if ('connectionError' in answer) return { headers: {} };
 	const { status, headers, text } = answer;
 	// A success cut short on its way is as passing as a broken connection; a web page is no accident.
