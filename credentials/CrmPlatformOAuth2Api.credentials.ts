@@ -7,8 +7,12 @@ const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`
 
 const scopes = Object.keys(offered).sort();
 
-/** They change how the account is set up, so users pick them on purpose. */
-const unusual = ['custom-fields:write', 'pipelines:write', 'users:write'];
+const reading = scopes.filter((scope) => scope.endsWith(':read'));
+
+/** All but those that change how the account is set up: these, users pick on purpose. */
+const usual = scopes.filter(
+	(scope) => !['custom-fields:write', 'pipelines:write', 'users:write'].includes(scope),
+);
 
 export class CrmPlatformOAuth2Api implements ICredentialType {
 	name = 'crmPlatformOAuth2Api';
@@ -45,22 +49,39 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			description: 'The address of the API, with or without /v1 at its end',
 		},
 		{
+			displayName: 'Access',
+			name: 'access',
+			type: 'options',
+			options: [
+				{ name: 'Choose Scopes', value: 'chosen' },
+				{ name: 'Read', value: 'read', description: 'Read everything, change nothing' },
+				{
+					name: 'Read and Write',
+					value: 'readWrite',
+					description: 'All but changing users, pipelines and custom fields',
+				},
+			],
+			default: 'readWrite',
+			description:
+				'What the credential may do, at most what its user may. After a change, connect it again.',
+		},
+		{
 			displayName: 'Scopes',
 			name: 'scopes',
 			type: 'multiOptions',
+			displayOptions: { show: { access: ['chosen'] } },
 			options: scopes.map((scope) => ({
 				name: scope,
 				value: scope,
 				description: offered[scope as keyof typeof offered],
 			})),
-			default: scopes.filter((scope) => !unusual.includes(scope)),
-			description:
-				'What the credential may do. After a change, connect again: until then, the old scopes hold.',
+			default: [],
 		},
 		{
 			displayName: 'More Scopes',
 			name: 'moreScopes',
 			type: 'string',
+			displayOptions: { show: { access: ['chosen'] } },
 			default: '',
 			placeholder: 'invoices:read invoices:write',
 			description: 'Scopes the service offers that are not in the list, separated by spaces',
@@ -69,7 +90,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			displayName: 'Scope',
 			name: 'scope',
 			type: 'hidden',
-			default: '={{ $self["scopes"].concat($self["moreScopes"]).join(" ").trim() }}',
+			default: `={{ $self["access"] === "chosen" ? $self["scopes"].concat($self["moreScopes"]).join(" ").trim() : $self["access"] === "read" ? "${reading.join(' ')}" : "${usual.join(' ')}" }}`,
 		},
 		{
 			displayName: 'Authorization Page URL',
