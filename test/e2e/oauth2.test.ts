@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
+import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from './harness/access.ts';
 import { Editor } from './harness/browser.ts';
@@ -7,7 +8,7 @@ import { runNode, workflowWith } from './harness/run-node.ts';
 import { openCredential, signIn } from './harness/sign-in.ts';
 
 const clientId = 'cli_test';
-const callback = `${theWorld().n8nUrl}/rest/oauth2-credential/callback`;
+const callback = signInCallback(Number(new URL(theWorld().n8nUrl).port));
 const describeWithChromium = theWorld().chromium ? describe : describe.skip;
 
 describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
