@@ -54,6 +54,8 @@ async function main(): Promise<void> {
 			name: 'n8n',
 			redirectUri: signInCallback(state.n8nPort),
 		},
+		// n8n listens on this machine.
+		allowPrivateWebhooks: true,
 	});
 	onStopSignal(() => sandbox.close());
 	const n8n = startN8n(

@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import { accountOf } from './account.ts';
+import { Clock } from './clock.ts';
 import { customObjectRoutes } from './collection/custom-objects.ts';
 import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
+import { eventRoutes } from './events/routes.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
 import { jobRoutes } from './jobs/routes.ts';
@@ -26,6 +28,8 @@ import { contacts } from './schemas/contacts.ts';
 import { resources } from './schemas/index.ts';
 import type { Env, Service, TokenLifetimes } from './service.ts';
 import type { Store } from './store/store.ts';
+import { Dispatcher } from './webhooks/dispatcher.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -33,7 +37,9 @@ export interface AppOptions {
 	plan?: Plan;
 	/** Instead of what the plan allows. */
 	requestsPerMinute?: number;
-	/** Whether tests may ask for faults and read the log of requests under `/_sandbox`. */
+	/** Whether webhooks may be sent to this machine and its network. */
+	allowPrivateWebhooks?: boolean;
+	/** Whether tests may ask for faults, move the clock and read the log of requests under `/_sandbox`. */
 	faults?: boolean;
 	/** An hour, and ten minutes for a replaced refresh token, if not said otherwise. */
 	tokenLifetimes?: Partial<TokenLifetimes>;
@@ -44,17 +50,20 @@ export interface AppOptions {
 /** The service, as a value: serve it, or call its `request()` in process. */
 export function createApp(options: AppOptions): Hono<Env> {
 	const plan = options.plan ?? 'starter';
+	const clock = new Clock(options.now ?? Date.now);
 	const service: Service = {
 		store: options.store,
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
 		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
-		now: options.now ?? Date.now,
+		now: clock.now,
 		newId: idMaker(),
 	};
 	const limiter = new RateLimiter(service.requestsPerMinute);
 	const faults = new Faults();
 	const log = new RequestLog();
+	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
+	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 
 	app.use(async (c, next) => {
@@ -74,8 +83,8 @@ export function createApp(options: AppOptions): Hono<Env> {
 	app.use(oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service));
-	if (options.faults) mount(app, controlRoutes(faults, log));
+	mount(app, serviceRoutes(service, dispatcher));
+	if (options.faults) mount(app, controlRoutes(faults, log, clock));
 
 	app.notFound((c) => {
 		const problem = new Problem('not_found', `There is nothing at ${c.req.path}.`);
@@ -97,7 +106,7 @@ function problemOf(error: Error, store: Store): Problem {
 	return new Problem('internal_error', 'This is a fault of the service. Try again.');
 }
 
-function serviceRoutes(service: Service): Route[] {
+function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
 	const isContactList = ({ method, path }: Route) =>
 		method === 'GET' && path === `/v1/${contacts.name}`;
@@ -107,6 +116,8 @@ function serviceRoutes(service: Service): Route[] {
 		meRoute(),
 		...collections,
 		...jobRoutes(service),
+		...webhookRoutes(service, dispatcher),
+		...eventRoutes(service),
 		...customObjectRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
 		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),

@@ -19,7 +19,9 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --requests-per-minute N   instead of what the plan allows
   --access-token-seconds N  how long an access token is good (3600)
   --refresh-grace-seconds N how long a replaced refresh token stays good (600)
-  --faults                  lets tests ask for faults at /_sandbox/faults
+  --allow-private-webhooks  lets webhooks be sent to this machine and its network
+  --faults                  lets tests ask for faults at /_sandbox/faults, and move the
+                            clock at /_sandbox/clock
   --help                    shows this
 
 API keys and OAuth clients are made at /settings/api. Who can sign in there:
@@ -61,6 +63,7 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 				replacedRefreshToken: seconds('--refresh-grace-seconds', given['refresh-grace-seconds'], 0),
 			}),
 		},
+		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
 		faults: given.faults ?? false,
 	};
 }
@@ -78,6 +81,7 @@ function parse(args: string[]) {
 			'requests-per-minute': string,
 			'access-token-seconds': string,
 			'refresh-grace-seconds': string,
+			'allow-private-webhooks': boolean,
 			faults: boolean,
 			help: boolean,
 		};

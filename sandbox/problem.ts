@@ -14,6 +14,7 @@ export const problems = {
 	invalid_state_transition: [409, 'The record cannot go from this state to that one'],
 	in_use: [409, 'The record is still needed'],
 	job_not_finished: [409, 'The job has no results yet'],
+	webhook_not_active: [409, 'The subscription is paused or disabled'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
 	results_expired: [410, 'The results of the job are no longer kept'],
 	version_mismatch: [412, 'The record has changed in the meantime'],

@@ -7,9 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { execute } from './execute';
-import { getCreateFields, getFilters, getUpdateFields, getUpsertFields } from './pickers/fields';
+import { getFields, getFilters } from './pickers/fields';
 import { getSortOrders } from './pickers/getSortOrders';
-import { searchRecords } from './pickers/searchRecords';
+import { searchCustomObjects, searchRecords, searchTags } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './properties';
 import { resources } from './resources';
@@ -48,9 +48,9 @@ export class CrmPlatform implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		listSearch: { searchRecords },
+		listSearch: { searchCustomObjects, searchRecords, searchTags },
 		loadOptions: { getSortOrders },
-		resourceMapping: { getCreateFields, getFilters, getUpdateFields, getUpsertFields },
+		resourceMapping: { getFields, getFilters },
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -11,34 +11,61 @@ import {
 import { connect } from './api/connection';
 import type { Job, Operation, Resource } from './model';
 import { resourceNamed } from './resources';
+import { inBatches, oneByOne, type Outcome } from './schedule';
 
 /**
  * Does the node's operation for each input item, in order. Each output, errors included, is linked
  * to the item it came from; the hints at the end tell what the user should know.
+ *
+ * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is to
+ * continue on fail
  */
 export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return [[]];
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
-	const job: Job = { n8n, api, resource, identity: identityOf(n8n) };
+	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n) };
 
 	const output: INodeExecutionData[] = [];
-	const preparing = operation.prepare(job);
-	for (let item = 0; item < items.length; item++) {
+	const failures: Failure[] = [];
+	const isWanted = () =>
+		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
+	let done = 0;
+	for await (const { item, result } of outcomes(job, items.length, isWanted)) {
 		const pairedItem = { item };
-		try {
-			const run = await preparing;
-			for (const json of [await run(item)].flat()) output.push({ json, pairedItem });
-		} catch (error) {
-			const failure = nodeErrorOf(n8n, error, item);
-			if (!n8n.continueOnFail() || n8n.getExecutionCancelSignal()?.aborted) throw failure;
+		if (result instanceof Error) {
+			const failure = nodeErrorOf(n8n, result, item);
+			failures.push({ item, failure });
 			output.push({ json: errorJson(failure), pairedItem });
+			continue;
 		}
+		done += 1;
+		if (!Array.isArray(result)) output.push({ json: result, pairedItem });
+		else for (const json of result) output.push({ json, pairedItem });
 	}
 
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
+	const [first] = failures;
+	if (first && !isWanted()) throw summed(first.failure, failures, done, items.length);
 	return [output];
+}
+
+interface Failure {
+	item: number;
+	failure: NodeApiError | NodeOperationError;
+}
+
+async function* outcomes(
+	job: Job,
+	count: number,
+	isWanted: () => boolean,
+): AsyncGenerator<Outcome, void> {
+	const preparing = job.operation.prepare(job);
+	// A failed preparation is each item's failure, as what it was for.
+	const plan = await preparing.catch(() => async () => (await preparing) as never);
+	if (typeof plan === 'function') yield* oneByOne(plan, count, isWanted);
+	else yield* inBatches(plan, count, isWanted);
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
@@ -62,15 +89,31 @@ function identityOf(n8n: IExecuteFunctions): Job['identity'] {
 	};
 }
 
-function nodeErrorOf(n8n: IExecuteFunctions, error: unknown, item: number) {
+function nodeErrorOf(n8n: IExecuteFunctions, error: Error, item: number): Failure['failure'] {
 	const known = error instanceof NodeApiError || error instanceof NodeOperationError;
-	const failure = known ? error : new NodeOperationError(n8n.getNode(), error as Error);
-	failure.context.itemIndex = item;
+	const failure = known ? error : new NodeOperationError(n8n.getNode(), error);
+	failure.context.itemIndex ??= item;
+	return failure;
+}
+
+/** The first failure, with what became of the other items: some of them may be written already. */
+function summed(
+	failure: Failure['failure'],
+	failures: Failure[],
+	done: number,
+	count: number,
+): Failure['failure'] {
+	if (count === 1) return failure;
+	const untried = count - done - failures.length;
+	const which = failures.slice(0, 10).map(({ item }) => item);
+	const more = failures.length > which.length ? ', …' : '';
+	const sum = `Of ${count} items ${done} were done, ${failures.length} failed (${which.join(', ')}${more}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+	failure.description = [failure.description, sum].filter(Boolean).join('\n');
 	return failure;
 }
 
 /** Exactly these three: n8n takes an item with them for an error, and one with more for data. */
-function errorJson(failure: NodeApiError | NodeOperationError): IDataObject {
+function errorJson(failure: Failure['failure']): IDataObject {
 	return {
 		error: failure.message,
 		message: failure.message,

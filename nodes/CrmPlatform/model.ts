@@ -1,7 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from './api/connection';
+import type { ResourceDescription } from './api/description';
 import type { WriteIdentity } from './api/idempotency';
+import type { WriteDescription } from './api/writing';
 
 /** One kind of record: a table of contents. */
 export interface Resource {
@@ -9,9 +11,14 @@ export interface Resource {
 	name: string;
 	/** As workflows store it: `contact`. */
 	value: string;
-	/** Collection path without version prefix: `/contacts`. */
+	/**
+	 * Collection path without version prefix: `/contacts`. What stands in braces is a parameter of
+	 * the node, one of `parents`: `/custom-objects/{objectKey}/records`.
+	 */
 	path: `/${string}`;
-	/** What can be done with it, in the order shown. */
+	/** What the user picks before anything else: what the records belong to. */
+	parents?: INodeProperties[];
+	/** What can be done with it. */
 	operations: Operation[];
 }
 
@@ -19,18 +26,49 @@ export interface Resource {
 export interface Operation {
 	option: INodePropertyOptions;
 	properties(resource: Resource): INodeProperties[];
+	/** What the user may add under Options. */
+	options?: INodeProperties[];
+	/** What comes out, where it is not the record; null where nobody can say it before. */
+	output?: OutputSchema | null;
+	/** What the service says of the write it does: the fields to fill in come from there. */
+	write?(description: ResourceDescription): WriteDescription | undefined;
 	/** Reads once what is the same for all items, and gives what is done for each. */
-	prepare(job: Job): Promise<Run>;
+	prepare(job: Job): Promise<Run | Batched>;
+}
+
+/** JSON Schema, as much as n8n shows of a node's output before it has run. */
+export interface OutputSchema {
+	type: string;
+	properties?: Record<string, OutputSchema>;
 }
 
 /** Does the operation for the input item of that index. */
-export type Run = (item: number) => Promise<IDataObject | IDataObject[]>;
+export type Run = (item: number) => Promise<Result>;
+
+/** Does the operation for many items with one request. */
+export interface Batched {
+	/** How many items go into one. */
+	size: number;
+	/** Reads the items; nothing is sent yet. */
+	assemble(items: number[]): Batch;
+}
+
+/** Some of the items, ready to be sent. */
+export interface Batch {
+	/** The records it changes: two batches that share one are not sent at the same time. */
+	records: ReadonlySet<string>;
+	/** One result for each item, in their order. Never throws. */
+	send(): Promise<Array<Result | Error>>;
+}
+
+export type Result = IDataObject | IDataObject[];
 
 /** One execution of the node. */
 export interface Job {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	resource: Resource;
-	/** What makes this execution's writes its own, the item aside. */
-	identity: Omit<WriteIdentity, 'item'>;
+	operation: Operation;
+	/** What makes this execution's writes its own, the items aside. */
+	identity: Omit<WriteIdentity, 'items'>;
 }

@@ -28,35 +28,92 @@ export function propertiesOf(resources: Resource[]): INodeProperties[] {
 			default: 'contact',
 		},
 		...resources.map(operationProperty),
-		...resources.flatMap((resource) =>
-			resource.operations.flatMap((operation) =>
-				operation.properties(resource).map((property) => shownFor(resource, operation, property)),
-			),
-		),
+		...merged(resources.flatMap(shownProperties)),
 	];
 }
 
-function operationProperty(resource: Resource): INodeProperties {
-	return {
+function operationProperty({ value, operations }: Resource): INodeProperties {
+	const options = operations
+		.map(({ option }) => option)
+		.sort((one, other) => one.name.localeCompare(other.name, 'en'));
+	const property: INodeProperties = {
 		displayName: 'Operation',
 		name: 'operation',
 		type: 'options',
 		noDataExpression: true,
-		displayOptions: { show: { resource: [resource.value] } },
-		options: resource.operations.map(({ option }) => option),
+		displayOptions: { show: { resource: [value] } },
+		options,
 		default: 'getMany',
+	};
+	const lists = options.some((option) => option.value === property.default);
+	return lists ? property : { ...property, default: options[0]?.value ?? '' };
+}
+
+/** A parameter of one operation on one kind of record. */
+interface Shown {
+	resource: string;
+	operation: string;
+	/** Its place among the operation's parameters. */
+	place: number;
+	property: INodeProperties;
+}
+
+function shownProperties(resource: Resource): Shown[] {
+	return resource.operations.flatMap((operation) =>
+		[...(resource.parents ?? []), ...operation.properties(resource), optionsOf(operation)].map(
+			(property, place) => ({
+				resource: resource.value,
+				operation: operation.option.value as string,
+				place,
+				property,
+			}),
+		),
+	);
+}
+
+/**
+ * Parameters that are the same for several kinds of records, once. n8n shows parameters in the
+ * order of this list, so they are put by operation and place.
+ */
+function merged(all: Shown[]): INodeProperties[] {
+	const operations = [...new Set(all.map(({ operation }) => operation))];
+	const groups = new Map<string, Shown[]>();
+	for (const shown of all) {
+		const { operation, place, property } = shown;
+		const key = JSON.stringify([operations.indexOf(operation), place, property]);
+		groups.set(key, [...(groups.get(key) ?? []), shown]);
+	}
+	const order = ({ operation, place }: Shown) => operations.indexOf(operation) * 100 + place;
+	return [...groups.values()]
+		.sort(([one], [other]) => order(one!) - order(other!))
+		.map((group) => {
+			const { operation, property } = group[0]!;
+			const resource = group.map((shown) => shown.resource);
+			const show = { resource, operation: [operation], ...property.displayOptions?.show };
+			return { ...property, displayOptions: { show } };
+		});
+}
+
+/** What the user may set beside what the operation asks for. */
+function optionsOf({ options = [] }: Operation): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [...options, longestWait].sort((one, other) =>
+			one.displayName.localeCompare(other.displayName, 'en'),
+		),
 	};
 }
 
-function shownFor(
-	resource: Resource,
-	operation: Operation,
-	property: INodeProperties,
-): INodeProperties {
-	const show = {
-		resource: [resource.value],
-		operation: [operation.option.value],
-		...property.displayOptions?.show,
-	};
-	return { ...property, displayOptions: { show } };
-}
+const longestWait: INodeProperties = {
+	displayName: 'Longest Wait (Seconds)',
+	name: 'longestWait',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 300,
+	description:
+		'How long one request may wait for the account’s rate limit, or for a service in trouble, before it fails',
+};

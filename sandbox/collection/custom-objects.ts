@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { Problem } from '../problem.ts';
 import type { Route } from '../router.ts';
-import { customObjects, recordsOf } from '../schemas/custom-objects.ts';
+import { anyRecords, customObjects, recordsOf } from '../schemas/custom-objects.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { collectionRoutes } from './routes.ts';
@@ -30,9 +30,3 @@ export function customObjectRoutes(service: Service): Route[] {
 		handler: (c) => routesOf(definitionOf(c))[i]!.handler(c),
 	}));
 }
-
-/** The resource of the records of any object, for what all of them have in common. */
-export const anyRecords = (placeholder: ':key' | '{key}') => {
-	const definition = { key: placeholder, primary_field: '' };
-	return recordsOf(definition as unknown as StoredRecord);
-};

@@ -30,7 +30,7 @@ export function filtersOf(resource: Resource): Filter[] {
 	return Object.entries(resource.properties)
 		.filter(([name]) => !notFilters.includes(name))
 		.flatMap(([name, schema]) => {
-			if (isComparable(schema)) {
+			if (isComparable(resource, name)) {
 				const isSelective = selective.includes(name);
 				return valueFilters(name, quoted(name), resource.fields[name]!, isSelective);
 			}

@@ -85,7 +85,8 @@ export function parseFields(resource: Resource, text: string | undefined): strin
 	throw invalidParameter('fields', `${resource.name} have no field "${unknown}".`);
 }
 
-function parseLimit(text: string | undefined): number {
+/** @throws Problem invalid_parameter */
+export function parseLimit(text: string | undefined): number {
 	if (text === undefined) return pageSize.standard;
 	const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
 	if (limit >= pageSize.minimum && limit <= pageSize.maximum) return limit;

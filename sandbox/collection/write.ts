@@ -1,4 +1,5 @@
 import { Problem } from '../problem.ts';
+import { tellChange } from '../events/tell.ts';
 import { resources } from '../schemas/index.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
@@ -11,13 +12,15 @@ import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
 import type { Writing } from './writing.ts';
 
-export function createRecord(writing: Writing, body: JsonObject): Answer {
+/** @param given fields that the service itself sets */
+export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
 	const at = new Date(now).toISOString();
 	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
+		...given,
 		id,
 		object: resource.object,
 		...firstVersion(actor, at),
@@ -50,11 +53,14 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 	const user = resource.usedBy?.(stored, ruleContext(writing));
 	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
 	if (resource.insteadOfDeletion) {
-		changeRecord(writing, stored, resource.insteadOfDeletion, true);
+		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
+		if (record !== stored) tellChange(writing, 'deleted', record, stored);
 	} else {
 		const at = new Date(writing.now).toISOString();
-		store.table(resource.name)!.save({ ...nextVersion(writing, stored), deleted_at: at });
+		const record = { ...nextVersion(writing, stored), deleted_at: at };
+		store.table(resource.name)!.save(record);
 		countTags(store, stored, undefined);
+		tellChange(writing, 'deleted', record, stored);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -91,7 +97,7 @@ export function changeRecord(
 	return record;
 }
 
-/** Writes a record, and what changes with it. */
+/** Writes a record, what it tells, and what changes with it. */
 function save(
 	writing: Writing,
 	stored: StoredRecord | undefined,
@@ -102,6 +108,7 @@ function save(
 	refuseDuplicates(store, resource, record, body);
 	store.table(resource.name)!.save(record);
 	countTags(store, stored, record);
+	tellChange(writing, stored ? 'updated' : 'created', record, stored);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
 		const other = { ...writing, resource: resources.find((one) => one.name === name)! };

@@ -1,3 +1,4 @@
+import { tellHappenings } from '../events/tell.ts';
 import { Problem } from '../problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
@@ -74,6 +75,9 @@ export class JobQueue {
 	private save(job: Job, change: Partial<StoredRecord>): Job {
 		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
 		this.table.save(saved);
+		const { service } = this;
+		const writing = { ...service, resource: jobs, actor: job.created_by, now: service.now() };
+		tellHappenings(writing, saved, job);
 		return saved;
 	}
 

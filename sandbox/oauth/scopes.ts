@@ -1,7 +1,7 @@
 import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
 
-/** Two for each resource and for jobs, with what the user is asked to allow. */
+/** Two for each kind of record, one for events, with what the user is asked to allow. */
 export const scopes: ReadonlyMap<string, string> = new Map([
 	...resources.flatMap(({ name }): Array<[string, string]> => {
 		const records = name.replaceAll('-', ' ');
@@ -12,6 +12,9 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 	}),
 	['jobs:read', 'Read jobs and their results'],
 	['jobs:write', 'Start and cancel jobs'],
+	['webhooks:read', 'Read webhooks and what was sent to them'],
+	['webhooks:write', 'Create, change and delete webhooks'],
+	['events:read', 'Read what happens to the records it may read'],
 ]);
 
 /** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */

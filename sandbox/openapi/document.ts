@@ -1,19 +1,23 @@
-import { anyRecords } from '../collection/custom-objects.ts';
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
 import { contacts } from '../schemas/contacts.ts';
+import { anyRecords } from '../schemas/custom-objects.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { actionPaths } from './actions.ts';
 import { batchPaths } from './batch.ts';
+import { eventPaths, eventSchemas } from './events.ts';
+import { eventWebhooks } from './event-webhooks.ts';
 import { jobPaths, jobSchemas } from './jobs.ts';
 import { oauth2Scheme } from './oauth2.ts';
 import { always, list, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
 import { tagPaths } from './tags.ts';
+import { webhookPaths, webhookSchemas } from './webhooks.ts';
 
 const all: readonly Resource[] = [...resources, anyRecords('{key}')];
 
@@ -29,7 +33,8 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...[...all, jobs].map(({ name, description }) => ({ name, description })),
+		...[...all, jobs, webhooks].map(({ name, description }) => ({ name, description })),
+		{ name: 'events', description: 'What has happened to records in the last 30 days.' },
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
 	],
 	paths: {
@@ -38,6 +43,8 @@ export const openApiDocument = () => ({
 		...ofAll(tagPaths),
 		...ofAll(batchPaths),
 		...jobPaths(),
+		...webhookPaths(),
+		...eventPaths(),
 		'/v1/users/me': {
 			get: {
 				operationId: 'getCurrentUser',
@@ -66,6 +73,7 @@ export const openApiDocument = () => ({
 			},
 		},
 	},
+	webhooks: eventWebhooks(),
 	components: {
 		securitySchemes: {
 			apiKey: {
@@ -80,6 +88,8 @@ export const openApiDocument = () => ({
 		schemas: {
 			...ofAll(resourceSchemas),
 			...jobSchemas(),
+			...webhookSchemas(),
+			...eventSchemas(),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
 		},

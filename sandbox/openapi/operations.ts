@@ -79,7 +79,7 @@ export function get(resource: Resource) {
 	};
 }
 
-function create(resource: Resource) {
+export function create(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `create${One}`,
@@ -113,7 +113,7 @@ function upsert(resource: Resource) {
 	};
 }
 
-function update(resource: Resource) {
+export function update(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `update${One}`,
@@ -129,7 +129,7 @@ function update(resource: Resource) {
 	};
 }
 
-function remove(resource: Resource) {
+export function remove(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `delete${One}`,

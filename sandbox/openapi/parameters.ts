@@ -23,26 +23,31 @@ export const query = (name: string, description: string, schema: JsonSchema): Pa
 });
 
 /** A comma list. */
-const listOf = (name: string, description: string, items: JsonSchema): Parameter => ({
+export const listOf = (name: string, description: string, items: JsonSchema): Parameter => ({
 	...query(name, description, { type: 'array', items }),
 	style: 'form',
 	explode: false,
 });
+
+/** The query parameters that every list has. */
+export const pageParameters: Parameter[] = [
+	query('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
+		type: 'string',
+	}),
+	query('limit', 'How many records a page has at most.', {
+		type: 'integer',
+		minimum: pageSize.minimum,
+		maximum: pageSize.maximum,
+		default: pageSize.standard,
+	}),
+];
 
 /** The query parameters of a list: paging, then what narrows it down, filter by filter. */
 export function listParameters(resource: Resource): Parameter[] {
 	const { many } = namesOf(resource);
 	const sorts = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
 	return [
-		query('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
-			type: 'string',
-		}),
-		query('limit', 'How many records a page has at most.', {
-			type: 'integer',
-			minimum: pageSize.minimum,
-			maximum: pageSize.maximum,
-			default: pageSize.standard,
-		}),
+		...pageParameters,
 		listOf('sort', 'Fields to sort by, a minus sign before those in descending order.', {
 			type: 'string',
 			enum: sorts,
@@ -117,7 +122,8 @@ export const ifMatchParameter: Parameter = {
 	example: '"3"',
 };
 
-function filterParameter(filter: Filter): Parameter {
+/** The query parameter of a filter. */
+export function filterParameter(filter: Filter): Parameter {
 	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
 	if (filter.takesList) {
 		const verb = filter.isList ? 'include' : 'is';

@@ -33,26 +33,29 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			changeable,
 			[],
 		),
-		[`${One}List`]: {
-			description: `One page of ${many}.`,
-			type: 'object',
-			properties: {
-				data: { type: 'array', items: { $ref: `#/components/schemas/${One}` } },
-				next_cursor: {
-					description: 'Where the next page begins; null on the last page.',
-					type: ['string', 'null'],
-				},
-				total: {
-					description: `How many ${many} there are with these filters, on all pages.`,
-					type: 'integer',
-					minimum: 0,
-				},
-			},
-			required: ['data', 'next_cursor', 'total'],
-		},
+		[`${One}List`]: pageSchema(One, many),
 	};
 	return { ...schemas, ...batchSchemas(resource, schemas) };
 }
+
+/** A list of what `schema` describes, page by page. */
+export const pageSchema = (schema: string, many: string): JsonSchema => ({
+	description: `One page of ${many}.`,
+	type: 'object',
+	properties: {
+		data: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
+		next_cursor: {
+			description: 'Where the next page begins; null on the last page.',
+			type: ['string', 'null'],
+		},
+		total: {
+			description: `How many ${many} there are with these filters, on all pages.`,
+			type: 'integer',
+			minimum: 0,
+		},
+	},
+	required: ['data', 'next_cursor', 'total'],
+});
 
 /** What a client sends: these fields and no others. */
 export const inputSchema = (
@@ -107,7 +110,7 @@ export const problemSchema: JsonSchema = {
 };
 
 /** A value that fits the schema: its first example, else built from its members, else null. */
-function exampleValue(schema: JsonSchema): unknown {
+export function exampleValue(schema: JsonSchema): unknown {
 	if (schema.examples?.length) return schema.examples[0];
 	if ('const' in schema) return schema['const'];
 	if (schema.properties) return exampleOf(Object.entries(schema.properties));

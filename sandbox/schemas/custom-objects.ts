@@ -70,6 +70,8 @@ export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): R
 		sortable: ['title'],
 		searched: ['title', 'external_id'],
 		lookups: ['owner_id'],
+		// Behind a word of its own, an object may be called like a resource of the service.
+		eventPrefix: `custom.${String(key)}`,
 
 		complete: ({ custom_fields: values }) => ({
 			title: String(values[String(primaryField)] ?? ''),
@@ -81,3 +83,9 @@ export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): R
 			return [{ pointer: `/custom_fields/${String(primaryField)}`, code: 'required', detail }];
 		},
 	});
+
+/** The resource of the records of any object, for what all of them have in common. */
+export const anyRecords = (placeholder: ':key' | '{key}'): Resource => {
+	const definition = { key: placeholder, primary_field: '' };
+	return recordsOf(definition as unknown as StoredRecord);
+};

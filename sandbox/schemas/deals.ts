@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { dealEvents } from './deal-events.ts';
 import {
 	calendarDate,
 	choice,
@@ -146,6 +147,8 @@ export const deals = defineResource({
 		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages.`;
 		return [{ pointer: '/stage_id', code: 'reference_not_found', detail }];
 	},
+
+	events: dealEvents,
 
 	actions: {
 		win: {

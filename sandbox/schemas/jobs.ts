@@ -53,6 +53,13 @@ export const jobs = defineResource({
 	sortable: ['finished_at'],
 	searched: ['resource', 'operation'],
 	lookups: ['status'],
+
+	events: {
+		completed: {
+			description: 'A job has done all its lines; its results say what became of each.',
+			when: (job, previous) => job.status === 'completed' && previous?.status !== 'completed',
+		},
+	},
 });
 
 export type JobStatus = (typeof jobStatuses)[number];

@@ -10,6 +10,13 @@ import { defineResource } from './resource.ts';
 const moment = (title: string, description: string) =>
 	instant({ title, description, readOnly: true });
 
+/** What happens when a message gets into a state. */
+const becomes = (status: string, description: string) => ({
+	description,
+	when: (message: { status: string }, previous: { status: string } | undefined) =>
+		message.status === status && previous?.status !== status,
+});
+
 export const messages = defineResource({
 	name: 'messages',
 	object: 'message',
@@ -119,6 +126,14 @@ export const messages = defineResource({
 		field: 'status',
 		moves: deliveryMoves,
 		passing: { states: fleetingStates, next: nextStep },
+	},
+
+	events: {
+		received: becomes('received', 'A message came in.'),
+		sent: becomes('sent', 'A message was sent.'),
+		delivered: becomes('delivered', 'A message arrived.'),
+		read: becomes('read', 'A message was read.'),
+		failed: becomes('failed', 'A message could not be sent.'),
 	},
 
 	complete(message, previous, { at, find, newId }) {

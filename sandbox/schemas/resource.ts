@@ -50,6 +50,14 @@ export interface Consequence {
 	change: Record<string, unknown>;
 }
 
+/** Something that happens to records beside being created, updated and deleted. */
+export interface Happening<F extends Fields> {
+	/** `A deal was won.` */
+	description: string;
+	/** Whether a change of a record is one; absent if it comes from no change. */
+	when?(record: Values<F>, previous: Values<F> | undefined): boolean;
+}
+
 /** Something to do to a record that is more than setting fields. */
 export interface Action<F extends Fields> {
 	/** `Win a deal` */
@@ -101,6 +109,10 @@ export interface Definition<F extends Fields> {
 	): Consequence[];
 	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
 	actions?: Record<string, Action<F>>;
+	/** What the service tells of a record, by the last part of the event's type: `deal.won`. */
+	events?: Record<string, Happening<F>>;
+	/** What the types of its events begin with; the object if not said otherwise. */
+	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
 	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
 	/** What deleting changes, for records that stay. */

@@ -76,6 +76,13 @@ export const tasks = defineResource({
 	searched: ['title', 'description', 'external_id'],
 	lookups: ['assignee_id'],
 
+	events: {
+		completed: {
+			description: 'A task was completed.',
+			when: (task, previous) => task.status === 'completed' && previous?.status !== 'completed',
+		},
+	},
+
 	complete: (task, previous, { at }) => ({
 		completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null,
 	}),

@@ -125,6 +125,27 @@ export const tickets = defineResource({
 		},
 	},
 
+	events: {
+		status_changed: {
+			description: 'A ticket went from one status to another.',
+			when: (ticket, previous) => previous !== undefined && ticket.status !== previous.status,
+		},
+		assigned: {
+			description: 'A ticket was given to someone.',
+			when: (ticket, previous) =>
+				ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
+		},
+		solved: {
+			description: 'A ticket was solved.',
+			when: (ticket, previous) => ticket.status === 'solved' && previous?.status !== 'solved',
+		},
+		reopened: {
+			description: 'A ticket that was solved is so no more.',
+			when: (ticket, previous) =>
+				previous?.status === 'solved' && !['solved', 'closed'].includes(ticket.status),
+		},
+	},
+
 	complete(ticket, previous, { at, next }) {
 		const isSolved = ticket.status === 'solved' || ticket.status === 'closed';
 		return {

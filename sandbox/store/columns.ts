@@ -10,7 +10,7 @@ export interface Column {
 	isText: boolean;
 }
 
-/** Longer texts are searched, not compared. */
+/** Longer texts are searched, not compared, unless records are looked up by them. */
 const longestCompared = 255;
 
 /**
@@ -24,7 +24,7 @@ export const quoted = (name: string): string => `"${name}"`;
 
 export function columnsOf(resource: Resource): Column[] {
 	return Object.entries(resource.properties)
-		.filter(([name, schema]) => name !== 'id' && (isComparable(schema) || isList(schema)))
+		.filter(([name, schema]) => name !== 'id' && (isComparable(resource, name) || isList(schema)))
 		.map(([name, schema]) => {
 			const isText = typesOf(schema).includes('string') || isList(schema);
 			return { name, isText };
@@ -34,10 +34,12 @@ export function columnsOf(resource: Resource): Column[] {
 /** Whether the field is a list of texts, such as ids. */
 export const isList = (schema: JsonSchema): boolean => schema.items?.type === 'string';
 
-export function isComparable(schema: JsonSchema): boolean {
+export function isComparable({ properties, lookups }: Resource, name: string): boolean {
+	const schema = properties[name]!;
 	const types = typesOf(schema).filter((type) => type !== 'null');
 	const isScalar = types.every((type) => !['object', 'array'].includes(type));
-	return isScalar && Number(schema['maxLength'] ?? 0) <= longestCompared && !('const' in schema);
+	const isShort = Number(schema['maxLength'] ?? 0) <= longestCompared || lookups.includes(name);
+	return isScalar && isShort && !('const' in schema);
 }
 
 export function cellOf(column: Column, value: unknown): Cell {

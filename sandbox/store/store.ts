@@ -2,8 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
+import { Deliveries } from './deliveries.ts';
+import { Events } from './events.ts';
 import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
 import { JobLines } from './job-lines.ts';
@@ -11,6 +14,7 @@ import { Members } from './members.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
+import { WebhookSecrets } from './webhook-secrets.ts';
 
 const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
 const nested = {
@@ -34,6 +38,11 @@ export class Store {
 	readonly jobItems: JobLines;
 	/** What jobs have done. */
 	readonly jobResults: JobLines;
+	/** What has happened. */
+	readonly events: Events;
+	/** What is sent of it, and where to. */
+	readonly deliveries: Deliveries;
+	readonly webhookSecrets: WebhookSecrets;
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -56,11 +65,14 @@ export class Store {
 		this.tables = this.transaction(
 			() =>
 				new Map(
-					[...resources, jobs].map((resource) => [resource.name, new Table(this.database, resource)]),
+					[...resources, jobs, webhooks].map((one) => [one.name, new Table(this.database, one)]),
 				),
 		);
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
+		this.events = new Events(this.database);
+		this.deliveries = new Deliveries(this.database);
+		this.webhookSecrets = new WebhookSecrets(this.database);
 	}
 
 	/** The table of a resource, unless the service has no such resource. */
@@ -70,13 +82,20 @@ export class Store {
 
 	/**
 	 * The store as a caller sees it. For a user who is no administrator it is without the records
-	 * that are not theirs to see (`visibleTo`): whatever goes through it can neither find nor
-	 * change them.
+	 * that are not theirs to see (`visibleTo`), and without their events: whatever goes through it
+	 * can neither find nor change them.
 	 */
-	seenBy({ type, id }: { type: string; id: string }): Store {
-		if (type !== 'user' || this.members.find(id)?.role === 'admin') return this;
+	seenBy(caller: { type: string; id: string }): Store {
+		if (this.seesAll(caller)) return this;
+		const { id } = caller;
 		const table = (resource: string) => this.table(resource)?.seenBy(id);
-		return Object.create(this, { table: { value: table } }) as Store;
+		const events = this.events.seenBy(id);
+		return Object.create(this, { table: { value: table }, events: { value: events } }) as Store;
+	}
+
+	/** API keys are those of the whole account. */
+	seesAll({ type, id }: { type: string; id: string }): boolean {
+		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 
 	/**

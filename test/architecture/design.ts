@@ -25,7 +25,12 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'api', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	schedule: {
+		files: ['nodes/CrmPlatform/schedule.ts'],
+		imports: [],
 		types: ['model'],
 	},
 	resources: {
@@ -72,7 +77,7 @@ export const design: Record<string, Part> = {
 	},
 	sandbox: {
 		files: ['sandbox/**'],
-		imports: ['hono', '@hono/node-server', 'zod', 'node:**'],
+		imports: ['hono', '@hono/node-server', 'zod', 'axios', 'ipaddr.js', 'standardwebhooks', 'node:**'],
 	},
 	tools: {
 		files: ['tools/**'],

@@ -30,7 +30,7 @@ describe('a write whose first try fails', () => {
 
 describe('Retry On Fail', () => {
 	const setup = {
-		parameters: create('contact', automatic),
+		parameters: { ...create('contact', automatic), options: { batchSize: 1 } },
 		items: [{ email: 'retry-1@failures.example' }, { email: 'retry-2@failures.example' }],
 		executionId: 'retry-on-fail',
 	};

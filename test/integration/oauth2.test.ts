@@ -1,4 +1,4 @@
-import { getCreateFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run, type StoredOAuth2 } from './n8n.ts';
 import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
@@ -40,7 +40,7 @@ describe('a connected credential', () => {
 	test('fills the lists and mappers of an opened node', async () => {
 		const credential = await sandbox.credential({ scope: 'contacts:read custom-fields:read' });
 		const setup = { credential, parameters: create('contact', {}) };
-		const { fields } = await picker(getCreateFields, setup);
+		const { fields } = await picker(getFields, setup);
 		expect(fields.map(({ id }) => id)).toContain('email');
 		sandbox.expire();
 		expect((await picker(searchRecords, setup)).results.length).toBeGreaterThan(0);

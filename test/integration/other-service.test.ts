@@ -1,5 +1,5 @@
 import { startOtherService } from '../other-service/server.ts';
-import { getCreateFields, getUpsertFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run as runNode, type Setup } from './n8n.ts';
@@ -66,14 +66,17 @@ test('every write carries the idempotency key in the header the service has', as
 });
 
 test('the fields and what they match on come from the service', async () => {
-	const setup = { credential: credential(), parameters: { resource: 'contact' } };
-	const { fields } = await picker(getCreateFields, setup);
+	const setup = (operation: string) => ({
+		credential: credential(),
+		parameters: { resource: 'contact', operation },
+	});
+	const { fields } = await picker(getFields, setup('create'));
 	const byId = Object.fromEntries(fields.map((field) => [field.id, field]));
 	expect(byId.family_name).toMatchObject({ required: true, type: 'string' });
 	expect(byId.birthday).toMatchObject({ required: false, type: 'dateTime' });
 	expect(byId.segment).toMatchObject({ type: 'options' });
 	expect(byId.first_name).toBeUndefined();
-	const matchable = (await picker(getUpsertFields, setup)).fields.filter(
+	const matchable = (await picker(getFields, setup('upsert'))).fields.filter(
 		({ canBeUsedToMatch }) => canBeUsedToMatch,
 	);
 	expect(matchable.map(({ id }) => id)).toEqual(['mail']);

@@ -56,3 +56,13 @@ test('executions that share a plan lose nothing, though each knows only what it 
 	// Each is refused at the most once a window before it knows.
 	expect(statuses.filter((status) => status === 429).length).toBeLessThanOrEqual(3 * 3);
 });
+
+test('of requests sent at once, no more are refused than are under way', async () => {
+	const send = sender();
+	const atOnce = 4;
+	const lane = async () => {
+		for (let i = 0; i < perMinute; i++) expect((await send(read)).ok).toBe(true);
+	};
+	await Promise.all(Array.from({ length: atOnce }, lane));
+	expect(statuses.filter((status) => status === 429).length).toBeLessThanOrEqual(atOnce);
+});

@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 /** Parameters of the node as the editor stores them, one function for each operation. */
 
-const mapped = (value: IDataObject, more: IDataObject = {}) => ({
+export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 	mappingMode: 'defineBelow',
 	value,
 	matchingColumns: [],
@@ -46,3 +46,7 @@ export const getMany = (resource: string, more: IDataObject = {}, filters: IData
 		...more,
 		filters: mapped(filters),
 	});
+
+/** An operation on one record. */
+export const on = (resource: string, operation: string, id: unknown, more: IDataObject = {}) =>
+	parameters(resource, operation, { recordId: byId(String(id)), ...more });

@@ -1,42 +1,42 @@
-import { getCreateFields, getFilters, getUpdateFields, getUpsertFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
-const setup = (resource = 'contact') => ({
+const setup = (resource = 'contact', operation = 'create') => ({
 	credential: sandbox.credential,
-	parameters: { resource },
+	parameters: { resource, operation },
 });
 const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));
 
 describe('the fields to map', () => {
 	test('are typed, and enumerations are lists', async () => {
-		const fields = byId((await picker(getCreateFields, setup())).fields);
+		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
 		expect(fields.lifecycle_stage?.options?.length).toBeGreaterThan(2);
 		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
 	});
 
 	test('say in their labels how a value is written', async () => {
-		const fields = byId((await picker(getCreateFields, setup())).fields);
+		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags (Comma-Separated)');
 		expect(fields.company_id?.displayName).toBe('Company (ID)');
 	});
 
 	test('name what the service requires', async () => {
-		const fields = byId((await picker(getCreateFields, setup('company'))).fields);
+		const fields = byId((await picker(getFields, setup('company'))).fields);
 		expect(fields.name?.required).toBe(true);
 		expect(fields.domain?.required).toBe(false);
-		const update = byId((await picker(getUpdateFields, setup('company'))).fields);
+		const update = byId((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.required).toBe(false);
 	});
 
 	test('never include what the service fills in', async () => {
-		const { fields } = await picker(getCreateFields, setup());
+		const { fields } = await picker(getFields, setup());
 		for (const id of ['id', 'created_at', 'version']) expect(byId(fields)[id]).toBeUndefined();
 	});
 
@@ -55,7 +55,7 @@ describe('the fields to map', () => {
 		await sandbox.call('PATCH', `/v1/custom-fields/${String(archived.body.id)}`, {
 			archived_at: '2026-01-01T00:00:00.000Z',
 		});
-		const fields = byId((await picker(getCreateFields, setup())).fields);
+		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields['custom_fields.starts_on']).toMatchObject({
 			displayName: 'Label of starts_on',
 			type: 'dateTime',
@@ -66,7 +66,7 @@ describe('the fields to map', () => {
 	});
 
 	test('to match on are the unique ones', async () => {
-		const { fields } = await picker(getUpsertFields, setup());
+		const { fields } = await picker(getFields, setup('contact', 'upsert'));
 		const matchable = fields.filter(({ canBeUsedToMatch }) => canBeUsedToMatch);
 		expect(matchable.map(({ id }) => id)).toEqual(expect.arrayContaining(['email', 'external_id']));
 		expect(fields.filter(({ defaultMatch }) => defaultMatch)).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('without the service’s description', () => {
 	});
 
 	test('the packaged one serves, and the user is told', async () => {
-		const { fields, emptyFieldsNotice } = await picker(getCreateFields, elsewhere());
+		const { fields, emptyFieldsNotice } = await picker(getFields, elsewhere());
 		expect(byId(fields).first_name).toBeDefined();
 		expect(emptyFieldsNotice).toContain('packaged with the node');
 	});

@@ -71,7 +71,12 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 	};
 
 	beforeAll(async () => {
-		running = await startSandbox({ contacts: 25, faults: true, ...options });
+		running = await startSandbox({
+			contacts: 25,
+			faults: true,
+			allowPrivateWebhooks: true,
+			...options,
+		});
 		sandbox.url = running.url;
 		sandbox.credential = { baseUrl: running.url, apiKey: running.apiKey };
 	});

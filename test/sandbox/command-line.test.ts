@@ -48,7 +48,8 @@ test.each([
 test('all that can be said is understood', () => {
 	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
 	const lifetimes = '--access-token-seconds 4 --refresh-grace-seconds 0';
-	expect(parseCommandLine([...`${args} ${lifetimes}`.split(' '), '--faults'])).toEqual({
+	const flags = '--faults --allow-private-webhooks';
+	expect(parseCommandLine(`${args} ${lifetimes} ${flags}`.split(' '))).toEqual({
 		port: 1,
 		db: 'x.db',
 		contacts: 2,
@@ -56,9 +57,15 @@ test('all that can be said is understood', () => {
 		plan: 'pro',
 		requestsPerMinute: 3,
 		tokenLifetimes: { accessToken: 4000, replacedRefreshToken: 0 },
+		allowPrivateWebhooks: true,
 		faults: true,
 	});
-	expect(parseCommandLine([])).toEqual({ port: 4010, tokenLifetimes: {}, faults: false });
+	expect(parseCommandLine([])).toEqual({
+		port: 4010,
+		tokenLifetimes: {},
+		allowPrivateWebhooks: false,
+		faults: false,
+	});
 	expect(parseCommandLine(['--help'])).toBeUndefined();
 	for (const flag of args.match(/--[\w-]+/g)!) expect(usage).toContain(flag);
 });

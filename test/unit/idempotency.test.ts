@@ -6,7 +6,7 @@ const identity: WriteIdentity = {
 	execution: '1',
 	node: 'n',
 	run: 0,
-	item: 0,
+	items: [0],
 };
 
 test('two tries of one write have the same key', () => {
@@ -20,12 +20,11 @@ test('every other write has another key', () => {
 		idempotencyKey(identity, 'POST', '/v1/contacts'),
 		idempotencyKey(identity, 'PUT', '/v1/contacts'),
 		idempotencyKey(identity, 'POST', '/v1/companies'),
-		...Object.entries(identity).map(([name, value]) =>
-			idempotencyKey(
-				{ ...identity, [name]: typeof value === 'number' ? value + 1 : `${value}x` },
-				'POST',
-				'/v1/contacts',
-			),
+		idempotencyKey({ ...identity, run: 1 }, 'POST', '/v1/contacts'),
+		idempotencyKey({ ...identity, items: [1] }, 'POST', '/v1/contacts'),
+		idempotencyKey({ ...identity, items: [0, 1] }, 'POST', '/v1/contacts'),
+		...(['instance', 'workflow', 'execution', 'node'] as const).map((name) =>
+			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }, 'POST', '/v1/contacts'),
 		),
 	];
 	expect(new Set(others).size).toBe(others.length);

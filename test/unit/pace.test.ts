@@ -35,19 +35,19 @@ describe('the rate-limit window', () => {
 
 describe('the next request', () => {
 	test('goes at once while the window has room', () => {
-		expect(delayBeforeNext({ remaining: 1, resetsAt: now + 30_000 }, now)).toBe(0);
+		expect(delayBeforeNext({ remaining: 1, resetsAt: now + 30_000 }, 0, now)).toBe(0);
 	});
 
 	test('waits for the reset when the window is used up', () => {
-		expect(delayBeforeNext({ remaining: 0, resetsAt: now + 30_000 }, now)).toBe(30_000);
+		expect(delayBeforeNext({ remaining: 0, resetsAt: now + 30_000 }, 0, now)).toBe(30_000);
 	});
 
 	test('goes at once when the reset has passed', () => {
-		expect(delayBeforeNext({ remaining: 0, resetsAt: now - 1 }, now)).toBe(0);
+		expect(delayBeforeNext({ remaining: 0, resetsAt: now - 1 }, 0, now)).toBe(0);
 	});
 
 	test('goes at once when nothing is known', () => {
-		expect(delayBeforeNext(undefined, now)).toBe(0);
+		expect(delayBeforeNext(undefined, 0, now)).toBe(0);
 	});
 });
 

@@ -2,6 +2,7 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IAllExecuteFunctions,
+	type IExecuteFunctions,
 	type JsonObject,
 } from 'n8n-workflow';
 
@@ -16,6 +17,7 @@ import {
 	type ApiResponse,
 	type Outcome,
 } from './request';
+import { retryPolicy } from './retry';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './transport';
 
@@ -25,6 +27,8 @@ export interface Connection {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** What the service offers for the records at `path` (`/contacts`); undefined for none. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
+	/** The problem as n8n shows it. */
+	failure(problem: Problem): NodeApiError;
 	/** Said to the user after the execution. */
 	notices: Set<string>;
 }
@@ -38,7 +42,15 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const { credential, secret, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
-	const sender = createSender({ transport: signed, address, signal, clock });
+	const notices = new Set<string>();
+	const sender = createSender({
+		transport: signed,
+		address,
+		signal,
+		clock,
+		policy: { ...retryPolicy, longestWait: longestWaitOf(n8n) },
+		waiting: waitingTold(n8n, notices),
+	});
 
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
@@ -48,12 +60,13 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		anonymous: anonymous(n8n),
 	};
 
-	const notices = new Set<string>();
 	let loading: Promise<LoadedDocument> | undefined;
 	const known = new Map<string, ResourceDescription | undefined>();
 
 	return {
 		notices,
+
+		failure: (problem) => nodeError(n8n, problem),
 
 		async send(request) {
 			return result(n8n, await uncancelled(n8n, sender(request), signal));
@@ -67,6 +80,34 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 			return known.get(path);
 		},
 	};
+}
+
+/** Milliseconds a request may wait in all: the node's option, where it has been set. */
+function longestWaitOf(n8n: IAllExecuteFunctions): number {
+	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
+	const seconds = Number((n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, NaN));
+	return seconds >= 0 ? seconds * 1000 : retryPolicy.longestWait;
+}
+
+/** Says of waits that a user would notice: in n8n's log when they begin, on the node when it is done. */
+function waitingTold(n8n: IAllExecuteFunctions, notices: Set<string>): (ms: number) => void {
+	let longest = 0;
+	return (ms) => {
+		if (ms < noticeable) return;
+		const seconds = Math.round(ms / 1000);
+		n8n.logger.info(`${n8n.getNode().name}: waiting ${seconds} s for the service`);
+		if (ms <= longest) return;
+		notices.delete(waited(longest));
+		longest = ms;
+		notices.add(waited(longest));
+	};
+}
+
+/** Milliseconds; a shorter wait is not worth telling. */
+const noticeable = 5_000;
+
+function waited(ms: number): string {
+	return `The node had to wait for the service, up to ${Math.round(ms / 1000)} s at a time. With fewer requests at once, or a larger plan, it is faster.`;
 }
 
 /** Where the description is when the credential does not say it. */

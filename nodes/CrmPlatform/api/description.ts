@@ -1,5 +1,5 @@
 import { describeList, summaryOf, type ListDescription } from './listing';
-import { pathItemAt, type OpenApiDocument } from './openapi';
+import { pathItemAt, type OpenApiDocument, type PathItem } from './openapi';
 import { describeWrite, type WriteDescription } from './writing';
 
 /** What the service's own document says of one kind of record; what it does not offer is absent. */
@@ -9,6 +9,11 @@ export interface ResourceDescription {
 	update?: WriteDescription;
 	upsert?: WriteDescription;
 	delete?: WriteDescription;
+	/** What can be done with one record, by the last step of its path: `win`. */
+	actions: Record<string, WriteDescription>;
+	/** How a tag is put on a record, and taken off. */
+	addTag?: WriteDescription;
+	removeTag?: WriteDescription;
 	/** Names of the fields a simplified record has. */
 	summary: string[];
 }
@@ -16,7 +21,8 @@ export interface ResourceDescription {
 /**
  * Reads what a document says of the records at `path`.
  *
- * @param path collection path without version prefix, such as `/contacts`
+ * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
+ * may have any name
  * @returns undefined where the document does not know the path
  */
 export function describeResource(
@@ -24,23 +30,48 @@ export function describeResource(
 	path: string,
 ): ResourceDescription | undefined {
 	// The prefix stands in the paths or in the address of the server.
-	const prefix = `/v1${path}` in document.paths ? `/v1${path}` : path;
-	const collection = pathItemAt(document, prefix);
-	if (!collection) return undefined;
-	const itemPath = Object.keys(document.paths).find(
-		(key) => key.startsWith(`${prefix}/{`) && key.indexOf('/', prefix.length + 1) === -1,
-	);
-	const item = itemPath === undefined ? undefined : pathItemAt(document, itemPath);
+	const prefix = pathLike(document, `/v1${path}`) ?? pathLike(document, path);
+	const collection = prefix === undefined ? undefined : pathItemAt(document, prefix);
+	if (prefix === undefined || !collection) return undefined;
+	const write = (pathItem: PathItem, verb: Parameters<typeof describeWrite>[3]) =>
+		describeWrite(document, prefix, pathItem, verb);
 
-	const description: ResourceDescription = { summary: [] };
+	const description: ResourceDescription = { summary: [], actions: {} };
 	if (collection.get) {
 		description.list = describeList(document, collection, collection.get);
 		description.summary = summaryOf(document, collection.get);
 	}
-	if (collection.post) description.create = describeWrite(document, collection, 'post');
-	if (collection.put) description.upsert = describeWrite(document, collection, 'put');
-	if (item?.patch) description.update = describeWrite(document, item, 'patch');
-	else if (item?.put) description.update = describeWrite(document, item, 'put');
-	if (item?.delete) description.delete = describeWrite(document, item, 'delete');
+	if (collection.post) description.create = write(collection, 'post');
+	if (collection.put) description.upsert = write(collection, 'put');
+
+	for (const [key, steps] of pathsUnder(document, prefix)) {
+		const [id, step, ...more] = steps;
+		const pathItem = isParameter(id) ? pathItemAt(document, key) : undefined;
+		if (!pathItem) continue;
+		if (step === undefined) {
+			if (pathItem.patch) description.update = write(pathItem, 'patch');
+			else if (pathItem.put) description.update = write(pathItem, 'put');
+			if (pathItem.delete) description.delete = write(pathItem, 'delete');
+		} else if (more.length === 0 && pathItem.post) {
+			description.actions[step] = write(pathItem, 'post');
+		} else if (step === 'tags' && more.length === 1 && isParameter(more[0])) {
+			if (pathItem.put) description.addTag = write(pathItem, 'put');
+			if (pathItem.delete) description.removeTag = write(pathItem, 'delete');
+		}
+	}
 	return description;
 }
+
+function pathLike(document: OpenApiDocument, path: string): string | undefined {
+	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}');
+	return Object.keys(document.paths).find((key) => shape(key) === shape(path));
+}
+
+/** The paths below a collection, with their steps from there on. */
+function pathsUnder({ paths }: OpenApiDocument, collection: string): Array<[string, string[]]> {
+	return Object.keys(paths)
+		.filter((key) => key.startsWith(`${collection}/`))
+		.map((key) => [key, key.slice(collection.length + 1).split('/')]);
+}
+
+const isParameter = (step = ''): boolean => step.startsWith('{');

@@ -35,7 +35,19 @@ export function problemOf(answer: Answer): Problem {
 	const { status, headers, text } = answer;
 	// Where there is no API, a web server says so with a page.
 	if (status === 404 && isPage(text)) return unreadable(answer, 'JSON');
-	const json = parseJson(text);
+	return problemIn(status, parseJson(text), headers);
+}
+
+/**
+ * The problem a JSON body tells of: of a whole answer, or of one item of a batch.
+ *
+ * @param headers of the answer, where it has its own: they say what the body may not
+ */
+export function problemIn(
+	status: number,
+	json: unknown,
+	headers: Answer['headers'] = {},
+): Problem {
 	const parsed = problemBody.safeParse(json);
 	const body: ProblemBody = {
 		...missingScope(headers['www-authenticate']),

@@ -9,8 +9,8 @@ export interface WriteIdentity {
 	node: string;
 	/** How many times the node has run in this execution (loops). */
 	run: number;
-	/** Index of the input item. */
-	item: number;
+	/** Indexes of the input items it is done for. */
+	items: readonly number[];
 }
 
 /**
@@ -21,7 +21,7 @@ export interface WriteIdentity {
  * @returns 64 hexadecimal characters
  */
 export function idempotencyKey(identity: WriteIdentity, method: string, path: string): string {
-	const { instance, workflow, execution, node, run, item } = identity;
-	const parts = [instance, workflow, execution, node, run, item, method, path];
+	const { instance, workflow, execution, node, run, items } = identity;
+	const parts = [instance, workflow, execution, node, run, items, method, path];
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -6,3 +6,12 @@ export function parseJson(text: string): unknown {
 		return undefined;
 	}
 }
+
+/** Newline-delimited JSON; undefined where one of the lines is none. */
+export function parseLines(text: string): unknown[] | undefined {
+	const values = text
+		.split('\n')
+		.filter((line) => line !== '')
+		.map(parseJson);
+	return values.includes(undefined) ? undefined : values;
+}

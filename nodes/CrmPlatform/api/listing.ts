@@ -61,7 +61,7 @@ export function describeList(
 	const taken = [cursor, pageSize?.name, sort?.name, fields];
 	description.filters = query
 		.filter(({ name }) => !taken.includes(name))
-		.map((parameter) => filter(document, parameter));
+		.map((parameter) => parameterField(document, parameter));
 	return description;
 }
 
@@ -76,10 +76,11 @@ function linkedCursor(document: OpenApiDocument, operation: Operation): string |
 	return next?.[0].replace(/^query\./, '');
 }
 
-function filter(document: OpenApiDocument, parameter: Parameter): Field {
-	const { name = '', schema = {}, description = '' } = parameter;
+/** A query parameter as a field. */
+export function parameterField(document: OpenApiDocument, parameter: Parameter): Field {
+	const { name = '', schema = {}, description = '', required = false } = parameter;
 	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const made = field(document, [name], schema.title ?? comparisonLabel(name), schema, false);
+	const made = field(document, [name], schema.title ?? comparisonLabel(name), schema, required);
 	return { ...made, name, description: description || made.description };
 }
 

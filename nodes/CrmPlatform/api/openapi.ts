@@ -10,6 +10,7 @@ export interface Schema {
 	enum?: unknown[] | undefined;
 	const?: unknown;
 	maximum?: number | undefined;
+	maxItems?: number | undefined;
 	default?: unknown;
 	nullable?: boolean | undefined;
 	readOnly?: boolean | undefined;
@@ -33,6 +34,7 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		enum: z.array(z.unknown()).optional(),
 		const: z.unknown(),
 		maximum: z.number().optional(),
+		maxItems: z.number().optional(),
 		default: z.unknown(),
 		nullable: z.boolean().optional(),
 		readOnly: z.boolean().optional(),
@@ -66,6 +68,9 @@ const link = z.object({ ...reference, parameters: z.record(z.unknown()).optional
 const response = z.object({ ...reference, content, links: z.record(link).optional() });
 
 const operation = z.object({
+	operationId: z.string().optional(),
+	/** Ours: the operation that does the same for many records at once, by its operationId. */
+	'x-batch': z.string().optional(),
 	parameters: z.array(parameter).optional(),
 	requestBody: requestBody.optional(),
 	responses: z.record(response).optional(),
@@ -103,6 +108,12 @@ export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
 export function pathItemAt({ paths }: OpenApiDocument, path: string): PathItem | undefined {
 	const parsed = pathItem.safeParse(paths[path]);
 	return parsed.success ? parsed.data : undefined;
+}
+
+/** The path of the POST operation of that operationId. */
+export function pathOfPost({ paths }: OpenApiDocument, operationId: string): string | undefined {
+	const named = z.object({ post: z.object({ operationId: z.literal(operationId) }) });
+	return Object.keys(paths).find((path) => named.safeParse(paths[path]).success);
 }
 
 const sections: Record<string, z.ZodTypeAny> = {

@@ -22,9 +22,34 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 	return { remaining, resetsAt: now + untilReset(reset, serverTime(headers, now)) };
 }
 
-/** Milliseconds to wait before the next request: none while the window has room. */
-export function delayBeforeNext(window: RateWindow | undefined, now: number): number {
-	if (!window || window.remaining > 0) return 0;
+/**
+ * What is known after an answer: answers overtake each other, and within a window the remainder
+ * only falls.
+ */
+export function latest(
+	known: RateWindow | undefined,
+	told: RateWindow | undefined,
+	now: number,
+): RateWindow | undefined {
+	if (!told) return known;
+	if (!known || known.resetsAt <= now) return told;
+	const apart = told.resetsAt - known.resetsAt;
+	// The server's clock is told in whole seconds, so one window may seem to end at two moments.
+	if (Math.abs(apart) > 1_000) return apart > 0 ? told : known;
+	return told.remaining < known.remaining ? told : known;
+}
+
+/**
+ * Milliseconds to wait before the next request: none while the window has room.
+ *
+ * @param underWay requests whose answers will take their share of the window
+ */
+export function delayBeforeNext(
+	window: RateWindow | undefined,
+	underWay: number,
+	now: number,
+): number {
+	if (!window || window.remaining > underWay) return 0;
 	return Math.max(0, window.resetsAt - now);
 }
 

@@ -15,6 +15,20 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
 }
 
 /**
+ * A path as a user typed it, from the service's address on.
+ *
+ * @throws Error in the user's words when it is none, or would leave the service's address
+ */
+export function checkedPath(typed: string): string {
+	const path = typed.trim();
+	const [steps = ''] = path.split(/[?#]/);
+	if (/^\/[^/\\]/.test(path) && steps === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
+	throw new Error(
+		`'${path}' is not a path such as /v1/contacts. It begins with a slash, without the base URL and without query parameters, which have a place of their own.`,
+	);
+}
+
+/**
  * The address of the service as a user may have typed it, without what the connector adds itself:
  * a slash, the version prefix, or both at the end.
  *

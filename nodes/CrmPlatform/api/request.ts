@@ -1,8 +1,8 @@
 import { sleep } from 'n8n-workflow';
 
 import { isPage, problemOf, unreadable, type Problem } from './errors';
-import { parseJson } from './json';
-import { delayBeforeNext, rateWindow, type RateWindow } from './pace';
+import { parseJson, parseLines } from './json';
+import { delayBeforeNext, latest, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
 import {
 	decideRetry,
@@ -20,7 +20,8 @@ export interface ApiRequest {
 	/** From the service's address on, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
-	body?: object;
+	/** Sent as JSON; a list as newline-delimited JSON, a line for each. */
+	body?: object | object[];
 	/** The header that carries the idempotency key, and the key: only then is a write tried again. */
 	idempotency?: { header: string; key: string };
 }
@@ -55,6 +56,8 @@ interface SenderOptions {
 	policy?: RetryPolicy;
 	/** Milliseconds one answer may take. */
 	timeout?: number;
+	/** Told before each wait of how many milliseconds it will be. */
+	waiting?(ms: number): void;
 }
 
 export type Sender = (request: ApiRequest) => Promise<Outcome>;
@@ -70,6 +73,18 @@ export function createSender(options: SenderOptions): Sender {
 	const { transport, address, signal, clock = systemClock, policy = retryPolicy } = options;
 	const timeout = options.timeout ?? 60_000;
 	let window: RateWindow | undefined;
+	let underWay = 0;
+
+	const answerTo = async (http: HttpRequest) => {
+		underWay += 1;
+		const answer = await transport(http);
+		underWay -= 1;
+		if ('headers' in answer) {
+			const now = clock.now();
+			window = latest(window, rateWindow(answer.headers, now), now);
+		}
+		return answer;
+	};
 
 	return async (request) => {
 		const http = httpRequest(request, address, timeout);
@@ -79,15 +94,16 @@ export function createSender(options: SenderOptions): Sender {
 
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
+			options.waiting?.(ms);
 			await clock.sleep(ms, signal);
 			waited += ms;
 		};
 
 		for (;;) {
-			await wait(Math.min(delayBeforeNext(window, clock.now()), policy.longestWait - waited));
+			const delay = delayBeforeNext(window, underWay, clock.now());
+			await wait(Math.min(delay, policy.longestWait - waited));
 
-			const answer = await transport(http);
-			if ('headers' in answer) window = rateWindow(answer.headers, clock.now()) ?? window;
+			const answer = await answerTo(http);
 			const outcome = read(answer, address);
 			if (outcome.ok) return outcome;
 
@@ -106,12 +122,17 @@ export function createSender(options: SenderOptions): Sender {
 function httpRequest(request: ApiRequest, address: string, timeout: number): HttpRequest {
 	const { method, path, query = {}, body, idempotency } = request;
 	const headers: Record<string, string> = { accept: 'application/json' };
-	if (body) headers['content-type'] = 'application/json';
+	if (body) headers['content-type'] = Array.isArray(body) ? ndjson : 'application/json';
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
 	const http: HttpRequest = { method, url: address + path + queryString(query), headers, timeout };
-	if (body) http.body = JSON.stringify(body);
+	if (body) http.body = Array.isArray(body) ? linesOf(body as object[]) : JSON.stringify(body);
 	return http;
 }
+
+const ndjson = 'application/x-ndjson';
+
+const linesOf = (values: object[]): string =>
+	values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 function read(answer: Answer, address: string): Outcome {
 	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
@@ -120,7 +141,7 @@ function read(answer: Answer, address: string): Outcome {
 	}
 	const { status, headers, text } = answer;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
-	const body = parseJson(text);
+	const body = headers['content-type']?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text !== '') {
 		return { ok: false, problem: unreadable(answer, 'JSON') };
 	}

@@ -1,26 +1,51 @@
 import { fieldsOf, type Field } from './fields';
-import { resolve, type OpenApiDocument, type PathItem } from './openapi';
-import { choices, jsonSchema, parametersIn } from './schema';
+import { parameterField } from './listing';
+import { pathItemAt, pathOfPost, resolve, type OpenApiDocument, type PathItem } from './openapi';
+import { choices, flatten, jsonSchema, parametersIn } from './schema';
 
 /** How one kind of record is written. */
 export interface WriteDescription {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	fields: Field[];
+	/** What is said in the query. */
+	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
 	/** The parameter that names the field to match on, and the fields it takes (upsert). */
 	match?: { name: string; values: string[] };
+	/** How the same is done for many records at once. */
+	batch?: BatchDescription;
 }
 
-/** Reads what a write operation takes. */
+/** How many records are written by one request. */
+export interface BatchDescription {
+	/** Path from the collection on, such as `/batch/create`. */
+	path: string;
+	/** The member of the body that holds the records. */
+	items: string;
+	/** Most records in one request. */
+	maximum: number;
+}
+
+/**
+ * Reads what a write operation takes.
+ *
+ * @param collection path of the collection in the document
+ */
 export function describeWrite(
 	document: OpenApiDocument,
+	collection: string,
 	pathItem: PathItem,
 	verb: 'post' | 'put' | 'patch' | 'delete',
 ): WriteDescription {
 	const operation = pathItem[verb] ?? {};
 	const method = verb.toUpperCase() as WriteDescription['method'];
-	const description: WriteDescription = { method, fields: [] };
+	const query = parametersIn(document, pathItem, operation, 'query');
+	const description: WriteDescription = {
+		method,
+		fields: [],
+		query: query.map((parameter) => parameterField(document, parameter)),
+	};
 
 	const body = jsonSchema(resolve(document, operation.requestBody ?? {}));
 	if (body) description.fields = fieldsOf(document, body);
@@ -28,11 +53,30 @@ export function describeWrite(
 		/idempotency/i.test(name),
 	);
 	if (header?.name !== undefined) description.idempotencyHeader = header.name;
-	const match = parametersIn(document, pathItem, operation, 'query').find(
-		(parameter) => choices(document, parameter).length > 0,
-	);
+	const match = query.find((parameter) => choices(document, parameter).length > 0);
 	if (match?.name !== undefined) {
 		description.match = { name: match.name, values: choices(document, match) };
 	}
+	const batch = describeBatch(document, collection, operation['x-batch']);
+	if (batch) description.batch = batch;
 	return description;
+}
+
+function describeBatch(
+	document: OpenApiDocument,
+	collection: string,
+	operationId: string | undefined,
+): BatchDescription | undefined {
+	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
+	if (!path?.startsWith(`${collection}/`)) return undefined;
+	const requestBody = pathItemAt(document, path)?.post?.requestBody;
+	const { properties = {} } = flatten(document, jsonSchema(resolve(document, requestBody ?? {})) ?? {});
+	for (const [items, schema] of Object.entries(properties)) {
+		const { type, maxItems } = flatten(document, schema);
+		// Without a limit of the service's own, what is sent may be refused as too much.
+		if (type === 'array' && maxItems !== undefined) {
+			return { path: path.slice(collection.length), items, maximum: maxItems };
+		}
+	}
+	return undefined;
 }

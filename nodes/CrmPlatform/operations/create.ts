@@ -1,21 +1,41 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
 import { fieldsProperty } from './fieldsProperty';
-import { offered } from './offered';
-import { write } from './write';
+import { offeredWrite } from './offered';
+import { collectionPath } from './record';
+import { batchOptions } from './batchOptions';
+import { narrowed, type Narrowing } from './narrowed';
+import { writing } from './write';
 
-/** @param action what n8n's list of actions says, such as `Create a contact` */
-export function create(action: string): Operation {
+/**
+ * @param action what n8n's list of actions says, such as `Create a contact`
+ * @param special a creation with a name and values of its own, such as sending a message
+ */
+export function create(
+	action: string,
+	special: Partial<Operation['option']> & Narrowing = {},
+): Operation {
+	const { preset, only, without, required, ...named } = special;
 	return {
-		option: { name: 'Create', value: 'create', action, description: 'Add a new record' },
+		option: {
+			name: 'Create',
+			value: 'create',
+			description: 'Add a new record',
+			...named,
+			action,
+		},
 
-		properties: () => [fieldsProperty('add', 'getCreateFields')],
+		properties: () => [fieldsProperty('add')],
+		options: batchOptions,
+		write: ({ create }) => narrowed(create, { preset, only, without, required }),
 
 		async prepare(job) {
-			const description = await offered(job, 'create');
+			const description = await offeredWrite(job);
 			const columns = await columnsOf(job, 'fields', description.fields, 'skip');
-			const path = `/v1${job.resource.path}`;
-			return async (item) => await write(job, { description, path, item, body: columns(item) });
+			return writing(job, description, (item) => {
+				const path = collectionPath(job, item);
+				return { collection: path, path, body: { ...columns(item), ...preset } };
+			});
 		},
 	};
 }

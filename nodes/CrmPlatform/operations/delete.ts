@@ -1,7 +1,8 @@
 import type { Operation } from '../model';
-import { offered } from './offered';
-import { recordPath, recordProperty } from './record';
-import { write } from './write';
+import { batchOptions } from './batchOptions';
+import { offeredWrite } from './offered';
+import { collectionPath, recordId, recordPath, recordProperty } from './record';
+import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
@@ -9,13 +10,17 @@ export function deleteRecord(action: string): Operation {
 		option: { name: 'Delete', value: 'delete', action, description: 'Remove a record' },
 
 		properties: (resource) => [recordProperty(resource)],
+		options: batchOptions,
+		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
+		write: (description) => description.delete,
 
 		async prepare(job) {
-			const description = await offered(job, 'delete');
-			return async (item) => {
-				await write(job, { description, path: recordPath(job, item), item });
-				return { deleted: true };
-			};
+			const read = (item: number) => ({
+				collection: collectionPath(job, item),
+				path: recordPath(job, item),
+				id: recordId(job, item),
+			});
+			return writing(job, await offeredWrite(job), read, () => ({ deleted: true }));
 		},
 	};
 }

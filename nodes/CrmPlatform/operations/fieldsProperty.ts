@@ -23,11 +23,9 @@ export function mapperProperty(
  * The mapper of the values to write.
  *
  * @param mode whether the user chooses a field to match on (`upsert`)
- * @param method the picker that lists the fields
  */
 export function fieldsProperty(
 	mode: 'add' | 'upsert',
-	method: string,
 	more: Partial<Mapper> = {},
 ): INodeProperties {
 	return mapperProperty(
@@ -38,7 +36,7 @@ export function fieldsProperty(
 		},
 		{
 			mode,
-			resourceMapperMethod: method,
+			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
 			addAllFields: true,
 			multiKeyMatch: false,

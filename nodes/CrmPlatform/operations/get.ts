@@ -16,7 +16,7 @@ export function get(action: string): Operation {
 			const summary = await offered(job, 'summary');
 			return async (item) => {
 				const { body } = await job.api.send({ method: 'GET', path: recordPath(job, item) });
-				const simple = job.n8n.getNodeParameter('simplify', item) as boolean;
+				const simple = job.n8n.getNodeParameter('simplify', item, false) as boolean;
 				return simple ? simplified(body as IDataObject, summary) : (body as IDataObject);
 			};
 		},

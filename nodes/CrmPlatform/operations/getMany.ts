@@ -7,6 +7,7 @@ import { columnsOf } from '../mapping/columns';
 import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { offered } from './offered';
+import { collectionPath } from './record';
 import { simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
@@ -19,7 +20,8 @@ export function getMany(action: string): Operation {
 			description: 'Read a list of records, filtered and sorted',
 		},
 
-		properties: () => [returnAll, limit, filters, simplifyProperty, options],
+		properties: () => [returnAll, limit, filters, simplifyProperty],
+		options,
 
 		async prepare(job) {
 			const list = await offered(job, 'list');
@@ -30,7 +32,7 @@ export function getMany(action: string): Operation {
 				const query: Query = { ...(filtersOf(item) as Query), ...sortOf(job, list, item) };
 				// Asking for less is faster than throwing away.
 				if (simple && list.fields !== undefined) query[list.fields] = summary;
-				const walk: Walk = { path: `/v1${job.resource.path}`, list, query, ...limitOf(job, item) };
+				const walk: Walk = { path: collectionPath(job, item), list, query, ...limitOf(job, item) };
 
 				const records: IDataObject[] = [];
 				for await (const page of pages(job.api.send, walk)) {
@@ -88,13 +90,7 @@ const filters = mapperProperty(
 	},
 );
 
-const options: INodeProperties = {
-	displayName: 'Options',
-	name: 'options',
-	type: 'collection',
-	placeholder: 'Add option',
-	default: {},
-	options: [
+const options: INodeProperties[] = [
 		{
 			displayName: 'Sort Name or ID',
 			name: 'sort',
@@ -104,5 +100,4 @@ const options: INodeProperties = {
 			description:
 				'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		},
-	],
-};
+];

@@ -3,11 +3,20 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { path } from '../api/path';
 import type { Job, Resource } from '../model';
 
-/** The picker of one record: from a searchable list, or by its id. */
+/** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
+	return pickerProperty(resource.name, 'recordId', 'searchRecords');
+}
+
+/**
+ * The picker of one record: from a searchable list, or by its id.
+ *
+ * @param method the picker that searches the records
+ */
+export function pickerProperty(displayName: string, name: string, method: string): INodeProperties {
 	return {
-		displayName: resource.name,
-		name: 'recordId',
+		displayName,
+		name,
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
 		required: true,
@@ -16,7 +25,7 @@ export function recordProperty(resource: Resource): INodeProperties {
 				displayName: 'From List',
 				name: 'list',
 				type: 'list',
-				typeOptions: { searchListMethod: 'searchRecords', searchable: true },
+				typeOptions: { searchListMethod: method, searchable: true },
 			},
 			{
 				displayName: 'By ID',
@@ -28,12 +37,27 @@ export function recordProperty(resource: Resource): INodeProperties {
 	};
 }
 
-/** The path of the record picked for an item. */
-export function recordPath({ n8n, resource }: Job, item: number): string {
-	return `/v1${resource.path}${path`/${recordId(n8n, item)}`}`;
+/** Path of the collection an item is about, with what its records belong to. */
+export function collectionPath({ n8n, resource }: Job, item: number): string {
+	const filled = resource.path.replace(
+		/\{(\w+)\}/g,
+		(_, parent: string) => path`${pickedId(n8n, parent, item)}`,
+	);
+	return `/v1${filled}`;
 }
 
-function recordId(n8n: IExecuteFunctions, item: number): string {
-	const picked: unknown = n8n.getNodeParameter('recordId', item, '', { extractValue: true });
+/** The id of the record picked for an item. */
+export function recordId({ n8n }: Job, item: number): string {
+	return pickedId(n8n, 'recordId', item);
+}
+
+/** The path of the record picked for an item. */
+export function recordPath(job: Job, item: number): string {
+	return collectionPath(job, item) + path`/${recordId(job, item)}`;
+}
+
+/** What was picked in a resource locator; nothing where nothing was. */
+export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
+	const picked: unknown = n8n.getNodeParameter(parameter, item, '', { extractValue: true });
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }

@@ -1,36 +1,55 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
+import { batchOptions } from './batchOptions';
 import { blankNotice, fieldsProperty } from './fieldsProperty';
-import { offered } from './offered';
-import { recordPath, recordProperty } from './record';
-import { write } from './write';
+import { narrowed, type Narrowing } from './narrowed';
+import { offeredWrite } from './offered';
+import { collectionPath, recordId, recordPath, recordProperty } from './record';
+import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Update a contact` */
 export function update(action: string): Operation {
+	return change(action, {
+		name: 'Update',
+		value: 'update',
+		description: 'Change some values of a record and leave the others',
+	});
+}
+
+/**
+ * A change of some values, under a name of its own.
+ *
+ * @param action what n8n's list of actions says, such as `Close a ticket`
+ */
+export function change(
+	action: string,
+	{ preset, only, without, required, ...named }: Pick<Operation['option'], 'name' | 'value'> &
+		Partial<Operation['option']> &
+		Narrowing,
+): Operation {
+	const asks = only === undefined || only.length > 0;
 	return {
-		option: {
-			name: 'Update',
-			value: 'update',
-			action,
-			description: 'Change some values of a record and leave the others',
-		},
+		option: { ...named, action },
 
 		properties: (resource) => [
 			recordProperty(resource),
-			fieldsProperty('add', 'getUpdateFields', { addAllFields: false }),
-			blankNotice,
+			...(asks ? [fieldsProperty('add', { addAllFields: only !== undefined })] : []),
+			...(only ? [] : [blankNotice]),
 		],
+		options: batchOptions,
+		write: (description) => narrowed(description.update, { preset, only, without, required }),
 
 		async prepare(job) {
-			const description = await offered(job, 'update');
-			const columns = await columnsOf(job, 'fields', description.fields, 'clear');
-			return async (item) =>
-				await write(job, {
-					description,
-					path: recordPath(job, item),
-					item,
-					body: columns(item),
-				});
+			const description = await offeredWrite(job);
+			const columns = asks
+				? await columnsOf(job, 'fields', description.fields, 'clear')
+				: () => ({});
+			return writing(job, description, (item) => ({
+				collection: collectionPath(job, item),
+				path: recordPath(job, item),
+				id: recordId(job, item),
+				body: { ...columns(item), ...preset },
+			}));
 		},
 	};
 }

@@ -1,8 +1,10 @@
 import { columnsOf, matchingColumn } from '../mapping/columns';
 import type { Operation } from '../model';
 import { blankNotice, fieldsProperty } from './fieldsProperty';
-import { offered } from './offered';
-import { write } from './write';
+import { batchOptions } from './batchOptions';
+import { offeredWrite } from './offered';
+import { collectionPath } from './record';
+import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Create or update a contact` */
 export function upsert(action: string): Operation {
@@ -15,7 +17,7 @@ export function upsert(action: string): Operation {
 		},
 
 		properties: () => [
-			fieldsProperty('upsert', 'getUpsertFields', {
+			fieldsProperty('upsert', {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that tells whether the record exists already',
@@ -24,23 +26,27 @@ export function upsert(action: string): Operation {
 			}),
 			blankNotice,
 		],
+		options: batchOptions,
+		write: (description) => description.upsert,
 
 		async prepare(job) {
-			const description = await offered(job, 'upsert');
+			const description = await offeredWrite(job);
 			const columns = await columnsOf(job, 'fields', description.fields, 'clear');
 			const { match } = description;
 			const matchOn = matchingColumn(job, 'fields') ?? match?.values[0];
-			const path = `/v1${job.resource.path}`;
-			return async (item) => {
+			return writing(job, description, (item) => {
+				const path = collectionPath(job, item);
 				const body = columns(item);
-				if (matchOn !== undefined && (body[matchOn] ?? null) === null) {
+				if (!match || matchOn === undefined) return { collection: path, path, body };
+				const value = body[matchOn] ?? null;
+				if (value === null) {
 					throw new Error(
 						`There is no value for ‘${matchOn}’, the field to match on. Fill it in, or match on another field.`,
 					);
 				}
-				const query = match ? { [match.name]: matchOn } : {};
-				return await write(job, { description, path, item, body, query });
-			};
+				const query = { [match.name]: matchOn };
+				return { collection: path, path, body, query, match: `${matchOn}=${String(value)}` };
+			});
 		},
 	};
 }

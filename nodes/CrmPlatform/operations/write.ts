@@ -1,32 +1,156 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { sendBatch } from '../api/batch';
 import { idempotencyKey } from '../api/idempotency';
 import type { Query } from '../api/path';
 import type { ApiRequest } from '../api/request';
-import type { WriteDescription } from '../api/writing';
-import type { Job } from '../model';
+import type { BatchDescription, WriteDescription } from '../api/writing';
+import type { Batch, Batched, Job, Result, Run } from '../model';
 
-interface Write {
-	description: WriteDescription;
+/** What is written for one item. */
+export interface Write {
+	/** Path of the collection, under which batches are sent. */
+	collection: string;
+	/** Path of a request for this record alone. */
 	path: string;
-	/** Index of the input item it is done for. */
-	item: number;
+	/** The record that is changed, where it exists already. */
+	id?: string;
 	body?: IDataObject;
 	query?: Query;
+	/** What tells the record from others, where its id is not known: two such writes keep their order. */
+	match?: string;
 }
 
 /**
- * Writes one record, under an idempotency key where the service takes one.
+ * Writes one record for each item: an item alone by a plain request, several in batches where the
+ * service takes them.
  *
+ * @param read what to write for an item; throws Error in the user's words
+ * @param answer what the item becomes, given what the service answered
+ */
+export function writing(
+	job: Job,
+	description: WriteDescription,
+	read: (item: number) => Write,
+	answer: (record: IDataObject) => Result = (record) => record,
+): Run | Batched {
+	const { batch } = description;
+	const alone = async (write: Write, item: number) =>
+		answer(await writeOne(job, description, write, [item]));
+	const size = batch ? batchSize(job, batch) : 1;
+	if (!batch || size === 1 || job.n8n.getInputData().length === 1) {
+		return async (item) => await alone(read(item), item);
+	}
+
+	/** Records of one batch: they share path and query. */
+	const together = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
+		const [first] = writes;
+		if (!first) return [];
+		try {
+			if (writes.length === 1) return [await alone(first, items[0] ?? 0)];
+			const path = first.collection + batch.path;
+			const results = await sendBatch(job.api.send, {
+				description: batch,
+				path,
+				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { id, ...body })),
+				...(first.query && { query: first.query }),
+				...keyed(job, description, items, 'POST', path),
+			});
+			return results.map((one) => ('record' in one ? answer(one.record) : job.api.failure(one.problem)));
+		} catch (error) {
+			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
+			const half = Math.ceil(writes.length / 2);
+			return [
+				...(await together(items.slice(0, half), writes.slice(0, half))),
+				...(await together(items.slice(half), writes.slice(half))),
+			];
+		}
+	};
+
+	return {
+		size,
+		assemble(items): Batch {
+			const writes = items.map((item) => outcomeOf(() => read(item)));
+			return {
+				records: new Set(writes.flatMap((write) => (write instanceof Error ? [] : nameOf(write)))),
+				async send() {
+					const results: Array<Result | Error> = writes.map((write) =>
+						write instanceof Error ? write : new Error('Nothing came of this item.'),
+					);
+					for (const places of groupsOf(writes)) {
+						const group = places.map((place) => writes[place] as Write);
+						const answered = await together(places.map((place) => items[place] ?? 0), group);
+						places.forEach((place, i) => (results[place] = answered[i] ?? results[place]!));
+					}
+					return results;
+				},
+			};
+		},
+	};
+}
+
+/**
+ * Sends one write, under an idempotency key where the service takes one.
+ *
+ * @param items indexes of the input items it is done for
  * @returns what the service answered, nothing for an answer without a body
  */
-export async function write(job: Job, { description, path, item, body, query }: Write) {
-	const { method, idempotencyHeader: header } = description;
-	const request: ApiRequest = { method, path };
+export async function writeOne(
+	job: Job,
+	description: WriteDescription,
+	{ path, body, query }: Pick<ApiRequest, 'path' | 'body' | 'query'>,
+	items: number[],
+): Promise<IDataObject> {
+	const { method } = description;
+	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
 	if (body) request.body = body;
 	if (query) request.query = query;
-	if (header !== undefined) {
-		request.idempotency = { header, key: idempotencyKey({ ...job.identity, item }, method, path) };
-	}
 	return ((await job.api.send(request)).body ?? {}) as IDataObject;
+}
+
+function keyed(
+	job: Job,
+	{ idempotencyHeader: header }: WriteDescription,
+	items: number[],
+	method: string,
+	path: string,
+): Pick<ApiRequest, 'idempotency'> {
+	if (header === undefined) return {};
+	return { idempotency: { header, key: idempotencyKey({ ...job.identity, items }, method, path) } };
+}
+
+/** As many as the service takes, or fewer if the user says so. */
+function batchSize({ n8n }: Job, { maximum }: BatchDescription): number {
+	const wanted = Number(n8n.getNodeParameter('options.batchSize', 0, 0));
+	return wanted >= 1 ? Math.min(Math.floor(wanted), maximum) : maximum;
+}
+
+/** The places of the writes that can share a request, in order. */
+function groupsOf(writes: Array<Write | Error>): number[][] {
+	const groups = new Map<string, number[]>();
+	for (const [place, write] of writes.entries()) {
+		if (write instanceof Error) continue;
+		const key = JSON.stringify([write.collection, write.query]);
+		const group = groups.get(key);
+		if (group) group.push(place);
+		else groups.set(key, [place]);
+	}
+	return [...groups.values()];
+}
+
+function nameOf({ collection, id, match }: Write): string[] {
+	const name = id ?? match;
+	return name === undefined ? [] : [`${collection}/${name}`];
+}
+
+function outcomeOf(read: () => Write): Write | Error {
+	try {
+		return read();
+	} catch (error) {
+		return error as Error;
+	}
+}
+
+function isTooLarge(error: unknown): boolean {
+	return error instanceof NodeApiError && error.httpCode === '413';
 }

@@ -2,44 +2,28 @@ import type { ILoadOptionsFunctions, ResourceMapperField, ResourceMapperFields }
 
 import { customFields } from '../api/customFields';
 import type { Field, FieldKind } from '../api/fields';
-import type { WriteDescription } from '../api/writing';
 import { opened } from './opened';
 
-/** The fields a new record takes. */
-export async function getCreateFields(this: ILoadOptionsFunctions) {
-	return await writableFields(this, 'create');
-}
+/** The fields the chosen operation takes, and which of them can be matched on. */
+export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const { api, resource, description, operation } = await opened(this);
+	const write = operation?.write?.(description);
+	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
 
-/** The fields of a record that can be changed. */
-export async function getUpdateFields(this: ILoadOptionsFunctions) {
-	return await writableFields(this, 'update');
-}
-
-/** The fields of a record to create or update, and which of them can be matched on. */
-export async function getUpsertFields(this: ILoadOptionsFunctions) {
-	return await writableFields(this, 'upsert');
+	const custom = write.fields.some(({ name }) => name === 'custom_fields')
+		? await customFields(api, resource.path)
+		: [];
+	// Defined one by one, they need no entry as a whole.
+	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);
+	const fields = [...own, ...custom].map((field) => mapperField(field, write.match?.values));
+	const [notice] = api.notices;
+	return notice === undefined ? { fields } : { fields, emptyFieldsNotice: notice };
 }
 
 /** The values a list can be filtered by. */
 export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const { description } = await opened(this);
 	return { fields: (description.list?.filters ?? []).map((filter) => mapperField(filter)) };
-}
-
-async function writableFields(
-	n8n: ILoadOptionsFunctions,
-	verb: 'create' | 'update' | 'upsert',
-): Promise<ResourceMapperFields> {
-	const { api, resource, description } = await opened(n8n);
-	const write: WriteDescription | undefined = description[verb];
-	if (!write) throw new Error(`The service does not offer to ${verb} ${resource.path}.`);
-
-	const custom = await customFields(api, resource.path);
-	// Defined one by one, they need no entry as a whole.
-	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);
-	const fields = [...own, ...custom].map((field) => mapperField(field, write.match?.values));
-	const [notice] = api.notices;
-	return notice === undefined ? { fields } : { fields, emptyFieldsNotice: notice };
 }
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {

@@ -2,7 +2,8 @@ import type { ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/description';
-import type { Resource } from '../model';
+import { path } from '../api/path';
+import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 
 /** What a picker of an opened node works with. */
@@ -10,6 +11,10 @@ export interface Opened {
 	api: Connection;
 	resource: Resource;
 	description: ResourceDescription;
+	/** Path of the collection, with what was picked before filled in. */
+	collection: string;
+	/** What the node is to do, where it has been chosen. */
+	operation?: Operation;
 }
 
 /** @throws NodeOperationError or NodeApiError in the user's words; n8n shows it in the picker's place */
@@ -20,5 +25,19 @@ export async function opened(n8n: ILoadOptionsFunctions): Promise<Opened> {
 	const api = await connect(n8n);
 	const description = await api.describe(resource.path);
 	if (!description) throw new Error(`The service’s description does not offer ${resource.path}.`);
-	return { api, resource, description };
+	const collection = collectionOf(n8n, resource);
+	const wanted = n8n.getCurrentNodeParameter('operation');
+	const operation = resource.operations.find(({ option }) => option.value === wanted);
+	const open = { api, resource, description, collection };
+	return operation ? { ...open, operation } : open;
+}
+
+function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
+	const filled = resource.path.replace(/\{(\w+)\}/g, (_, parent: string) => {
+		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
+		const property = resource.parents?.find(({ name }) => name === parent);
+		if (picked) return path`${String(picked)}`;
+		throw new Error(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
+	});
+	return `/v1${filled}`;
 }

@@ -5,6 +5,7 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
+import { connect, type Connection } from '../api/connection';
 import { pages } from '../api/pages';
 import { opened } from './opened';
 
@@ -21,18 +22,52 @@ export async function searchRecords(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
-	const { api, resource, description } = await opened(this);
-	const { list } = description;
-	if (!list) throw new Error(`The service does not list ${resource.path}. Pick the record by its id.`);
+	const { api, resource, collection } = await opened(this);
+	return await search(api, { resource: resource.path, collection }, { filter, cursor });
+}
+
+/** The account's tags. */
+export async function searchTags(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const tags = { resource: '/tags', collection: '/v1/tags' };
+	return await search(await connect(this), tags, { filter, cursor });
+}
+
+/** The account's custom objects: paths name them by key. */
+export async function searchCustomObjects(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const objects = { resource: '/custom-objects', collection: '/v1/custom-objects' };
+	return await search(await connect(this), objects, { filter, cursor, value: 'key' });
+}
+
+interface Wanted {
+	filter: string | undefined;
+	cursor: string | undefined;
+	/** The field that is picked. */
+	value?: string;
+}
+
+async function search(
+	api: Connection,
+	{ resource, collection }: { resource: string; collection: string },
+	{ filter, cursor, value = 'id' }: Wanted,
+): Promise<INodeListSearchResult> {
+	const list = (await api.describe(resource))?.list;
+	if (!list) throw new Error(`The service does not list ${resource}. Pick the record by its id.`);
 
 	const query = filter && list.search !== undefined ? { [list.search]: filter } : {};
-	const path = `/v1${resource.path}`;
 	const from = cursor === undefined ? {} : { cursor };
-	const walk = pages(api.send, { path, list, query, limit: pageSize, ...from });
+	const walk = pages(api.send, { path: collection, list, query, limit: pageSize, ...from });
 	const { value: page } = await walk.next();
 	if (!page) return { results: [] };
 
-	const items = page.records.map(listItem);
+	const items = page.records.map((record) => listItem(record, value));
 	const wanted = (filter ?? '').toLowerCase();
 	const results =
 		list.search === undefined
@@ -41,8 +76,8 @@ export async function searchRecords(
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 
-function listItem(record: IDataObject): INodeListSearchItems {
-	const id = String(record.id);
+function listItem(record: IDataObject, value: string): INodeListSearchItems {
+	const id = String(record[value]);
 	const title = titleOf(record);
 	const subtitle = [record.email, record.domain].find((value) => typeof value === 'string');
 	const name = [title, subtitle].filter((part) => part !== undefined && part !== '').join(' – ');
@@ -50,7 +85,7 @@ function listItem(record: IDataObject): INodeListSearchItems {
 }
 
 /** The field that names a record: services differ, and custom objects have a title. */
-const titleFields = ['name', 'title', 'subject', 'label', 'email'];
+const titleFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 
 function titleOf(record: IDataObject): string | undefined {
 	const field = titleFields.find((name) => typeof record[name] === 'string' && record[name] !== '');

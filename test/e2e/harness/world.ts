@@ -45,7 +45,12 @@ async function start(): Promise<World> {
 	const tarball = await packPackage(join(folder, 'package'));
 	await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 
-	const sandbox = await startSandbox({ contacts: CONTACTS, plan: 'enterprise', faults: true });
+	const sandbox = await startSandbox({
+		contacts: CONTACTS,
+		plan: 'enterprise',
+		faults: true,
+		allowPrivateWebhooks: true,
+	});
 	closers.push(() => sandbox.close());
 	const ports = { port: await freePort(), brokerPort: await freePort() };
 	const place = { userFolder: folder, encryptionKey: 'for one run', ...ports };

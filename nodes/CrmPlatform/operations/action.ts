@@ -1,0 +1,42 @@
+import { columnsOf } from '../mapping/columns';
+import type { Operation } from '../model';
+import { fieldsProperty } from './fieldsProperty';
+import { offeredWrite } from './offered';
+import { collectionPath, recordPath, recordProperty } from './record';
+import { writing } from './write';
+
+/**
+ * Something that is done with one record beside changing its values, such as winning a deal.
+ *
+ * @param action what n8n's list of actions says, such as `Win a deal`
+ * @param step the last step of its path: `win` of `POST /deals/{id}/win`
+ * @param asks whether it takes values
+ */
+export function recordAction(
+	action: string,
+	step: string,
+	option: Pick<Operation['option'], 'name' | 'value' | 'description'>,
+	asks = false,
+): Operation {
+	return {
+		option: { ...option, action },
+
+		properties: (resource) => [
+			recordProperty(resource),
+			...(asks ? [fieldsProperty('add')] : []),
+		],
+		write: ({ actions }) => actions[step],
+
+		async prepare(job) {
+			const description = await offeredWrite(job);
+			const columns = asks
+				? await columnsOf(job, 'fields', description.fields, 'skip')
+				: undefined;
+			return writing(job, description, (item) => {
+				const collection = collectionPath(job, item);
+				const path = `${recordPath(job, item)}/${step}`;
+				return columns ? { collection, path, body: columns(item) } : { collection, path };
+			});
+		},
+	};
+}

@@ -1,0 +1,30 @@
+import type { Operation } from '../model';
+import { create } from './create';
+import { deleteRecord } from './delete';
+import { get } from './get';
+import { getMany } from './getMany';
+import { addTag, removeTag } from './tags';
+import { update } from './update';
+import { upsert } from './upsert';
+
+/**
+ * What can be done with every kind of record.
+ *
+ * @param one as n8n's list of actions says it: `a contact`
+ * @param many the same for several: `contacts`
+ */
+export function recordOperations(one: string, many: string): Operation[] {
+	return [
+		create(`Create ${one}`),
+		upsert(`Create or update ${one}`),
+		deleteRecord(`Delete ${one}`),
+		get(`Get ${one}`),
+		getMany(`Get many ${many}`),
+		update(`Update ${one}`),
+	];
+}
+
+/** @param one as n8n's list of actions says it: `a contact` */
+export function tagOperations(one: string): Operation[] {
+	return [addTag(`Add a tag to ${one}`), removeTag(`Remove a tag from ${one}`)];
+}

@@ -1,0 +1,43 @@
+import type { Operation } from '../model';
+import { path } from '../api/path';
+import { offeredWrite } from './offered';
+import { collectionPath, pickedId, pickerProperty, recordPath, recordProperty } from './record';
+import { writing } from './write';
+
+/** @param action what n8n's list of actions says, such as `Add a tag to a contact` */
+export function addTag(action: string): Operation {
+	return tagging({
+		name: 'Add Tag',
+		value: 'addTag',
+		description: 'Put a tag on a record',
+		action,
+	});
+}
+
+/** @param action what n8n's list of actions says, such as `Remove a tag from a contact` */
+export function removeTag(action: string): Operation {
+	return tagging({
+		name: 'Remove Tag',
+		value: 'removeTag',
+		description: 'Take a tag off a record',
+		action,
+	});
+}
+
+function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }): Operation {
+	return {
+		option,
+		properties: (resource) => [
+			recordProperty(resource),
+			pickerProperty('Tag', 'tagId', 'searchTags'),
+		],
+		write: (description) => description[option.value],
+
+		async prepare(job) {
+			return writing(job, await offeredWrite(job), (item) => ({
+				collection: collectionPath(job, item),
+				path: `${recordPath(job, item)}/tags${path`/${pickedId(job.n8n, 'tagId', item)}`}`,
+			}));
+		},
+	};
+}

@@ -1,0 +1,15 @@
+import type { Resource } from '../model';
+import { getFixed } from '../operations/fixed';
+
+export const account: Resource = {
+	name: 'Account',
+	value: 'account',
+	path: '/account',
+	operations: [
+		getFixed('Get the account', '/account', {
+			name: 'Get',
+			value: 'get',
+			description: 'Read the account’s plan and limits',
+		}),
+	],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations, tagOperations } from '../operations/records';
+
+export const activity: Resource = {
+	name: 'Activity',
+	value: 'activity',
+	path: '/activities',
+	operations: [...recordOperations('an activity', 'activities'), ...tagOperations('an activity')],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { sendRequest } from '../operations/apiRequest';
+
+export const apiRequest: Resource = {
+	name: 'API Request',
+	value: 'apiRequest',
+	path: '/',
+	operations: [sendRequest()],
+};

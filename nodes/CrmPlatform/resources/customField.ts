@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations } from '../operations/records';
+
+export const customField: Resource = {
+	name: 'Custom Field',
+	value: 'customField',
+	path: '/custom-fields',
+	operations: [...recordOperations('a custom field', 'custom fields')],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations } from '../operations/records';
+
+export const customObject: Resource = {
+	name: 'Custom Object',
+	value: 'customObject',
+	path: '/custom-objects',
+	operations: [...recordOperations('a custom object', 'custom objects')],
+};

@@ -1,0 +1,14 @@
+import type { Resource } from '../model';
+import { pickerProperty } from '../operations/record';
+import { recordOperations, tagOperations } from '../operations/records';
+
+export const customObjectRecord: Resource = {
+	name: 'Custom Object Record',
+	value: 'customObjectRecord',
+	path: '/custom-objects/{objectKey}/records',
+	parents: [pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects')],
+	operations: [
+		...recordOperations('a custom object record', 'custom object records'),
+		...tagOperations('a custom object record'),
+	],
+};

@@ -1,0 +1,37 @@
+import type { Resource } from '../model';
+import { recordAction } from '../operations/action';
+import { recordOperations, tagOperations } from '../operations/records';
+import { change } from '../operations/update';
+
+export const deal: Resource = {
+	name: 'Deal',
+	value: 'deal',
+	path: '/deals',
+	operations: [
+		...recordOperations('a deal', 'deals'),
+		...tagOperations('a deal'),
+		recordAction(
+			'Lose a deal',
+			'lose',
+			{ name: 'Lose', value: 'lose', description: 'Close a deal as lost, with the reason' },
+			true,
+		),
+		change('Move a deal to a stage', {
+			name: 'Move to Stage',
+			value: 'moveToStage',
+			description: 'Put a deal into another stage, of its pipeline or of another',
+			only: ['stage_id', 'pipeline_id'],
+			required: ['stage_id'],
+		}),
+		recordAction('Reopen a deal', 'reopen', {
+			name: 'Reopen',
+			value: 'reopen',
+			description: 'Put a won or lost deal back into an open stage',
+		}),
+		recordAction('Win a deal', 'win', {
+			name: 'Win',
+			value: 'win',
+			description: 'Close a deal as won',
+		}),
+	],
+};

@@ -1,0 +1,10 @@
+import type { Resource } from '../model';
+import { get } from '../operations/get';
+import { getMany } from '../operations/getMany';
+
+export const event: Resource = {
+	name: 'Event',
+	value: 'event',
+	path: '/events',
+	operations: [get('Get an event'), getMany('Get many events')],
+};

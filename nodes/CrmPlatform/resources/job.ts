@@ -1,0 +1,23 @@
+import type { Resource } from '../model';
+import { recordAction } from '../operations/action';
+import { get } from '../operations/get';
+import { getMany } from '../operations/getMany';
+import { getResults, startExport, startImport } from '../operations/jobs';
+
+export const job: Resource = {
+	name: 'Job',
+	value: 'job',
+	path: '/jobs',
+	operations: [
+		recordAction('Cancel a job', 'cancel', {
+			name: 'Cancel',
+			value: 'cancel',
+			description: 'End a job that is not done. What is done stays done.',
+		}),
+		get('Get a job'),
+		getMany('Get many jobs'),
+		getResults(),
+		startExport(),
+		startImport(),
+	],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations, tagOperations } from '../operations/records';
+
+export const note: Resource = {
+	name: 'Note',
+	value: 'note',
+	path: '/notes',
+	operations: [...recordOperations('a note', 'notes'), ...tagOperations('a note')],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations } from '../operations/records';
+
+export const pipeline: Resource = {
+	name: 'Pipeline',
+	value: 'pipeline',
+	path: '/pipelines',
+	operations: [...recordOperations('a pipeline', 'pipelines')],
+};

@@ -1,0 +1,9 @@
+import type { Resource } from '../model';
+import { recordOperations } from '../operations/records';
+
+export const tag: Resource = {
+	name: 'Tag',
+	value: 'tag',
+	path: '/tags',
+	operations: [...recordOperations('a tag', 'tags')],
+};

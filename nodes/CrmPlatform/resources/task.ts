@@ -1,0 +1,27 @@
+import type { Resource } from '../model';
+import { recordOperations, tagOperations } from '../operations/records';
+import { change } from '../operations/update';
+
+export const task: Resource = {
+	name: 'Task',
+	value: 'task',
+	path: '/tasks',
+	operations: [
+		...recordOperations('a task', 'tasks'),
+		...tagOperations('a task'),
+		change('Complete a task', {
+			name: 'Complete',
+			value: 'complete',
+			description: 'Mark a task as done',
+			preset: { status: 'completed' },
+			only: [],
+		}),
+		change('Reopen a task', {
+			name: 'Reopen',
+			value: 'reopen',
+			description: 'Take up a task again that was done',
+			preset: { status: 'not_started' },
+			only: [],
+		}),
+	],
+};

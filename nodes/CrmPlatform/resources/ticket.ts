@@ -1,0 +1,48 @@
+import type { Resource } from '../model';
+import { recordOperations, tagOperations } from '../operations/records';
+import { change } from '../operations/update';
+
+export const ticket: Resource = {
+	name: 'Ticket',
+	value: 'ticket',
+	path: '/tickets',
+	operations: [
+		...recordOperations('a ticket', 'tickets'),
+		...tagOperations('a ticket'),
+		change('Assign a ticket', {
+			name: 'Assign',
+			value: 'assign',
+			description: 'Give a ticket to a user',
+			only: ['assignee_id'],
+			required: ['assignee_id'],
+		}),
+		change('Change the status of a ticket', {
+			name: 'Change Status',
+			value: 'changeStatus',
+			description: 'Put a ticket into another status',
+			only: ['status'],
+			required: ['status'],
+		}),
+		change('Close a ticket', {
+			name: 'Close',
+			value: 'close',
+			description: 'Close a solved ticket for good',
+			preset: { status: 'closed' },
+			only: [],
+		}),
+		change('Reopen a ticket', {
+			name: 'Reopen',
+			value: 'reopen',
+			description: 'Take up a ticket again that waits or was solved',
+			preset: { status: 'open' },
+			only: [],
+		}),
+		change('Solve a ticket', {
+			name: 'Solve',
+			value: 'solve',
+			description: 'Mark a ticket as solved. It needs an assignee.',
+			preset: { status: 'solved' },
+			only: ['assignee_id'],
+		}),
+	],
+};

@@ -1,0 +1,17 @@
+import type { Resource } from '../model';
+import { getFixed } from '../operations/fixed';
+import { recordOperations } from '../operations/records';
+
+export const user: Resource = {
+	name: 'User',
+	value: 'user',
+	path: '/users',
+	operations: [
+		...recordOperations('a user', 'users'),
+		getFixed('Get the current user', '/users/me', {
+			name: 'Get Current',
+			value: 'getCurrent',
+			description: 'Read the user the credential belongs to',
+		}),
+	],
+};

@@ -1,0 +1,24 @@
+/** The service's time, which a test moves forward. It runs on from there until the next start. */
+export class Clock {
+	private readonly source: () => number;
+	private readonly listeners: Array<() => void> = [];
+	private aheadMs = 0;
+
+	/** @param source gives milliseconds since 1970 */
+	constructor(source: () => number) {
+		this.source = source;
+	}
+
+	/** Milliseconds since 1970. */
+	readonly now = (): number => this.source() + this.aheadMs;
+
+	advance(ms: number): void {
+		this.aheadMs += ms;
+		for (const listener of this.listeners) listener();
+	}
+
+	/** @param listener called whenever time was moved */
+	onAdvance(listener: () => void): void {
+		this.listeners.push(listener);
+	}
+}

@@ -1,0 +1,9 @@
+import { z } from 'zod/v4';
+import { type Filter, valueFilters } from '../collection/filters.ts';
+import { pointInTime } from '../schemas/fields.ts';
+
+/** What narrows the log down, beside the type. */
+export const eventFilters: readonly Filter[] = [
+	...valueFilters('sequence', 'sequence', z.int().min(0).meta({ title: 'Sequence' })),
+	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
+];

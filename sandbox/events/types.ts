@@ -1,0 +1,71 @@
+import { namesOf } from '../openapi/names.ts';
+import { anyRecords, customObjects, recordsOf } from '../schemas/custom-objects.ts';
+import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
+import type { Resource } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import type { Store } from '../store/store.ts';
+
+/** One kind of event: `deal.won`. */
+export interface EventType {
+	type: string;
+	description: string;
+	/** What `data.object` is. */
+	resource: Resource;
+}
+
+const changes = { created: 'created', updated: 'changed', deleted: 'deleted' };
+
+export const eventTypeOf = ({ eventPrefix, object }: Resource, what: string): string =>
+	`${eventPrefix ?? object}.${what}`;
+
+const changesOf = (resource: Resource): EventType[] =>
+	Object.entries(changes).map(([what, done]) => {
+		const { aOne } = namesOf(resource);
+		const description = `${aOne.charAt(0).toUpperCase()}${aOne.slice(1)} was ${done}.`;
+		return { type: eventTypeOf(resource, what), description, resource };
+	});
+
+const happeningsOf = (resource: Resource): EventType[] =>
+	Object.entries(resource.events ?? {}).map(([what, { description }]) => {
+		return { type: eventTypeOf(resource, what), description, resource };
+	});
+
+/** What happens to records of resources that every account has. Of jobs, only their end is told. */
+export const eventTypes: readonly EventType[] = [
+	...[...resources, webhooks].flatMap((one) => [...changesOf(one), ...happeningsOf(one)]),
+	...happeningsOf(jobs),
+];
+
+/** The same for custom objects; `{key}` stands for that of the object. */
+export const customEventTypes: readonly EventType[] = changesOf(anyRecords('{key}'));
+
+/** Covers the records of all custom objects, of those to come too. */
+const allCustom = 'custom.*';
+
+/** What covers several types at once: all of a resource, or all there are. */
+export const eventPatterns: readonly string[] = [
+	'*',
+	...new Set(eventTypes.map(({ type }) => type.replace(/\.\w+$/, '.*'))),
+	allCustom,
+];
+
+/** All the types there are in this account now. */
+export function eventTypesIn(store: Store): EventType[] {
+	const objects = store.table(customObjects.name)!.findAll([], 10_000);
+	return [...eventTypes, ...objects.flatMap((object) => changesOf(recordsOf(object)))];
+}
+
+/** @param pattern a type, `contact.*` or `*` */
+export const covers = (pattern: string, type: string): boolean =>
+	pattern === type || (/^(.+\.)?\*$/.test(pattern) && type.startsWith(pattern.slice(0, -1)));
+
+/** What is wrong with a pattern that covers nothing; undefined if it covers something. */
+export function explainPattern(pattern: string, known: EventType[]): string | undefined {
+	const types = known.map(({ type }) => type);
+	if (pattern === allCustom || types.some((type) => covers(pattern, type))) return undefined;
+	const like = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
+	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
+	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
+	return `There is no event ${pattern}. There are: ${(like.length > 0 ? like : patterns).join(', ')}.`;
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod/v4';
+import { type Delivery, deliveryStatuses } from '../store/deliveries.ts';
+import { instant, pointInTime } from './fields.ts';
+
+const attemptSchema = z.object({
+	started_at: pointInTime.meta({ title: 'Started At', description: 'When it began.' }),
+	duration_ms: z.int().min(0).meta({ title: 'Duration', description: 'In milliseconds.' }),
+	response_status: z.int().nullable().meta({
+		title: 'Response Status',
+		description: 'The HTTP status that the receiver answered with; null if it did not answer.',
+		examples: [200],
+	}),
+	error: z.string().nullable().meta({
+		title: 'Error',
+		description: 'Why it failed, if it did.',
+	}),
+});
+
+/** What the service tells about an event on its way to a subscription. */
+export const deliverySchema = z.object({
+	id: z.string().meta({
+		title: 'ID',
+		description: 'Identifies the delivery.',
+		examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	}),
+	object: z.literal('delivery').meta({ title: 'Object', description: 'The kind of record this is.' }),
+	webhook_id: z.string().meta({
+		title: 'Webhook',
+		description: 'The subscription.',
+		examples: ['whk_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	}),
+	event_id: z.string().meta({
+		title: 'Event',
+		description: 'The event; it is the webhook-id of every attempt.',
+		examples: ['evt_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	}),
+	event_type: z.string().meta({
+		title: 'Event Type',
+		description: 'The type of the event.',
+		examples: ['contact.created'],
+	}),
+	status: z.enum(deliveryStatuses).meta({
+		title: 'Status',
+		description: 'Whether it has arrived, is given up, or will be tried again.',
+		examples: ['succeeded'],
+	}),
+	next_attempt_at: instant({
+		title: 'Next Attempt At',
+		description: 'When it is tried next; null if it is not.',
+	}),
+	attempts: z.array(attemptSchema).meta({
+		title: 'Attempts',
+		description: 'Every try, the first one first.',
+	}),
+	created_at: pointInTime.meta({
+		title: 'Created At',
+		description: 'When it was queued.',
+		examples: ['2025-03-01T09:30:00.000Z'],
+	}),
+});
+
+/** As it is answered. */
+export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
+	id: delivery.id,
+	object: 'delivery',
+	webhook_id: delivery.webhookId,
+	event_id: delivery.eventId,
+	event_type: delivery.eventType,
+	status: delivery.status,
+	next_attempt_at:
+		delivery.nextAttemptAt === null ? null : new Date(delivery.nextAttemptAt).toISOString(),
+	attempts: delivery.attempts,
+	created_at: new Date(delivery.createdAt).toISOString(),
+});
+
+/** What is said to recover. */
+export const recoverSchema = z.strictObject({
+	since: pointInTime.meta({
+		title: 'Since',
+		description: 'Events that happened at this instant or later; the log goes back 30 days.',
+		examples: ['2026-03-01T09:30:00.000Z'],
+	}),
+});

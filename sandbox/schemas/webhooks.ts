@@ -1,0 +1,98 @@
+import { z } from 'zod/v4';
+import { choiceOr, instant, text, webAddress } from './fields.ts';
+import { systemFields } from './record.ts';
+import { defineResource, type StoredRecord } from './resource.ts';
+
+/** Why the service gave a subscription up: too long no success, or the receiver said 410. */
+export const disabledReasons = ['failures', 'gone'] as const;
+
+export const webhooks = defineResource({
+	name: 'webhooks',
+	object: 'webhook',
+	idPrefix: 'whk',
+	description: 'Subscriptions: addresses that events are sent to when they happen.',
+	fields: {
+		url: webAddress.meta({
+			title: 'URL',
+			description: 'Web address that events are posted to.',
+			examples: ['https://n8n.example/webhook/6f1c1b8e'],
+		}),
+		events: z
+			.array(z.string().min(1).max(100))
+			.min(1)
+			.max(100)
+			.meta({
+				title: 'Events',
+				description: 'Types of events, or patterns: contact.* for all of contacts, * for all there are.',
+				examples: [['contact.created', 'deal.*']],
+			}),
+		description: text({
+			title: 'Description',
+			description: 'What the subscription is for.',
+			examples: ['Workflow: welcome new contacts'],
+		}),
+		status: choiceOr('active', ['active', 'paused', 'disabled'], {
+			title: 'Status',
+			description: 'Whether events are sent. One that the service disabled can be set to active again.',
+			examples: ['active'],
+		}),
+		disabled_reason: z.enum(disabledReasons).nullable().meta({
+			title: 'Disabled Reason',
+			description: 'Why it was disabled: 5 days without success, or the receiver answered 410.',
+			readOnly: true,
+		}),
+		secret_hint: z.string().meta({
+			title: 'Secret Hint',
+			description: 'The last characters of the secret.',
+			examples: ['k9Q='],
+			readOnly: true,
+		}),
+		failing_since: instant({
+			title: 'Failing Since',
+			description: 'Since when no delivery has succeeded, if one failed since.',
+			readOnly: true,
+		}),
+		last_success_at: instant({
+			title: 'Last Success At',
+			description: 'When a delivery last succeeded. Deliveries make no new version.',
+			readOnly: true,
+		}),
+		...systemFields('webhook'),
+	},
+	unique: {},
+	sortable: ['last_success_at'],
+	searched: ['url', 'description'],
+	lookups: ['status', 'url'],
+
+	events: {
+		disabled: {
+			description: 'The service has given a subscription up.',
+			when: (webhook, previous) =>
+				webhook.status === 'disabled' && previous?.status !== 'disabled',
+		},
+		test: { description: 'You asked for a test. It is sent to that subscription only.' },
+	},
+
+	complete: (webhook, previous) => ({
+		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
+		// Enabled again, it begins anew.
+		failing_since: previous?.status === 'disabled' ? null : webhook.failing_since,
+	}),
+
+	check(webhook) {
+		if (webhook.status !== 'disabled' || webhook.disabled_reason) return [];
+		const detail = 'Only the service disables a subscription. You can pause it.';
+		return [{ pointer: '/status', code: 'invalid_value', detail }];
+	},
+});
+
+export interface Webhook extends StoredRecord {
+	url: string;
+	events: string[];
+	status: 'active' | 'paused' | 'disabled';
+	disabled_reason: (typeof disabledReasons)[number] | null;
+	secret_hint: string;
+	failing_since: string | null;
+	last_success_at: string | null;
+	created_by: { type: string; id: string };
+}

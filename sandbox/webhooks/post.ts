@@ -1,0 +1,61 @@
+import axios, { type AxiosResponse } from 'axios';
+import type { Readable } from 'node:stream';
+import { publicAddress } from './addresses.ts';
+
+/** How long a receiver may take. */
+export const timeoutMs = 15_000;
+
+/** What a receiver has answered, or why it has not. */
+export interface Outcome {
+	/** Null if there was no answer. */
+	status: number | null;
+	/** Null if the delivery has succeeded. */
+	error: string | null;
+	/** The header Retry-After, as it came. */
+	retryAfter: string | null;
+}
+
+/**
+ * Posts to an address once. Only a 2xx is a success; redirects are not followed (Standard Webhooks
+ * 1.0.0). The answer's body is not read.
+ *
+ * @param isPrivateAllowed whether the address may be on this machine or in its network
+ */
+export async function post(
+	url: string,
+	body: string,
+	headers: Record<string, string>,
+	isPrivateAllowed: boolean,
+): Promise<Outcome> {
+	try {
+		const vetted = isPrivateAllowed ? undefined : await publicAddress(new URL(url).hostname);
+		const response: AxiosResponse<Readable> = await axios.post(url, Buffer.from(body), {
+			headers: { 'Content-Type': 'application/json', 'User-Agent': 'CRM-Platform', ...headers },
+			// Covers the time to connect too, which `timeout` alone does not.
+			signal: AbortSignal.timeout(timeoutMs),
+			maxRedirects: 0,
+			proxy: false,
+			responseType: 'stream',
+			validateStatus: () => true,
+			...(vetted && { lookup: async () => [vetted.address, vetted.family] as [string, 4 | 6] }),
+		});
+		response.data.destroy();
+		const { status } = response;
+		const isSuccess = status >= 200 && status < 300;
+		return {
+			status,
+			error: isSuccess ? null : explainStatus(status),
+			retryAfter: String(response.headers['retry-after'] ?? '') || null,
+		};
+	} catch (error) {
+		return { status: null, error: explain(error as Error), retryAfter: null };
+	}
+}
+
+const explainStatus = (status: number): string =>
+	status >= 300 && status < 400
+		? `The receiver redirects (${status}), which is not followed. Subscribe with the new address.`
+		: `The receiver answered ${status}.`;
+
+const explain = (error: Error): string =>
+	axios.isCancel(error) ? `The receiver took longer than ${timeoutMs / 1000} s.` : error.message;

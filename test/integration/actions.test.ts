@@ -1,0 +1,119 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run as runNode } from './n8n.ts';
+import { mapped, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {
+	const { items } = await runNode({ credential: sandbox.credential, parameters });
+	return items.map(({ json }) => json);
+};
+
+async function given(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
+	const { status, body: record } = await sandbox.call('POST', `/v1${path}`, body);
+	if (status !== 201) throw new Error(JSON.stringify(record));
+	return record as IDataObject & { id: string };
+}
+
+const listed = async (path: string): Promise<IDataObject[]> =>
+	(await sandbox.call('GET', `/v1${path}`)).body.data as IDataObject[];
+
+describe('a deal', () => {
+	const openDeal = async () => await given('/deals', { title: 'Fleet', amount: 100 });
+
+	test('is won, reopened and lost with its reason', async () => {
+		const { id } = await openDeal();
+		expect(await run(on('deal', 'win', id))).toMatchObject([{ status: 'won' }]);
+		expect(await run(on('deal', 'reopen', id))).toMatchObject([{ status: 'open' }]);
+		const lost = await run(on('deal', 'lose', id, { fields: mapped({ lost_reason: 'Price' }) }));
+		expect(lost).toMatchObject([{ status: 'lost', lost_reason: 'Price' }]);
+	});
+
+	test('moves to a stage', async () => {
+		const { id, pipeline_id: pipeline } = await openDeal();
+		const stages = (await sandbox.call('GET', `/v1/pipelines/${String(pipeline)}`)).body
+			.stages as IDataObject[];
+		const stage = stages.filter(({ kind }) => kind === 'open').at(-1)?.id;
+		const [moved] = await run(on('deal', 'moveToStage', id, { fields: mapped({ stage_id: stage }) }));
+		expect(moved).toMatchObject({ id, stage_id: stage, status: 'open' });
+	});
+});
+
+describe('a ticket', () => {
+	test('is assigned, solved, reopened, solved and closed', async () => {
+		const { id } = await given('/tickets', { subject: 'Broken' });
+		const [user] = await listed('/users?limit=1');
+		const assigned = await run(on('ticket', 'assign', id, { fields: mapped({ assignee_id: user?.id }) }));
+		expect(assigned).toMatchObject([{ assignee_id: user?.id }]);
+		const steps = [
+			['solve', 'solved'],
+			['reopen', 'open'],
+			['solve', 'solved'],
+			['close', 'closed'],
+		] as const;
+		for (const [operation, status] of steps) {
+			const fields = operation === 'solve' ? { fields: mapped({}) } : {};
+			expect(await run(on('ticket', operation, id, fields))).toMatchObject([{ status }]);
+		}
+	});
+
+	test('that may not change its status is told which it may have', async () => {
+		const { id } = await given('/tickets', { subject: 'New' });
+		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
+		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
+		await expect(run(on('ticket', 'close', id))).rejects.toMatchObject({
+			description: expect.stringContaining('solved'),
+		});
+	});
+});
+
+test('a task is completed and reopened', async () => {
+	const { id } = await given('/tasks', { title: 'Call back' });
+	expect(await run(on('task', 'complete', id))).toMatchObject([{ status: 'completed' }]);
+	expect(await run(on('task', 'reopen', id))).toMatchObject([{ status: 'not_started' }]);
+});
+
+describe('a message', () => {
+	const message = (operation: string, more: IDataObject = {}) =>
+		({
+			resource: 'message',
+			operation,
+			fields: mapped({
+				channel: 'email',
+				from: 'we@resources.example',
+				to: 'you@resources.example',
+				subject: 'Hello',
+				text: 'Hello you',
+				...more,
+			}),
+		}) as INodeParameters;
+
+	test('is sent at once', async () => {
+		expect(await run(message('send'))).toMatchObject([{ direction: 'outbound', scheduled_at: null }]);
+	});
+
+	test('is scheduled, rescheduled, canceled or sent before its time', async () => {
+		const scheduled_at = '2099-01-01T10:00:00.000Z';
+		const later = '2099-02-01T10:00:00.000Z';
+		const [first] = await run(message('schedule', { scheduled_at }));
+		expect(first).toMatchObject({ status: 'scheduled', scheduled_at });
+		const moved = await run(on('message', 'reschedule', first?.id, { fields: mapped({ scheduled_at: later }) }));
+		expect(moved).toMatchObject([{ scheduled_at: later }]);
+		expect(await run(on('message', 'cancel', first?.id))).toMatchObject([{ status: 'canceled' }]);
+		const [second] = await run(message('schedule', { scheduled_at }));
+		expect(await run(on('message', 'sendNow', second?.id))).toMatchObject([{ scheduled_at: null }]);
+	});
+
+	test('that came in elsewhere is logged', async () => {
+		expect(await run(message('logIncoming'))).toMatchObject([{ direction: 'inbound', status: 'received' }]);
+	});
+});
+
+test('a tag is put on a record and taken off', async () => {
+	const { id } = await given('/contacts', { email: 'tagged@resources.example' });
+	const tag = await given('/tags', { name: 'Tagged' });
+	const tagId = { __rl: true, mode: 'id', value: tag.id };
+	expect(await run(on('contact', 'addTag', id, { tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
+	expect(await run(on('contact', 'removeTag', id, { tagId }))).toMatchObject([{ tag_ids: [] }]);
+});

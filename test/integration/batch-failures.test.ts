@@ -1,0 +1,79 @@
+import { run as runNode, type Setup } from './n8n.ts';
+import { automatic, create } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (setup: Omit<Setup, 'credential'>) =>
+	await runNode({ credential: sandbox.credential, ...setup });
+
+const people = (name: string, count: number) =>
+	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
+
+const found = async (name: string) =>
+	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
+
+const writes = async () =>
+	(await sandbox.requests()).filter(({ method, path }) => method !== 'GET' && path !== '/openapi.json');
+
+describe('a batch whose first try goes wrong', () => {
+	test.each([
+		['500', { status: 500 }],
+		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
+		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
+		['a dropped connection before the effect', { drop: 'before' }],
+		['a dropped connection after the effect', { drop: 'after' }],
+		['malformed JSON', { malformed: true }],
+		['fewer results than items', { status: 207, body: { results: [], summary: {} } }],
+	])('with %s is done once', async (kind, fault) => {
+		const name = `once-${kind.replace(/\W+/g, '-')}`.toLowerCase();
+		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, ...fault });
+		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 3) });
+		expect(items).toHaveLength(3);
+		expect(await found(name)).toBe(3);
+		expect(new Set((await writes()).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+	});
+
+	test('with 413 is sent in halves', async () => {
+		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, status: 413 });
+		const { items } = await run({ parameters: create('contact', automatic), items: people('half', 5) });
+		expect(items.map(({ json }) => json.email)).toEqual(people('half', 5).map(({ email }) => email));
+		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
+	});
+});
+
+describe('a batch that goes wrong for good', () => {
+	test('fails each of its items', async () => {
+		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
+		const { items } = await run({
+			parameters: { ...create('contact', automatic), options: { batchSize: 2 } },
+			items: people('refused', 4),
+			continueOnFail: true,
+		});
+		expect(items.filter(({ json }) => json.error)).toHaveLength(2);
+		expect(await found('refused')).toBe(2);
+	});
+
+	test('tells of items the service says nothing of', async () => {
+		const body = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
+		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('silent', 2),
+			continueOnFail: true,
+		});
+		expect(items[0]?.json.error).toBe('The service did not say what became of this record');
+		expect(items[1]?.json).toEqual({ id: 'con_x' });
+	});
+});
+
+test('Retry On Fail after a batch that failed writes nothing twice', async () => {
+	const setup = {
+		parameters: { ...create('contact', automatic), options: { batchSize: 3 } },
+		items: people('again', 30),
+		executionId: 'batch-retry',
+	};
+	await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', after: 2, times: 1, status: 422 });
+	await expect(run(setup)).rejects.toThrow();
+	expect((await run(setup)).items).toHaveLength(30);
+	expect(await found('again')).toBe(30);
+});

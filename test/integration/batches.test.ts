@@ -1,0 +1,145 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { run as runNode, type Setup } from './n8n.ts';
+import { automatic, create, deleteRecord, update, upsert } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (setup: Omit<Setup, 'credential'>) =>
+	await runNode({ credential: sandbox.credential, ...setup });
+
+const people = (name: string, count: number) =>
+	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
+
+const found = async (name: string) =>
+	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
+
+const writes = async () =>
+	(await sandbox.requests()).filter(({ method, path }) => method !== 'GET' && path !== '/openapi.json');
+
+/** Contacts made without the node. */
+async function given(name: string, count: number): Promise<string[]> {
+	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', {
+		items: people(name, count),
+	});
+	const ids = (body.results as IDataObject[]).map(({ id }) => String(id));
+	await sandbox.clear();
+	return ids;
+}
+
+describe('many items', () => {
+	test('are created by one request for a hundred, each linked to its item', async () => {
+		const items = people('many', 250);
+		const { items: output, decryptions } = await run({ parameters: create('contact', automatic), items });
+		expect(output).toHaveLength(250);
+		for (const [i, { json, pairedItem }] of output.entries()) {
+			expect({ email: json.email, pairedItem }).toEqual({
+				email: items[i]?.email,
+				pairedItem: { item: i },
+			});
+		}
+		expect((await writes()).map(({ path }) => path)).toEqual(
+			new Array(3).fill('/v1/contacts/batch/create'),
+		);
+		expect(decryptions).toBe(1);
+	});
+
+	test('are updated and deleted by one request', async () => {
+		const ids = await given('change', 20);
+		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
+		const changed = await run({ parameters: update('contact', '={{ $json.id }}', automatic), items });
+		expect(changed.items.map(({ json }) => json.first_name)).toEqual(
+			items.map(({ first_name: name }) => name),
+		);
+		const gone = await run({ parameters: deleteRecord('contact', '={{ $json.id }}'), items });
+		expect(gone.items.map(({ json }) => json)).toEqual(ids.map(() => ({ deleted: true })));
+		expect(await writes()).toHaveLength(2);
+		expect(await found('change')).toBe(0);
+	});
+
+	test('are created or updated by one request', async () => {
+		const [known = ''] = await given('either', 1);
+		const { items } = await run({
+			parameters: upsert('contact', 'email', {
+				email: '={{ $json.email }}',
+				first_name: '={{ "N" + $itemIndex }}',
+			}),
+			items: people('either', 3),
+		});
+		expect(items.map(({ json }) => json.first_name)).toEqual(['N0', 'N1', 'N2']);
+		expect(items[0]?.json.id).toBe(known);
+		expect(await writes()).toHaveLength(1);
+	});
+
+	test('go one by one where the user wants it, and in batches of the size they choose', async () => {
+		const parameters = create('contact', automatic);
+		await run({ parameters: { ...parameters, options: { batchSize: 1 } }, items: people('single', 3) });
+		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts'));
+		await sandbox.clear();
+		await run({ parameters: { ...parameters, options: { batchSize: 2 } }, items: people('pair', 4) });
+		expect(await writes()).toHaveLength(2);
+	});
+
+	test('for one record leave what the last of them says', async () => {
+		const [id = ''] = await given('last', 1);
+		const { items } = await run({
+			parameters: { ...update('contact', id, { first_name: '={{ $json.n }}' }), options: { batchSize: 2 } },
+			items: Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
+		});
+		expect(items.map(({ json }) => json.version)).toEqual(Array.from({ length: 12 }, (_, i) => i + 2));
+		expect(items.at(-1)?.json.first_name).toBe('Try 11');
+	});
+});
+
+test('one item is one plain request', async () => {
+	await run({ parameters: create('contact', automatic), items: people('alone', 1) });
+	expect((await writes()).map(({ path }) => path)).toEqual(['/v1/contacts']);
+});
+
+describe('an item that fails', () => {
+	const items = (name: string) => [
+		...people(`${name}-a`, 2),
+		{ email: 'not an address' },
+		...people(`${name}-b`, 2),
+	];
+
+	test('hides none of the others, and is linked to where it came from', async () => {
+		const { items: output } = await run({
+			parameters: create('contact', automatic),
+			items: items('linked'),
+			continueOnFail: true,
+		});
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2, 3, 4].map((item) => ({ item })));
+		expect(output[2]?.json).toMatchObject({
+			error: expect.stringMatching(/email/i),
+			details: { status: 422, code: 'validation_failed', request_id: expect.any(String) },
+		});
+		expect(await found('linked')).toBe(4);
+	});
+
+	test('stops the node, which says what became of all', async () => {
+		const failing = run({
+			parameters: { ...create('contact', automatic), options: { batchSize: 5 } },
+			items: [...items('stop'), ...people('stop-c', 30)],
+		});
+		await expect(failing).rejects.toMatchObject({
+			httpCode: '422',
+			context: { itemIndex: 2 },
+			description: expect.stringMatching(/Of 35 items 19 were done, 1 failed \(2\) and 15 were not tried/),
+		});
+		expect(await found('stop')).toBe(19);
+	});
+
+	test('because of its mapping is named, and the others are written', async () => {
+		const { items: output } = await run({
+			parameters: create('deal', { title: 'Mapped', amount: '={{ $json.amount }}' }),
+			items: [{ amount: 1 }, { amount: 'much' }, { amount: 3 }],
+			continueOnFail: true,
+		});
+		expect(output.map(({ json }) => json.amount ?? json.error)).toEqual([
+			1,
+			"Amount: 'much' is not a number such as 12.5",
+			3,
+		]);
+	});
+});
