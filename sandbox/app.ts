@@ -73,6 +73,10 @@ export function createApp(options: AppOptions): Hono<Env> {
 	});
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identify(service));
+	app.use(async (c, next) => {
+		if (c.env?.refusal) throw c.env.refusal;
+		await next();
+	});
 	for (const path of ['/v1/*', '/contacts']) {
 		app.use(path, rateLimit(service, limiter), authenticated, authorized);
 	}

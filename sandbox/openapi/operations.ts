@@ -13,7 +13,7 @@ import {
 import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
-export const always = [401, 403, 405, 429, 500, 503];
+export const always = [401, 403, 405, 408, 429, 431, 500, 503];
 export const onWrites = [400, 409, 413, 415, 422, ...always];
 
 /** The paths of one resource. */

@@ -53,6 +53,7 @@ export class Store {
 			PRAGMA journal_mode = WAL;
 			PRAGMA synchronous = NORMAL;
 			PRAGMA busy_timeout = 5000;
+			PRAGMA wal_autocheckpoint = 8192;
 			PRAGMA cache_size = -65536;
 		`);
 		this.apiKeys = new ApiKeys(this.database);

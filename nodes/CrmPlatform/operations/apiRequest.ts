@@ -58,7 +58,9 @@ function given(value: unknown, name: string): object {
 /** A list is one item for each record; what is no object cannot be an item of its own. */
 function resultOf(body: unknown): Result {
 	if (Array.isArray(body)) return body.map((one) => resultOf(one) as IDataObject);
-	return typeof body === 'object' && body !== null ? (body as IDataObject) : { value: body as string };
+	return typeof body === 'object' && body !== null
+		? (body as IDataObject)
+		: { value: body as string };
 }
 
 const method: INodeProperties = {
