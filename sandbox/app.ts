@@ -5,6 +5,7 @@ import { customObjectRoutes } from './collection/custom-objects.ts';
 import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
+import { withoutVersion } from './deprecation.ts';
 import { eventRoutes } from './events/routes.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
@@ -19,6 +20,8 @@ import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { usualLifetimes } from './oauth/tokens.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { docsPath } from './pages/docs-path.ts';
+import { docsRoutes, findScript } from './pages/docs.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './plans.ts';
@@ -87,8 +90,8 @@ export function createApp(options: AppOptions): Hono<Env> {
 	app.use(oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service, dispatcher));
-	if (options.faults) mount(app, controlRoutes(faults, log, clock));
+	mount(app, serviceRoutes(service, dispatcher), service.now);
+	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
 	app.notFound((c) => {
 		const problem = new Problem('not_found', `There is nothing at ${c.req.path}.`);
@@ -124,7 +127,9 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 		...eventRoutes(service),
 		...customObjectRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
-		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
+		...collections
+			.filter(isContactList)
+			.map((route) => ({ ...route, path: '/contacts', deprecation: withoutVersion })),
 		{
 			method: 'GET',
 			path: '/v1/account',
@@ -136,6 +141,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 		...oauthRoutes(service),
 		...signInRoutes(service),
 		...settingsRoutes(service),
+		...docsRoutes(findScript()),
 		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];
@@ -144,6 +150,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 const welcome = {
 	name: 'CRM Platform API, sandbox',
 	about: 'The service as its contract describes it, with made-up data.',
+	documentation: docsPath,
 	description: '/openapi.json',
 	settings: '/settings/api',
 	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',

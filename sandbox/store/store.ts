@@ -43,6 +43,7 @@ export class Store {
 	/** What is sent of it, and where to. */
 	readonly deliveries: Deliveries;
 	readonly webhookSecrets: WebhookSecrets;
+	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -129,11 +130,17 @@ export class Store {
 		return table;
 	}
 
+	/** Aborts what goes on beside the store when it is closed. */
+	get closed(): AbortSignal {
+		return this.closing.signal;
+	}
+
 	get isOpen(): boolean {
 		return this.database.isOpen;
 	}
 
 	close(): void {
 		this.database.close();
+		this.closing.abort();
 	}
 }
