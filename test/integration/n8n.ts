@@ -18,6 +18,7 @@ import {
 	type INodeTypes,
 	type ITaskDataConnections,
 	type IWorkflowExecuteAdditionalData,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
@@ -36,6 +37,12 @@ export interface Setup {
 	executionId?: string;
 	runIndex?: number;
 	abort?: AbortSignal;
+	/** How the execution was started; by hand unless given. */
+	mode?: WorkflowExecuteMode;
+	/** What n8n keeps for the workflow; written to as by an execution. */
+	staticData?: IDataObject;
+	/** What the user calls the node. */
+	name?: string;
 }
 
 /** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
@@ -91,7 +98,7 @@ export function executeContext(setup: Setup): {
 		workflow,
 		node,
 		additionalData,
-		'manual',
+		setup.mode ?? 'manual',
 		createRunExecutionData(),
 		setup.runIndex ?? 0,
 		items,
@@ -103,12 +110,13 @@ export function executeContext(setup: Setup): {
 	return { context, counted };
 }
 
-function workflowOf({ credential, parameters, timezone, continueOnFail, executionId }: Setup) {
+function workflowOf(setup: Setup) {
+	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
 	const type = new CrmPlatform();
 	const stored = 'data' in credential ? credential : undefined;
 	const node: INode = {
 		id: 'node-1',
-		name: 'CRM Platform',
+		name: setup.name ?? 'CRM Platform',
 		type: 'n8n-nodes-crm-platform.crmPlatform',
 		typeVersion: 1,
 		position: [0, 0],
@@ -130,6 +138,7 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		active: false,
 		nodeTypes,
 		settings: { timezone: timezone ?? 'UTC' },
+		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counted = { decryptions: 0 };
 	const credentialsHelper = {
