@@ -69,10 +69,10 @@ export const design: Record<string, Part> = {
 	},
 	credentials: {
 		files: ['credentials/*.ts'],
-		imports: ['api', 'n8n-workflow'],
+		imports: ['api', 'contract', 'n8n-workflow'],
 	},
 	contract: {
-		files: ['contract/openapi.json'],
+		files: ['contract/*.json'],
 		imports: [],
 	},
 	sandbox: {

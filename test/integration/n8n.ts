@@ -26,8 +26,8 @@ import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 
 /** A node in a workflow with nothing else in it. */
 export interface Setup {
-	/** What the user entered in the credential. */
-	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string };
+	/** What the user entered in the credential with the API key, or the one they connected. */
+	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
 	parameters: INodeParameters;
 	items?: IDataObject[];
 	/** IANA time zone of the workflow. */
@@ -43,6 +43,12 @@ export interface Setup {
 	staticData?: IDataObject;
 	/** What the user calls the node. */
 	name?: string;
+}
+
+/** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
+export interface StoredOAuth2 {
+	id: string;
+	data: ICredentialDataDecryptedObject;
 }
 
 export interface Run {
@@ -107,14 +113,17 @@ export function executeContext(setup: Setup): {
 function workflowOf(setup: Setup) {
 	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
 	const type = new CrmPlatform();
+	const stored = 'data' in credential ? credential : undefined;
 	const node: INode = {
 		id: 'node-1',
 		name: setup.name ?? 'CRM Platform',
 		type: 'n8n-nodes-crm-platform.crmPlatform',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters,
-		credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,
+		credentials: stored
+			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
+			: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 		...(continueOnFail && { onError: 'continueRegularOutput' }),
 	};
 	const nodeTypes = {
@@ -133,12 +142,18 @@ function workflowOf(setup: Setup) {
 	});
 	const counted = { decryptions: 0 };
 	const credentialsHelper = {
-		getParentTypes: () => [],
+		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
 		getDecrypted: async () => {
 			counted.decryptions += 1;
-			return { ...credential };
+			return { ...(stored?.data ?? credential) };
 		},
+		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
+			// A database takes its time.
+			await new Promise((resolve) => setImmediate(resolve));
+			stored!.data.oauthTokenData = data.oauthTokenData as IDataObject;
+		},
+		runPreAuthentication: async () => undefined,
 		preAuthentication: async () => undefined,
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
 			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
@@ -147,7 +162,7 @@ function workflowOf(setup: Setup) {
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
-		currentNodeParameters: parameters,
+		currentNodeParameters: node.parameters,
 		variables: {},
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',

@@ -64,6 +64,12 @@ test('a missing scope is named', () => {
 	expect(problemOf(answer(403, body)).description).toContain('contacts:write');
 });
 
+test('a missing scope that only the challenge names is named too', () => {
+	const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
+	const refused = answer(403, 'Forbidden', { 'www-authenticate': challenge });
+	expect(problemOf(refused).description).toContain('the scope contacts:write');
+});
+
 test('a refused transition says what is possible', () => {
 	const body = { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] };
 	expect(problemOf(answer(409, body)).description).toContain('open, solved');
