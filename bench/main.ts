@@ -1,3 +1,4 @@
+import { benchNode } from './node.ts';
 import { publish } from './report.ts';
 import { benchSandbox } from './sandbox.ts';
 
@@ -5,6 +6,8 @@ import { benchSandbox } from './sandbox.ts';
 const benchmarks: Record<string, () => Promise<void>> = {
 	sandbox: async () =>
 		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() }),
+	node: async () =>
+		publish({ name: 'node', ours: 'node', bare: 'bare loop', rows: await benchNode() }),
 };
 
 const asked = process.argv.slice(2);

@@ -7,6 +7,8 @@ export interface Row {
 	ours: number;
 	/** Doing the same with nothing around it, in the same run. */
 	bare: number;
+	/** What we promise: ours is at most so many times the bare thing's. */
+	most?: number;
 }
 
 /**
@@ -66,3 +68,9 @@ export const rowOf = (
 	{ ours, bare }: Pair,
 	figure: (values: number[]) => number = median,
 ): Row => ({ what, unit, ours: figure(ours), bare: figure(bare) });
+
+/** A row of the medians, with what is promised of their ratio. */
+export const promised = (what: string, unit: string, most: number, pair: Pair): Row => ({
+	...rowOf(what, unit, pair),
+	most,
+});

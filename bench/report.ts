@@ -19,18 +19,22 @@ export function publish(report: Report): void {
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, `${report.name}.md`), text);
+	const json = JSON.stringify({ machine: machine(), ...report }, null, '\t');
+	writeFileSync(resolve(folder, `${report.name}.json`), `${json}\n`);
 }
 
 /** As Markdown that is a table for people, too. */
 export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
+	const isPromised = rows.some(({ most }) => most !== undefined);
 	const cells = [
-		['', 'unit', ours, bare, 'ratio'],
+		['', 'unit', ours, bare, 'ratio', ...(isPromised ? ['at most'] : [])],
 		...rows.map((row) => [
 			row.what,
 			row.unit,
 			rounded(row.ours),
 			rounded(row.bare),
 			(row.ours / row.bare).toFixed(2),
+			...(isPromised ? [row.most?.toFixed(2) ?? ''] : []),
 		]),
 	];
 	const widths = cells[0]!.map((_, column) =>

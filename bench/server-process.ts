@@ -2,10 +2,23 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 
-/** A server in a process of its own, which is asked over a few kept connections. */
-export interface ServerProcess {
+/** A server that is asked over a few kept connections. */
+export interface Server {
+	/** Where it listens, such as `http://127.0.0.1:4010`. */
+	url: string;
 	/** @returns the body of the answer, which has to be a good one */
-	ask(method: string, path: string, body?: string): Promise<string>;
+	ask(
+		method: string,
+		path: string,
+		body?: string,
+		headers?: Record<string, string>,
+	): Promise<string>;
+	/** Closes the kept connections. */
+	leave(): void;
+}
+
+/** A server in a process of its own. */
+export interface ServerProcess extends Server {
 	/** Resident memory, in MB. */
 	memory(): number;
 	stop(): Promise<void>;
@@ -15,13 +28,30 @@ export interface ServerProcess {
 export async function startServer(args: string[]): Promise<ServerProcess> {
 	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 	const [line] = (await once(child.stdout, 'data')) as [Buffer];
-	const url = /http:\S+/.exec(line.toString())![0];
-	const agent = new Agent({ keepAlive: true });
-
+	const server = serverAt(/http:\S+/.exec(line.toString())![0]);
 	return {
-		ask: (method, path, body) =>
+		...server,
+		memory: () => {
+			const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', `${child.pid}`], { encoding: 'utf8' });
+			return (Number(kilobytes) * 1024) / 1e6;
+		},
+		async stop() {
+			server.leave();
+			child.kill();
+			await once(child, 'exit');
+		},
+	};
+}
+
+/** A server that runs already. */
+export function serverAt(url: string): Server {
+	const agent = new Agent({ keepAlive: true });
+	return {
+		url,
+		ask: (method, path, body, more = {}) =>
 			new Promise((resolve, reject) => {
 				const headers = {
+					...more,
 					Authorization: 'Bearer KEY',
 					...(body !== undefined && {
 						'Content-Type': 'application/json',
@@ -40,14 +70,6 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 				asking.on('error', reject);
 				asking.end(body);
 			}),
-		memory: () => {
-			const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', `${child.pid}`], { encoding: 'utf8' });
-			return (Number(kilobytes) * 1024) / 1e6;
-		},
-		async stop() {
-			agent.destroy();
-			child.kill();
-			await once(child, 'exit');
-		},
+		leave: () => agent.destroy(),
 	};
 }

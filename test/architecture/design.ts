@@ -82,6 +82,7 @@ export const design: Record<string, Part> = {
 	tools: {
 		files: ['tools/**'],
 		imports: ['zod', 'node:**'],
+		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {
 		files: ['demo/**'],
@@ -91,7 +92,8 @@ export const design: Record<string, Part> = {
 	// It starts what it measures, in processes of their own, and imports none of it.
 	bench: {
 		files: ['bench/**'],
-		imports: ['node:**'],
+		imports: ['tools', 'node:**'],
+		types: ['n8n-workflow'],
 	},
 	test: {
 		files: ['test/**'],

@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { buildPackage } from '../tools/build.ts';
+import { type Parts, runIn } from '../tools/node-context.ts';
+
+/** The connector as n8n runs it: the built package in n8n-core's own execution context. */
+export interface Connector {
+	/** @returns the contacts there are, all of them, as they are */
+	contacts(options?: IDataObject): Promise<INodeExecutionData[]>;
+	/** @param fields how the items are mapped */
+	create(items: IDataObject[], fields: IDataObject): Promise<INodeExecutionData[]>;
+}
+
+/** The input's own values are the fields. */
+export const automatic = {
+	mappingMode: 'autoMapInputData',
+	value: null,
+	matchingColumns: [],
+	schema: [],
+};
+
+/** Every field by hand, plain or an expression. */
+export const mapped = (value: Record<string, string>) => ({
+	...automatic,
+	mappingMode: 'defineBelow',
+	value,
+});
+
+/** @param baseUrl of the service, as a user gives it in the credential */
+export function connectorTo(baseUrl: string): Connector {
+	const run = async (parameters: INodeParameters, items?: IDataObject[]) => {
+		const credential = { baseUrl, apiKey: 'KEY' };
+		return (await runIn(parts(), { credential, parameters, ...(items && { items }) })).items;
+	};
+	return {
+		contacts: (options = {}) =>
+			run({
+				resource: 'contact',
+				operation: 'getMany',
+				returnAll: true,
+				simplify: false,
+				filters: mapped({}) as INodeParameters,
+				options: options as INodeParameters,
+			}),
+		create: (items, fields) =>
+			run({ resource: 'contact', operation: 'create', fields: fields as INodeParameters }, items),
+	};
+}
+
+/** Compiles the package, once before it is measured. */
+export const buildConnector = buildPackage;
+
+let loaded: Parts | undefined;
+
+function parts(): Parts {
+	// n8n-core writes into the user's home unless told otherwise, and reads this when it loads.
+	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core');
+	process.env['N8N_ENCRYPTION_KEY'] ??= 'benchmark';
+	process.env['N8N_LOG_LEVEL'] ??= 'silent';
+	const require = createRequire(resolve('package.json'));
+	loaded ??= {
+		...require('n8n-core'),
+		...require('n8n-workflow'),
+		...require(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatform.node.js')),
+		...require(resolve('dist', 'credentials', 'CrmPlatformApi.credentials.js')),
+	} as Parts;
+	return loaded;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+
+import type { ExecuteContext } from 'n8n-core';
+import type {
+	createRunExecutionData,
+	ICredentialDataDecryptedObject,
+	ICredentialsHelper,
+	IDataObject,
+	IExecuteData,
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	INode,
+	INodeExecutionData,
+	INodeParameters,
+	INodeType,
+	INodeTypes,
+	IWorkflowExecuteAdditionalData,
+	Workflow,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+
+/** A node in a workflow with nothing else in it. */
+export interface Setup {
+	/** What the user entered in the credential with the API key, or the one they connected. */
+	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
+	parameters: INodeParameters;
+	items?: IDataObject[];
+	/** IANA time zone of the workflow. */
+	timezone?: string;
+	continueOnFail?: boolean;
+	/** A new one for each run unless given. */
+	executionId?: string;
+	runIndex?: number;
+	abort?: AbortSignal;
+	/** How the execution was started; by hand unless given. */
+	mode?: WorkflowExecuteMode;
+	/** What n8n keeps for the workflow; written to as by an execution. */
+	staticData?: IDataObject;
+	/** What the user calls the node. */
+	name?: string;
+}
+
+/** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
+export interface StoredOAuth2 {
+	id: string;
+	data: ICredentialDataDecryptedObject;
+}
+
+export interface Run {
+	items: INodeExecutionData[];
+	hints: string[];
+	/** How often n8n decrypted the credential. */
+	decryptions: number;
+}
+
+/**
+ * n8n's classes and the package's. They are handed in: the tests have the sources, the benchmark the
+ * built package, and Node.js loads n8n-workflow by `require` only (its ES modules do not resolve).
+ */
+export interface Parts {
+	ExecuteContext: typeof ExecuteContext;
+	Workflow: typeof Workflow;
+	createRunExecutionData: typeof createRunExecutionData;
+	CrmPlatform: new () => INodeType;
+	CrmPlatformApi: new () => {
+		authenticate(
+			data: ICredentialDataDecryptedObject,
+			request: IHttpRequestOptions,
+		): Promise<IHttpRequestOptions>;
+	};
+}
+
+/** Runs the node in n8n-core's own execution context. */
+export async function runIn(parts: Parts, setup: Setup): Promise<Run> {
+	const { context, counted } = contextIn(parts, setup);
+	const execute = new parts.CrmPlatform().execute!;
+	const output = await execute.call(context as unknown as IExecuteFunctions);
+	const [items = []] = output as INodeExecutionData[][];
+	return { items, hints: context.hints.map(({ message }) => message), ...counted };
+}
+
+/** The context in which n8n runs the node. */
+export function contextIn(
+	parts: Parts,
+	setup: Setup,
+): { context: ExecuteContext; counted: { decryptions: number } } {
+	const { workflow, node, additionalData, counted } = workflowIn(parts, setup);
+	const items = (setup.items ?? [{}]).map((json, item) => ({ json, pairedItem: { item } }));
+	const input = { main: [items] };
+	const executeData: IExecuteData = { node, data: input, source: null };
+	const context = new parts.ExecuteContext(
+		workflow,
+		node,
+		additionalData,
+		setup.mode ?? 'manual',
+		parts.createRunExecutionData(),
+		setup.runIndex ?? 0,
+		items,
+		input,
+		executeData,
+		[],
+		setup.abort,
+	);
+	return { context, counted };
+}
+
+/** A workflow of this node alone, and what n8n keeps of its credential. */
+export function workflowIn(parts: Parts, setup: Setup) {
+	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
+	const type = new parts.CrmPlatform();
+	const stored = 'data' in credential ? credential : undefined;
+	const node: INode = {
+		id: 'node-1',
+		name: setup.name ?? 'CRM Platform',
+		type: 'n8n-nodes-crm-platform.crmPlatform',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,
+		credentials: stored
+			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
+			: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+		...(continueOnFail && { onError: 'continueRegularOutput' }),
+	};
+	const nodeTypes = {
+		getByName: () => type,
+		getByNameAndVersion: () => type,
+		getKnownTypes: () => ({}),
+	} as INodeTypes;
+	const workflow = new parts.Workflow({
+		id: 'workflow-1',
+		nodes: [node],
+		connections: {},
+		active: false,
+		nodeTypes,
+		settings: { timezone: timezone ?? 'UTC' },
+		...(setup.staticData && { staticData: setup.staticData }),
+	});
+	const counted = { decryptions: 0 };
+	const credentialsHelper = {
+		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
+		isCredentialUsableByNode: () => true,
+		getDecrypted: async () => {
+			counted.decryptions += 1;
+			return { ...(stored?.data ?? credential) };
+		},
+		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
+			// A database takes its time.
+			await new Promise((resolve) => setImmediate(resolve));
+			stored!.data.oauthTokenData = data.oauthTokenData as IDataObject;
+		},
+		runPreAuthentication: async () => undefined,
+		preAuthentication: async () => undefined,
+		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
+			await new parts.CrmPlatformApi().authenticate(
+				data as ICredentialDataDecryptedObject,
+				request,
+			),
+	} as unknown as ICredentialsHelper;
+	const additionalData = {
+		credentialsHelper,
+		executionId: executionId ?? randomUUID(),
+		instanceBaseUrl: '',
+		currentNodeParameters: node.parameters,
+		variables: {},
+		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost/form-waiting',
+	} as unknown as IWorkflowExecuteAdditionalData;
+	return { workflow, node, additionalData, counted };
+}
