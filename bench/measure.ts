@@ -67,7 +67,7 @@ export const rowOf = (
 	unit: string,
 	{ ours, bare }: Pair,
 	figure: (values: number[]) => number = median,
-): Row => ({ what, unit, ours: figure(ours), bare: figure(bare) });
+): Row => (console.log('TMP', what, ours, bare), { what, unit, ours: figure(ours), bare: figure(bare) });
 
 /** A row of the medians, with what is promised of their ratio. */
 export const promised = (what: string, unit: string, most: number, pair: Pair): Row => ({

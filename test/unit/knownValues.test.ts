@@ -13,7 +13,7 @@ const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.
 );
 
 const read = (json: object) => {
-	const { values, unknown } = knownValues(json as never, fields);
+	const { values, unknown } = knownValues(fields)(json as never);
 	return { values: values.map(([{ name }, value]) => [name, value]), unknown };
 };
 

@@ -44,18 +44,19 @@ export async function columnsOf(
 
 function reader(job: Job, mapping: Mapping, fields: Field[]): (item: number) => GivenValue[] {
 	const { n8n, api } = job;
+	const valuesIn = knownValues(fields);
 	switch (mapping.mode) {
 		case 'each':
 			return eachGiven(job, mapping.given, fields);
 		case 'automatic': {
 			const items = n8n.getInputData();
 			// Records carry more than can be written: ids, times, counters.
-			return (item) => knownValues(items[item]?.json ?? {}, fields).values;
+			return (item) => valuesIn(items[item]?.json ?? {}).values;
 		}
 		case 'json': {
 			const read = jsonReader(n8n, mapping.given);
 			return (item) => {
-				const { values, unknown } = knownValues(read(item), fields);
+				const { values, unknown } = valuesIn(read(item));
 				for (const name of unknown) api.notices.add(notTaken(name));
 				return values;
 			};

@@ -5,34 +5,36 @@ import type { Field } from '../api/fields';
 /** A field and what was given for it. */
 export type GivenValue = [Field, unknown];
 
+/** What an object has of a list of fields, and the names it has that are no field's. */
+export interface KnownValues {
+	values: GivenValue[];
+	unknown: string[];
+}
+
 /**
  * Finds the fields an object has values for: flat (`"address.city"`) or as parts of an object
  * (`address: { city }`), as records have them.
  *
- * @returns the values, and the names the object has that are no field's
+ * @returns reads one object; what the fields say of themselves is worked out once for all of them
  */
-export function knownValues(
-	json: IDataObject,
-	fields: Field[],
-): { values: GivenValue[]; unknown: string[] } {
+export function knownValues(fields: Field[]): (json: IDataObject) => KnownValues {
 	const byName = new Map(fields.map((field) => [field.name, field]));
 	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
-	const values: GivenValue[] = [];
-	const unknown: string[] = [];
 
-	const read = (object: IDataObject, prefix: string): void => {
+	const read = (object: IDataObject, prefix: string, found: KnownValues): KnownValues => {
+		const { values, unknown } = found;
 		for (const [key, value] of Object.entries(object)) {
 			const name = prefix + key;
 			const field = byName.get(name);
 			if (value === undefined) continue;
 			if (field) values.push([field, value]);
-			else if (groups.has(name) && isObject(value)) read(value, `${name}.`);
+			else if (groups.has(name) && isObject(value)) read(value, `${name}.`, found);
 			else if (groups.has(name) && value === null) values.push([whole(name), value]);
 			else unknown.push(name);
 		}
+		return found;
 	};
-	read(json, '');
-	return { values, unknown };
+	return (json) => read(json, '', { values: [], unknown: [] });
 }
 
 /** `a.b.c` is part of `a` and of `a.b`. */

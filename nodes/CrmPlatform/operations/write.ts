@@ -76,16 +76,17 @@ export function writing(
 			return {
 				records: new Set(writes.flatMap((write) => (write instanceof Error ? [] : nameOf(write)))),
 				async send() {
-					const results: Array<Result | Error> = writes.map((write) =>
-						write instanceof Error ? write : new Error('Nothing came of this item.'),
-					);
+					const results: Array<Result | Error> = [];
+					for (const [place, write] of writes.entries()) {
+						if (write instanceof Error) results[place] = write;
+					}
 					for (const places of groupsOf(writes)) {
 						const group = places.map((place) => writes[place] as Write);
 						const answered = await together(
 							places.map((place) => items[place] ?? 0),
 							group,
 						);
-						places.forEach((place, i) => (results[place] = answered[i] ?? results[place]!));
+						places.forEach((place, i) => (results[place] = answered[i]!));
 					}
 					return results;
 				},
