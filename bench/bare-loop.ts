@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from './server-process.ts';
 
 /** What the connector allows itself, so that both do the same. */
-const pageSize = 500;
 const batchSize = 100;
 const batchesAtOnce = 4;
 
-/** Reads all contacts as a few lines of script do: page after page over a kept connection. */
-export async function bareContacts(server: Server): Promise<unknown[]> {
+/**
+ * Reads all contacts as a few lines of script do: page after page over a kept connection.
+ *
+ * @param query of the first page, such as `limit=500`
+ */
+export async function bareContacts(server: Server, query: string): Promise<unknown[]> {
 	const records: unknown[] = [];
 	let cursor: string | null = '';
 	while (cursor !== null) {
 		const from = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-		const text = await server.ask('GET', `/v1/contacts?limit=${pageSize}${from}`);
+		const text = await server.ask('GET', `/v1/contacts?${query}${from}`);
 		const page = JSON.parse(text) as { data: unknown[]; next_cursor: string | null };
 		for (const record of page.data) records.push(record);
 		cursor = page.next_cursor;

@@ -6,10 +6,17 @@ import { type Parts, runIn } from '../tools/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
 export interface Connector {
-	/** @returns the contacts there are, all of them, as they are */
-	contacts(options?: IDataObject): Promise<INodeExecutionData[]>;
+	/** @returns the contacts there are, all of them */
+	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */
 	create(items: IDataObject[], fields: IDataObject): Promise<INodeExecutionData[]>;
+}
+
+export interface Reading {
+	/** Whether records come with their main fields only, as by default. */
+	simplify?: boolean;
+	/** What a user adds under Options. */
+	options?: IDataObject;
 }
 
 /** The input's own values are the fields. */
@@ -34,13 +41,13 @@ export function connectorTo(baseUrl: string): Connector {
 		return (await runIn(parts(), { credential, parameters, ...(items && { items }) })).items;
 	};
 	return {
-		contacts: (options = {}) =>
+		contacts: ({ simplify = true, options = {} } = {}) =>
 			run({
 				resource: 'contact',
 				operation: 'getMany',
 				returnAll: true,
-				simplify: false,
-				filters: mapped({}) as INodeParameters,
+				simplify,
+				filters: mapped({}),
 				options: options as INodeParameters,
 			}),
 		create: (items, fields) =>
@@ -54,16 +61,21 @@ export const buildConnector = buildPackage;
 let loaded: Parts | undefined;
 
 function parts(): Parts {
+	if (loaded) return loaded;
 	// n8n-core writes into the user's home unless told otherwise, and reads this when it loads.
 	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core');
 	process.env['N8N_ENCRYPTION_KEY'] ??= 'benchmark';
 	process.env['N8N_LOG_LEVEL'] ??= 'silent';
 	const require = createRequire(resolve('package.json'));
-	loaded ??= {
+	const { CrmPlatform } = require(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatform.node.js'));
+	const { CrmPlatformApi } = require(
+		resolve('dist', 'credentials', 'CrmPlatformApi.credentials.js'),
+	);
+	loaded = {
 		...require('n8n-core'),
 		...require('n8n-workflow'),
-		...require(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatform.node.js')),
-		...require(resolve('dist', 'credentials', 'CrmPlatformApi.credentials.js')),
+		node: new CrmPlatform(),
+		apiKeyCredential: new CrmPlatformApi(),
 	} as Parts;
 	return loaded;
 }

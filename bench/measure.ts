@@ -7,8 +7,8 @@ export interface Row {
 	ours: number;
 	/** Doing the same with nothing around it, in the same run. */
 	bare: number;
-	/** What we promise: ours is at most so many times the bare thing's. */
-	most?: number;
+	/** What is promised: at most so many times the bare thing's, or so much of the unit. */
+	most?: { ratio: number } | { value: number };
 }
 
 /**
@@ -67,10 +67,10 @@ export const rowOf = (
 	unit: string,
 	{ ours, bare }: Pair,
 	figure: (values: number[]) => number = median,
-): Row => (console.log('TMP', what, ours, bare), { what, unit, ours: figure(ours), bare: figure(bare) });
+): Row => ({ what, unit, ours: figure(ours), bare: figure(bare) });
 
-/** A row of the medians, with what is promised of their ratio. */
-export const promised = (what: string, unit: string, most: number, pair: Pair): Row => ({
-	...rowOf(what, unit, pair),
-	most,
-});
+/** Whether what a row promises has been kept; a row without a promise keeps it. */
+export function isKept({ most, ours, bare }: Row): boolean {
+	if (most === undefined) return true;
+	return 'ratio' in most ? ours / bare <= most.ratio : ours <= most.value;
+}

@@ -1,25 +1,43 @@
 import { bareContacts } from './bare-loop.ts';
-import { connectorTo } from './connector.ts';
+import { connectorTo, type Reading } from './connector.ts';
 import { serverAt } from './server-process.ts';
 
-/**
- * Reads all contacts of the server at an address (second argument), with the node or with the bare
- * loop (first argument, `ours` or `bare`), in a process of its own with `--expose-gc`. Prints by how
- * many MB this process grew, as JSON: what the records hold, and what the system gave.
- */
-const [which, url = ''] = process.argv.slice(2);
+/** What it is told, as JSON in its only argument. */
+export interface Task {
+	url: string;
+	reading: Reading;
+	/** The bare loop's query; the node reads where there is none. */
+	query?: string;
+}
+
+/** What it prints, as JSON: by how many MB the process grew. */
+export interface Grown {
+	/** Records read. */
+	count: number;
+	/** Heap and external memory, without garbage. */
+	held: number;
+	/** What the system gave. */
+	resident: number;
+}
+
+/** Reads all contacts in a process of its own, which was started with `--expose-gc`. */
+const { url, reading, query } = JSON.parse(process.argv[2]!) as Task;
 const connector = connectorTo(url);
-const read = which === 'ours' ? () => connector.contacts() : () => bareContacts(serverAt(url));
 
 // What is loaded with the first request is none of the records'.
-if (which === 'ours') await connector.contacts({ onePage: true });
+if (query === undefined) await connector.contacts({ ...reading, options: { onePage: true } });
 const before = held();
 const { rss } = process.memoryUsage();
-const records = await read();
-const grown = { resident: process.memoryUsage().rss - rss, held: held() - before };
-console.log(
-	JSON.stringify({ count: records.length, held: grown.held / 1e6, resident: grown.resident / 1e6 }),
-);
+const records = await (query === undefined
+	? connector.contacts(reading)
+	: bareContacts(serverAt(url), query));
+const resident = process.memoryUsage().rss - rss;
+const grown: Grown = {
+	count: records.length,
+	held: (held() - before) / 1e6,
+	resident: resident / 1e6,
+};
+console.log(JSON.stringify(grown));
 process.exit();
 
 function held(): number {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import type { Row } from './measure.ts';
+import { isKept, type Row } from './measure.ts';
 
 export interface Report {
 	/** Also of the file: bench/results/<name>.md */
@@ -34,7 +34,7 @@ export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 			rounded(row.ours),
 			rounded(row.bare),
 			(row.ours / row.bare).toFixed(2),
-			...(isPromised ? [row.most?.toFixed(2) ?? ''] : []),
+			...(isPromised ? [promise(row)] : []),
 		]),
 	];
 	const widths = cells[0]!.map((_, column) =>
@@ -48,6 +48,13 @@ export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 	});
 	const rule = widths.map((width, column) => `${'-'.repeat(width + 1)}${column < 2 ? '-' : ':'}`);
 	return [lines[0], `|${rule.join('|')}|`, ...lines.slice(1)].join('\n');
+}
+
+/** What a row promises, and a mark where that was not kept. */
+function promise(row: Row): string {
+	if (row.most === undefined) return '';
+	const most = 'ratio' in row.most ? row.most.ratio.toFixed(2) : `${row.most.value} ${row.unit}`;
+	return isKept(row) ? most : `${most} ✗`;
 }
 
 /** Three digits say enough; what is smaller than the machine's noise would only look exact. */

@@ -54,15 +54,16 @@ export interface Run {
 }
 
 /**
- * n8n's classes and the package's. They are handed in: the tests have the sources, the benchmark the
- * built package, and Node.js loads n8n-workflow by `require` only (its ES modules do not resolve).
+ * n8n's classes, and the node and the credential, which n8n makes once when it loads a package. They
+ * are handed in: the tests have the sources, the benchmark the built package, and Node.js loads
+ * n8n-workflow by `require` only (its ES modules do not resolve).
  */
 export interface Parts {
 	ExecuteContext: typeof ExecuteContext;
 	Workflow: typeof Workflow;
 	createRunExecutionData: typeof createRunExecutionData;
-	CrmPlatform: new () => INodeType;
-	CrmPlatformApi: new () => {
+	node: INodeType;
+	apiKeyCredential: {
 		authenticate(
 			data: ICredentialDataDecryptedObject,
 			request: IHttpRequestOptions,
@@ -73,8 +74,7 @@ export interface Parts {
 /** Runs the node in n8n-core's own execution context. */
 export async function runIn(parts: Parts, setup: Setup): Promise<Run> {
 	const { context, counted } = contextIn(parts, setup);
-	const execute = new parts.CrmPlatform().execute!;
-	const output = await execute.call(context as unknown as IExecuteFunctions);
+	const output = await parts.node.execute!.call(context as unknown as IExecuteFunctions);
 	const [items = []] = output as INodeExecutionData[][];
 	return { items, hints: context.hints.map(({ message }) => message), ...counted };
 }
@@ -107,7 +107,7 @@ export function contextIn(
 /** A workflow of this node alone, and what n8n keeps of its credential. */
 export function workflowIn(parts: Parts, setup: Setup) {
 	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
-	const type = new parts.CrmPlatform();
+	const type = parts.node;
 	const stored = 'data' in credential ? credential : undefined;
 	const node: INode = {
 		id: 'node-1',
@@ -151,10 +151,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		runPreAuthentication: async () => undefined,
 		preAuthentication: async () => undefined,
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
-			await new parts.CrmPlatformApi().authenticate(
-				data as ICredentialDataDecryptedObject,
-				request,
-			),
+			await parts.apiKeyCredential.authenticate(data as ICredentialDataDecryptedObject, request),
 	} as unknown as ICredentialsHelper;
 	const additionalData = {
 		credentialsHelper,

@@ -23,8 +23,8 @@ const parts: Parts = {
 	ExecuteContext,
 	Workflow,
 	createRunExecutionData,
-	CrmPlatform,
-	CrmPlatformApi,
+	node: new CrmPlatform(),
+	apiKeyCredential: new CrmPlatformApi(),
 };
 
 /** Runs the node in n8n-core's own execution context. */

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { bareContacts } from './bare-loop.ts';
+import { connectorTo, type Reading } from './connector.ts';
+import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
+import type { Grown, Task } from './memory.ts';
+import type { Later } from './node.ts';
+import type { Server } from './server-process.ts';
+
+const simplified: Reading = {};
+const raw: Reading = { simplify: false };
+const byOne = (reading: Reading): Reading => ({ ...reading, options: { parallelReads: 1 } });
+
+/** What the records hold that were read. */
+export async function memory(sandbox: Server, count: number): Promise<Row[]> {
+	const rows = await grown(sandbox, simplified, records(count, 'simplified'), count);
+	const [held, resident] = rows as [Row, Row];
+	return [
+		{ ...held, most: { value: 170 } },
+		resident,
+		...(await grown(sandbox, raw, records(count, 'raw'), count)),
+	];
+}
+
+/** How long it takes to read all records. */
+export async function reads(sandbox: Server, count: number, later: Later): Promise<Row[]> {
+	const row = async (reading: Reading, what: string) =>
+		rowOf(what, 'ms', await read(sandbox, reading, count));
+	const one = `${records(count, 'simplified')}, one cursor`;
+	const several = `${records(count, 'simplified')}, several cursors`;
+	return [
+		{ ...(await row(byOne(raw), `${records(count, 'raw')}, one cursor`)), most: { ratio: 2 } },
+		{ ...(await row(byOne(simplified), one)), most: { ratio: 2 } },
+		await row(simplified, several),
+		...(await later(async (where) => [
+			{ ...(await row(byOne(simplified), one + where)), most: { ratio: 1.05 } },
+			{ ...(await row(simplified, several + where)), most: { ratio: 0.3 } },
+		])),
+	];
+}
+
+/** More than the 125,000 items at which nodes end that hand all of them to one push(). */
+export async function larger(sandbox: Server, count: number): Promise<Row[]> {
+	const what = `${records(count, 'simplified')}, several cursors`;
+	return [rowOf(what, 'ms', await read(sandbox, simplified, count))];
+}
+
+const records = (count: number, how: string) => `${count.toLocaleString('en')} records, ${how}`;
+
+async function read(sandbox: Server, reading: Reading, count: number): Promise<Pair> {
+	const connector = connectorTo(sandbox.url);
+	const query = await firstQuery(sandbox, reading);
+	return sideBySide(3, (which) =>
+		time(async () => {
+			const read = which === 'ours' ? connector.contacts(reading) : bareContacts(sandbox, query);
+			whole((await read).length, count);
+		}),
+	);
+}
+
+/** In processes of their own, since one that has worked before holds what it will use again. */
+async function grown(sandbox: Server, reading: Reading, what: string, count: number): Promise<Row[]> {
+	const run = (task: Task) => {
+		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
+		const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Grown;
+		whole(told.count, count);
+		return told;
+	};
+	const { url } = sandbox;
+	const ours = run({ url, reading });
+	const bare = run({ url, reading, query: await firstQuery(sandbox, reading) });
+	return [
+		{ what: `${what}, heap and external`, unit: 'MB', ours: ours.held, bare: bare.held },
+		{ what: `${what}, resident`, unit: 'MB', ours: ours.resident, bare: bare.resident },
+	];
+}
+
+/** What the node asks the sandbox for first: the bare loop asks the same. */
+async function firstQuery(sandbox: Server, reading: Reading): Promise<string> {
+	await connectorTo(sandbox.url).contacts({ ...reading, options: { onePage: true } });
+	const log = JSON.parse(await sandbox.ask('GET', '/_sandbox/requests')) as Array<{ query: string }>;
+	return log.at(-1)!.query;
+}
+
+/** @throws where some are missing: then nothing was measured */
+function whole(came: number, wanted: number): void {
+	if (came !== wanted) throw new Error(`${came} of ${wanted} records came.`);
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { bareCreates } from './bare-loop.ts';
+import { automatic, connectorTo, mapped } from './connector.ts';
+import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
+import type { Later } from './node.ts';
+import { type Server, startServer } from './server-process.ts';
+
+const creates = 10_000;
+const what = `${creates.toLocaleString('en')} creates`;
+
+/** Many records written, in batches. */
+export async function writes(sandbox: Server, later: Later): Promise<Row[]> {
+	const near = rowOf(what, 'ms', await create(sandbox, automatic));
+	const far = await later(async (where) =>
+		rowOf(what + where, 'ms', await create(sandbox, automatic)),
+	);
+	return [
+		{ ...near, most: { ratio: 3 } },
+		{ ...far, most: { ratio: 1.3 } },
+	];
+}
+
+/** Creates again, with nothing behind the server: what is left is the node's own work. */
+export async function mappings(sandbox: Server): Promise<Row[]> {
+	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+	const answers = join(folder, 'answers.json');
+	const batch = '/v1/contacts/batch/create';
+	const body = JSON.stringify({ items: people(100) });
+	const answered = {
+		'GET /openapi.json': await sandbox.ask('GET', '/openapi.json'),
+		[`POST ${batch}`]: await sandbox.ask('POST', batch, body),
+	};
+	writeFileSync(answers, JSON.stringify(answered));
+	const nothing = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+	const row = async (how: string, fields: object) =>
+		rowOf(`${what} with nothing behind, ${how}`, 'ms', await create(nothing, fields));
+	try {
+		return [
+			await row('automatic mapping', automatic),
+			await row('five plain fields', fromEach((name) => `={{ $json.${name} }}`)),
+			await row('five code expressions', fromEach((name) => `={{ $json.${name}.trim() }}`)),
+		];
+	} finally {
+		await nothing.stop();
+		rmSync(folder, { recursive: true });
+	}
+}
+
+/** @param fields how the node is told to map them; the bare loop sends them as they are */
+const create = (server: Server, fields: object): Promise<Pair> =>
+	sideBySide(3, (which) => {
+		const items = people(creates);
+		return time(async () => {
+			const creating =
+				which === 'ours'
+					? connectorTo(server.url).create(items, { ...fields })
+					: bareCreates(server, items);
+			const { length } = await creating;
+			if (length !== creates) throw new Error(`${length} of ${creates} were created.`);
+		});
+	});
+
+let made = 0;
+const people = (count: number) =>
+	Array.from({ length: count }, () => ({
+		first_name: 'Ana',
+		last_name: 'Moreno',
+		email: `bench${made++}@x.example`,
+		job_title: 'Engineer',
+		lead_source: 'website',
+	}));
+
+const fromEach = (expression: (name: string) => string) =>
+	mapped(Object.fromEntries(Object.keys(people(1)[0]!).map((name) => [name, expression(name)])));
