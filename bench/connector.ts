@@ -66,16 +66,19 @@ function parts(): Parts {
 	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core');
 	process.env['N8N_ENCRYPTION_KEY'] ??= 'benchmark';
 	process.env['N8N_LOG_LEVEL'] ??= 'silent';
-	const require = createRequire(resolve('package.json'));
-	const { CrmPlatform } = require(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatform.node.js'));
-	const { CrmPlatformApi } = require(
-		resolve('dist', 'credentials', 'CrmPlatformApi.credentials.js'),
-	);
+	const load = createRequire(resolve('package.json')) as (name: string) => unknown;
+	const built = (...path: string[]) => load(resolve('dist', ...path));
+	const { CrmPlatform } = built('nodes', 'CrmPlatform', 'CrmPlatform.node.js') as {
+		CrmPlatform: new () => Parts['node'];
+	};
+	const { CrmPlatformApi } = built('credentials', 'CrmPlatformApi.credentials.js') as {
+		CrmPlatformApi: new () => Parts['apiKeyCredential'];
+	};
 	loaded = {
-		...require('n8n-core'),
-		...require('n8n-workflow'),
+		...(load('n8n-core') as Pick<Parts, 'ExecuteContext'>),
+		...(load('n8n-workflow') as Pick<Parts, 'Workflow' | 'createRunExecutionData'>),
 		node: new CrmPlatform(),
 		apiKeyCredential: new CrmPlatformApi(),
-	} as Parts;
+	};
 	return loaded;
 }

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
-import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
+import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import type { Grown, Task } from './memory.ts';
-import type { Later } from './node.ts';
 import type { Server } from './server-process.ts';
 
 const simplified: Reading = {};
@@ -13,53 +12,49 @@ const byOne = (reading: Reading): Reading => ({ ...reading, options: { parallelR
 
 /** What the records hold that were read. */
 export async function memory(sandbox: Server, count: number): Promise<Row[]> {
-	const rows = await grown(sandbox, simplified, records(count, 'simplified'), count);
-	const [held, resident] = rows as [Row, Row];
-	return [
-		{ ...held, most: { value: 170 } },
-		resident,
-		...(await grown(sandbox, raw, records(count, 'raw'), count)),
-	];
+	const [held, resident] = await grown(sandbox, simplified, count);
+	return [{ ...held, most: { value: 170 } }, resident, ...(await grown(sandbox, raw, count))];
 }
 
 /** How long it takes to read all records. */
-export async function reads(sandbox: Server, count: number, later: Later): Promise<Row[]> {
-	const row = async (reading: Reading, what: string) =>
-		rowOf(what, 'ms', await read(sandbox, reading, count));
-	const one = `${records(count, 'simplified')}, one cursor`;
-	const several = `${records(count, 'simplified')}, several cursors`;
+export async function reads(sandbox: Server, count: number): Promise<Row[]> {
 	return [
-		{ ...(await row(byOne(raw), `${records(count, 'raw')}, one cursor`)), most: { ratio: 2 } },
-		{ ...(await row(byOne(simplified), one)), most: { ratio: 2 } },
-		await row(simplified, several),
-		...(await later(async (where) => [
-			{ ...(await row(byOne(simplified), one + where)), most: { ratio: 1.05 } },
-			{ ...(await row(simplified, several + where)), most: { ratio: 0.3 } },
-		])),
+		{ ...(await reading(sandbox, byOne(raw), count)), most: { ratio: 2 } },
+		{ ...(await reading(sandbox, byOne(simplified), count)), most: { ratio: 2 } },
+		await reading(sandbox, simplified, count),
+	];
+}
+
+/** The same, from a service that is far away. */
+export async function readsFar(sandbox: Server, count: number): Promise<Row[]> {
+	return [
+		{ ...(await reading(sandbox, byOne(simplified), count)), most: { ratio: 1.05 } },
+		{ ...(await reading(sandbox, simplified, count)), most: { ratio: 0.3 } },
 	];
 }
 
 /** More than the 125,000 items at which nodes end that hand all of them to one push(). */
 export async function larger(sandbox: Server, count: number): Promise<Row[]> {
-	const what = `${records(count, 'simplified')}, several cursors`;
-	return [rowOf(what, 'ms', await read(sandbox, simplified, count))];
+	return [await reading(sandbox, simplified, count)];
 }
 
-const records = (count: number, how: string) => `${count.toLocaleString('en')} records, ${how}`;
-
-async function read(sandbox: Server, reading: Reading, count: number): Promise<Pair> {
+async function reading(sandbox: Server, how: Reading, count: number): Promise<Row> {
 	const connector = connectorTo(sandbox.url);
-	const query = await firstQuery(sandbox, reading);
-	return sideBySide(3, (which) =>
+	const query = await firstQuery(sandbox, how);
+	const values = await sideBySide(3, (which) =>
 		time(async () => {
-			const read = which === 'ours' ? connector.contacts(reading) : bareContacts(sandbox, query);
+			const read = which === 'ours' ? connector.contacts(how) : bareContacts(sandbox, query);
 			whole((await read).length, count);
 		}),
 	);
+	return rowOf(`${records(count, how)}, ${how.options ? 'one cursor' : 'several cursors'}`, 'ms', values);
 }
 
+const records = (count: number, { simplify = true }: Reading) =>
+	`${count.toLocaleString('en')} records, ${simplify ? 'simplified' : 'raw'}`;
+
 /** In processes of their own, since one that has worked before holds what it will use again. */
-async function grown(sandbox: Server, reading: Reading, what: string, count: number): Promise<Row[]> {
+async function grown(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
 	const run = (task: Task) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
 		const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Grown;
@@ -67,6 +62,7 @@ async function grown(sandbox: Server, reading: Reading, what: string, count: num
 		return told;
 	};
 	const { url } = sandbox;
+	const what = records(count, reading);
 	const ours = run({ url, reading });
 	const bare = run({ url, reading, query: await firstQuery(sandbox, reading) });
 	return [

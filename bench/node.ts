@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { buildConnector } from './connector.ts';
 import type { Row } from './measure.ts';
-import { larger, memory, reads } from './node-reading.ts';
-import { mappings, writes } from './node-writing.ts';
+import { larger, memory, reads, readsFar } from './node-reading.ts';
+import { mappings, writes, writesFar } from './node-writing.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const contacts = 100_000;
-/** Milliseconds before the service begins with a request, in the rows that say so. */
+/** Milliseconds there and back, in the rows that say so. */
 const distance = 50;
 
 /** The node beside a loop that does the same over kept connections, with the same sandbox. */
@@ -14,40 +14,37 @@ export async function benchNode(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`Sandboxes with ${contacts} and ${2 * contacts} contacts are filled; it takes minutes.`);
 	return [
-		...(await withSandbox(contacts, async (sandbox) => [
-			...(await memory(sandbox, contacts)),
-			...(await reads(sandbox, contacts, later(sandbox))),
-			...(await writes(sandbox, later(sandbox))),
-			...(await mappings(sandbox)),
-		])),
-		...(await withSandbox(2 * contacts, (sandbox) => larger(sandbox, 2 * contacts))),
+		...(await withServer(sandboxWith(contacts), (near) =>
+			withServer([resolve('bench', 'distance.ts'), near.url, `${distance}`], async (far) => [
+				...(await memory(near, contacts)),
+				...(await reads(near, contacts)),
+				...at(distance, await readsFar(far, contacts)),
+				...(await writes(near)),
+				...at(distance, await writesFar(far)),
+				...(await mappings(near)),
+			]),
+		)),
+		...(await withServer(sandboxWith(2 * contacts), (near) => larger(near, 2 * contacts))),
 	];
 }
 
-/** Does something with the service so far away, and says so. */
-export type Later = <T>(work: (where: string) => Promise<T>) => Promise<T>;
+const sandboxWith = (count: number) => [
+	resolve('sandbox', 'main.ts'),
+	...`--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${count} --faults`.split(' '),
+];
 
-const later =
-	(sandbox: ServerProcess): Later =>
-	async (work) => {
-		const faults = (list: object[]) => sandbox.ask('PUT', '/_sandbox/faults', JSON.stringify(list));
-		await faults([{ latencyMs: distance }]);
-		try {
-			return await work(`, at ${distance} ms`);
-		} finally {
-			await faults([]);
-		}
-	};
+const at = (ms: number, rows: Row[]): Row[] =>
+	rows.map((row) => ({ ...row, what: `${row.what}, at ${ms} ms` }));
 
-async function withSandbox(
-	count: number,
-	work: (sandbox: ServerProcess) => Promise<Row[]>,
+/** @param args of Node.js */
+async function withServer(
+	args: string[],
+	work: (server: ServerProcess) => Promise<Row[]>,
 ): Promise<Row[]> {
-	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${count} --faults`;
-	const sandbox = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
+	const server = await startServer(args);
 	try {
-		return await work(sandbox);
+		return await work(server);
 	} finally {
-		await sandbox.stop();
+		await server.stop();
 	}
 }

@@ -1,0 +1,25 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/**
+ * A service far away: passes everything on to the server at an address (first argument), half of
+ * some milliseconds later (second argument), and its answers the other half. A process of its own,
+ * so that the distance stays the same however busy the server is.
+ */
+const target = new URL(process.argv[2]!);
+const half = Number(process.argv[3]) / 2;
+
+const server = createServer({ noDelay: true }, (near) => {
+	const far = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+	pass(near, far);
+	pass(far, near);
+});
+server.listen(0, '127.0.0.1', () => {
+	console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+
+/** Timers of the same length end in the order they began in, so the bytes stay in theirs. */
+function pass(from: Socket, to: Socket): void {
+	from.on('data', (chunk) => setTimeout(() => to.write(chunk), half));
+	from.on('end', () => setTimeout(() => to.end(), half));
+	from.on('error', () => to.destroy());
+}
