@@ -123,6 +123,17 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		settings: { timezone: timezone ?? 'UTC' },
 	});
 	const counted = { decryptions: 0 };
+	const additionalData = additionalDataOf(credential, parameters, executionId, counted);
+	return { workflow, node, additionalData, counted };
+}
+
+/** What n8n brings to a workflow: credentials above all. */
+export function additionalDataOf(
+	credential: Setup['credential'],
+	parameters: INodeParameters,
+	executionId?: string,
+	counted = { decryptions: 0 },
+): IWorkflowExecuteAdditionalData {
 	const credentialsHelper = {
 		getParentTypes: () => [],
 		isCredentialUsableByNode: () => true,
@@ -134,7 +145,7 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
 			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
 	} as unknown as ICredentialsHelper;
-	const additionalData = {
+	return {
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
@@ -143,5 +154,4 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',
 	} as unknown as IWorkflowExecuteAdditionalData;
-	return { workflow, node, additionalData, counted };
 }

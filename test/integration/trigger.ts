@@ -189,3 +189,8 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 	}
 	return trigger;
 }
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
