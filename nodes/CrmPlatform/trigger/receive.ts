@@ -45,7 +45,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (unwanted !== undefined) return answer(n8n, 200, unwanted);
 	// A test run takes one event and ends; the same one may be wanted in the next.
 	if (!isTest(n8n)) {
-		const taken = deliveries.take(`${kept.id}:${event.id}`, responseOf(n8n));
+		const taken = deliveries.take(`${kept.workflow}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
 		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
 		if (taken === 'under way') return answer(n8n, 503, 'This event is being taken in right now');
 	}
