@@ -9,6 +9,7 @@ import {
 import { getOwners, getPipelines, getStages } from './pickers/eventFilters';
 import { getEvents } from './pickers/getEvents';
 import { testCredential } from './pickers/testCredential';
+import { authentication } from './properties';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/receive';
 import { subscription } from './trigger/subscription';
@@ -29,7 +30,19 @@ export class CrmPlatformTrigger implements INodeType {
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'crmPlatformApi', required: true, testedBy: 'testCredential' }],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
 		webhooks: [
 			{
 				name: 'default',
@@ -39,7 +52,7 @@ export class CrmPlatformTrigger implements INodeType {
 				path: 'webhook',
 			},
 		],
-		properties: [...eventProperties, ...webhookProperties],
+		properties: [authentication, ...eventProperties, ...webhookProperties],
 	};
 
 	methods = {

@@ -141,7 +141,7 @@ function workflowOf(setup: Setup) {
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counted = { decryptions: 0 };
-	const additionalData = additionalDataOf(credential, parameters, executionId, counted);
+	const additionalData = additionalDataOf(credential, node.parameters, executionId, counted);
 	return { workflow, node, additionalData, counted };
 }
 
@@ -152,6 +152,7 @@ export function additionalDataOf(
 	executionId?: string,
 	counted = { decryptions: 0 },
 ): IWorkflowExecuteAdditionalData {
+	const stored = 'data' in credential ? credential : undefined;
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
@@ -173,7 +174,7 @@ export function additionalDataOf(
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
-		currentNodeParameters: node.parameters,
+		currentNodeParameters: parameters,
 		variables: {},
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',
