@@ -17,7 +17,7 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { additionalDataOf } from './n8n';
+import { additionalDataOf, type Setup } from './n8n';
 
 /** The trigger in a workflow of its own, in an n8n that is on the network for real. */
 export interface TestTrigger {
@@ -46,7 +46,7 @@ export interface TestTrigger {
 }
 
 export interface TriggerSetup {
-	credential: { baseUrl: string; apiKey: string };
+	credential: Setup['credential'];
 	parameters: INodeParameters;
 	/** Another workflow is another one in the same n8n. */
 	workflowId?: string;
@@ -86,7 +86,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		});
 		const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 		const additionalData = {
-			...additionalDataOf(setup.credential, trigger.parameters),
+			...additionalDataOf(setup.credential, node.parameters),
 			webhookBaseUrl: `${base}/webhook`,
 			webhookTestBaseUrl: `${base}/webhook-test`,
 		} as IWorkflowExecuteAdditionalData;
