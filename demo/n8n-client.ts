@@ -107,17 +107,67 @@ export class N8nClient {
 		return await this.waitForExecution(executionId);
 	}
 
-	/** Puts a workflow into production: its triggers listen when this returns. */
+	/**
+	 * Runs a saved workflow as the editor's button does, where its trigger waits for something to
+	 * happen: it listens when this returns.
+	 */
+	async listenForTest(id: string, trigger: string): Promise<void> {
+		const body = { triggerToStartFrom: { name: trigger } };
+		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
+	}
+
+	/** Saves another version of a workflow. One in production stays as it is until it is activated. */
+	async changeWorkflow(id: string, workflow: Partial<Workflow>): Promise<void> {
+		const path = `/rest/workflows/${id}`;
+		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
+		await this.request('PATCH', path, answers.WithId, { ...workflow, versionId });
+	}
+
+	/**
+	 * Puts a workflow into production: its triggers listen when this returns.
+	 *
+	 * @throws Error with what n8n says of a trigger that could not be activated.
+	 */
 	async activateWorkflow(id: string): Promise<void> {
 		const path = `/rest/workflows/${id}`;
 		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
 		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
-		const status = `${path}/publication-status`;
-		const publication = async () => await this.request('GET', status, answers.Publication);
-		while ((await publication()).status !== 'published') await sleep(POLL_MS);
+		const { status, triggers } = await this.whenPublished(id);
+		if (status === 'published') return;
+		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
 	}
 
-	private async waitForExecution(id: string): Promise<Execution> {
+	/** Takes a workflow out of production: its triggers have ended when this returns. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
+		await this.whenPublished(id);
+	}
+
+	/** The ids of a workflow's executions, the newest first. */
+	async listExecutions(workflowId: string): Promise<string[]> {
+		const ids: string[] = [];
+		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId }), limit: '100' });
+		for (;;) {
+			const path = `/rest/executions?${query}`;
+			const { results, nextCursor } = await this.request('GET', path, answers.Executions);
+			ids.push(...results.map(({ id }) => id));
+			if (!nextCursor) return ids;
+			query.set('cursor', nextCursor);
+		}
+	}
+
+	/** What n8n says of a workflow's production, as soon as it is done with it. */
+	private async whenPublished(id: string): Promise<z.infer<typeof answers.Publication>> {
+		for (;;) {
+			const path = `/rest/workflows/${id}/publication-status`;
+			const publication = await this.request('GET', path, answers.Publication);
+			if (publication.status !== 'in_progress') return publication;
+			await sleep(POLL_MS);
+		}
+	}
+
+	/** Reads an execution, as soon as it has ended. */
+	async waitForExecution(id: string): Promise<Execution> {
 		const running = ['new', 'running', 'waiting'];
 		for (;;) {
 			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);
