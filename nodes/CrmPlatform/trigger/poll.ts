@@ -12,7 +12,7 @@ import { openEventLog, type EventLog } from './eventLog';
 import { readEventChoice, type EventChoice } from './eventProperties';
 import { outputOf } from './output';
 import { readPollChoice, type PollChoice } from './pollProperties';
-import { advanced, readFrom, storePosition, storedPosition } from './position';
+import { advanced, isChosen, readFrom, storePosition, storedPosition } from './position';
 import { resume } from './resume';
 
 /** One poll: what it works with. */
@@ -83,7 +83,7 @@ async function readOn({ n8n, api, log, choice, clock }: Poll): Promise<Items | n
 	for await (const event of log.after(readFrom(position), choice.events)) {
 		if (event.id in position.seen) continue;
 		read[event.id] = event.sequence;
-		if (passes(event, choice.filter)) {
+		if (isChosen(position, event) && passes(event, choice.filter)) {
 			items.push({ json: await outputOf(event, choice.output, async () => api) });
 		}
 		looked += 1;

@@ -1,13 +1,18 @@
 import type { IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
+import type { CrmEvent } from '../api/event';
+
 /** How far the log of events was read. */
 export interface Position {
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
-	/** What the user wanted when it was read: which events, and where to begin. */
-	events: string;
+	/** Where the user wanted to begin: an instant (RFC 3339), or empty for the first activation. */
 	start: string;
+	/** The types and patterns that the user chose. */
+	events: string[];
+	/** What was chosen before holds for the events up to a sequence. */
+	before?: { events: string[]; upTo: number } | undefined;
 	/** Nothing at or below this sequence is wanted: it was there before the reading began. */
 	floor: number;
 	/** Everything up to this sequence was read. */
@@ -26,8 +31,9 @@ export const overlap = 200;
 
 const schema: z.ZodType<Position> = z.object({
 	account: z.string(),
-	events: z.string(),
 	start: z.string(),
+	events: z.array(z.string()),
+	before: z.object({ events: z.array(z.string()), upTo: z.number().int() }).optional(),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	seen: z.record(z.number().int()),
@@ -60,6 +66,14 @@ export function storePosition(n8n: IPollFunctions, position: Position): void {
 /** Where to read on: behind the floor, and `overlap` before the position. */
 export function readFrom({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
+}
+
+/** Whether an event was chosen when it happened. */
+export function isChosen({ before }: Position, { type, sequence }: CrmEvent): boolean {
+	if (before === undefined || sequence > before.upTo) return true;
+	return before.events.some((pattern) =>
+		pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern,
+	);
 }
 
 /**

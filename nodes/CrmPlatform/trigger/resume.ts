@@ -34,29 +34,27 @@ export async function resume(
 	{ events, start }: Wanted,
 	now: number,
 ): Promise<Resumed> {
-	const chosen = events.join();
 	const account = accountOf(newest) ?? stored?.account ?? '';
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const sequence = await beginning(log, start, newest);
 		const at = new Date(now).toISOString();
-		const position = { account, events: chosen, start, floor: sequence, sequence, seen: {}, at };
-		return { position };
+		return { position: { account, start, events, floor: sequence, sequence, seen: {}, at } };
 	}
 
-	const position = { ...stored, account };
+	const position: Position = { ...stored, account, events };
 	if (newest && newest.sequence < stored.sequence) {
 		return {
 			position: { ...position, floor: newest.sequence, sequence: newest.sequence, seen: {} },
-			notice: `The log of events ends before the place this trigger had reached on ${stored.at}, as if the service had been reset or the credential saw less than before. The trigger goes on with the events from now on.`,
+			notice: `Events may be missing: the service’s log ends before the place this trigger had reached on ${stored.at}, as if the service had been reset, or the credential saw less than before. The trigger goes on with what happens from now on.`,
 		};
 	}
-	// What was not chosen before has been passed over, also where it is read again.
-	const positioned =
-		stored.events === chosen
-			? position
-			: { ...position, events: chosen, floor: stored.sequence, seen: {} };
+	if (events.join() !== stored.events.join()) {
+		position.before = { events: stored.events, upTo: newest?.sequence ?? stored.sequence };
+		// Events read again of late must not bring what was not chosen then.
+		position.floor = stored.sequence;
+	}
 	const notice = await gap(log, stored, newest, now);
-	return notice === undefined ? { position: positioned } : { position: positioned, notice };
+	return notice === undefined ? { position } : { position, notice };
 }
 
 /** The sequence below the first event that is wanted. */
