@@ -6,7 +6,6 @@ import {
 	type IDataObject,
 	type IHttpRequestOptions,
 	type INode,
-	type INodeParameters,
 	type INodeTypes,
 	type IPollFunctions,
 	type IWorkflowExecuteAdditionalData,
@@ -95,7 +94,7 @@ export class Poller {
 			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 			typeVersion: 1,
 			position: [0, 0],
-			parameters: { events: ['*'], ...parameters } as INodeParameters,
+			parameters: { events: ['*'], ...parameters },
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 		};
 		const type = new CrmPlatformPollTrigger();
