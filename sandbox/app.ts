@@ -5,6 +5,7 @@ import { customObjectRoutes } from './collection/custom-objects.ts';
 import { queryOf } from './collection/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control.ts';
+import { withoutVersion } from './deprecation.ts';
 import { eventRoutes } from './events/routes.ts';
 import { Faults } from './faults.ts';
 import { idMaker } from './ids.ts';
@@ -18,6 +19,8 @@ import { logRequests, RequestLog } from './middleware/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { docsPath } from './pages/docs-path.ts';
+import { docsRoutes, findScript } from './pages/docs.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './plans.ts';
@@ -69,6 +72,10 @@ export function createApp(options: AppOptions): Hono<Env> {
 	});
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identify(service));
+	app.use(async (c, next) => {
+		if (c.env?.refusal) throw c.env.refusal;
+		await next();
+	});
 	for (const path of ['/v1/*', '/contacts']) {
 		app.use(path, rateLimit(service, limiter), authenticated, authorized);
 	}
@@ -79,8 +86,8 @@ export function createApp(options: AppOptions): Hono<Env> {
 	app.use(oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service, dispatcher));
-	if (options.faults) mount(app, controlRoutes(faults, log, clock));
+	mount(app, serviceRoutes(service, dispatcher), service.now);
+	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
 	app.notFound((c) => {
 		const problem = new Problem('not_found', `There is nothing at ${c.req.path}.`);
@@ -116,7 +123,9 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 		...eventRoutes(service),
 		...customObjectRoutes(service),
 		// The source names the path without prefix too; it answers as the one with it.
-		...collections.filter(isContactList).map((route) => ({ ...route, path: '/contacts' })),
+		...collections
+			.filter(isContactList)
+			.map((route) => ({ ...route, path: '/contacts', deprecation: withoutVersion })),
 		{
 			method: 'GET',
 			path: '/v1/account',
@@ -128,6 +137,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 		...oauthRoutes(service),
 		...signInRoutes(service),
 		...settingsRoutes(service),
+		...docsRoutes(findScript()),
 		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];
@@ -136,6 +146,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 const welcome = {
 	name: 'CRM Platform API, sandbox',
 	about: 'The service as its contract describes it, with made-up data.',
+	documentation: docsPath,
 	description: '/openapi.json',
 	settings: '/settings/api',
 	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',

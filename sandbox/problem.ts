@@ -1,5 +1,6 @@
 /** Every way in which the service says no: HTTP status and title by code. */
 export const problems = {
+	malformed_request: [400, 'The request cannot be read'],
 	malformed_json: [400, 'The body is not valid JSON'],
 	invalid_parameter: [400, 'A parameter has an invalid value'],
 	unknown_parameter: [400, 'There is no such parameter'],
@@ -9,6 +10,7 @@ export const problems = {
 	insufficient_scope: [403, 'The access token does not allow this'],
 	not_found: [404, 'Not found'],
 	method_not_allowed: [405, 'The method is not allowed here'],
+	request_timeout: [408, 'The request was not complete in time'],
 	duplicate: [409, 'A record with this value exists already'],
 	ambiguous_match: [409, 'More than one record matches'],
 	invalid_state_transition: [409, 'The record cannot go from this state to that one'],
@@ -17,6 +19,7 @@ export const problems = {
 	webhook_not_active: [409, 'The subscription is paused or disabled'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
 	results_expired: [410, 'The results of the job are no longer kept'],
+	version_sunset: [410, 'This is not there any more'],
 	version_mismatch: [412, 'The record has changed in the meantime'],
 	payload_too_large: [413, 'The body is too large'],
 	unsupported_media_type: [415, 'The body has to be JSON'],
@@ -24,6 +27,7 @@ export const problems = {
 	idempotency_key_reused: [422, 'The idempotency key was used for another request'],
 	failed_dependency: [424, 'Another item of the batch failed'],
 	rate_limited: [429, 'Too many requests'],
+	headers_too_large: [431, 'The headers are too large'],
 	internal_error: [500, 'The service has failed'],
 	unavailable: [503, 'The service is not available'],
 } as const satisfies Record<string, readonly [number, string]>;
@@ -35,6 +39,9 @@ export type FieldError = { code: string; detail: string } & (
 	| { pointer: string }
 	| { parameter: string }
 );
+
+/** That are told at once; nobody reads more, and a body can have thousands. */
+const mostErrors = 100;
 
 /** As it is answered (RFC 9457). */
 export interface ProblemBody extends Record<string, unknown> {
@@ -75,7 +82,7 @@ export class Problem extends Error {
 			detail: this.message,
 			code: this.code,
 			request_id: requestId,
-			errors: this.extras.errors ?? [],
+			errors: (this.extras.errors ?? []).slice(0, mostErrors),
 			...this.extras.members,
 		};
 	}

@@ -1,4 +1,5 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { type Deprecation, deprecated } from './deprecation.ts';
 import { Problem } from './problem.ts';
 import type { Env } from './service.ts';
 
@@ -7,11 +8,17 @@ export interface Route {
 	path: string;
 	handler(c: Context<Env>): Response | Promise<Response>;
 	middleware?: MiddlewareHandler;
+	deprecation?: Deprecation;
 }
 
-/** Mounts routes; any other method on one of their paths is a 405 that says which are allowed. */
-export function mount(app: Hono<Env>, routes: Route[]): void {
-	for (const { method, path, handler, middleware } of routes) {
+/**
+ * Mounts routes; any other method on one of their paths is a 405 that says which are allowed.
+ *
+ * @param now in milliseconds since 1970
+ */
+export function mount(app: Hono<Env>, routes: Route[], now: () => number): void {
+	for (const { method, path, handler, middleware, deprecation } of routes) {
+		if (deprecation) app.on(method, path, deprecated(deprecation, now));
 		if (middleware) app.on(method, path, middleware);
 		app.on(method, path, handler);
 	}

@@ -1,4 +1,3 @@
-import { createAdaptorServer } from '@hono/node-server';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
@@ -6,6 +5,7 @@ import { idMaker } from './ids.ts';
 import { seed } from './seed/index.ts';
 import { newApiKey } from './store/api-keys.ts';
 import { Store } from './store/store.ts';
+import { serverFor } from './unreadable.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	/** 0, the default, takes any free port. */
@@ -36,7 +36,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	try {
 		seed(store, options.contacts ?? 200);
 		store.apiKeys.add(idMaker()('key', Date.now()), apiKey, { name: 'Command line' });
-		const server = createAdaptorServer({ fetch: createApp({ ...options, store }).fetch });
+		const server = serverFor(createApp({ ...options, store }));
 		server.listen(port, host);
 		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EADDRINUSE') throw error;
@@ -45,7 +45,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		const close = async () => {
 			const closed = once(server, 'close');
 			server.close();
-			if ('closeAllConnections' in server) server.closeAllConnections();
+			server.closeAllConnections();
 			await closed;
 			store.close();
 		};

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from './plans.ts';
+import type { Problem } from './problem.ts';
 import type { Store } from './store/store.ts';
 
 /** What every part of the service works with. */
@@ -21,7 +22,10 @@ export interface Caller {
 /** What hono passes along with a request. */
 export interface Env {
 	/** Absent when the app is called in process. */
-	Bindings: Partial<HttpBindings>;
+	Bindings: Partial<HttpBindings> & {
+		/** What a request that could not be read is answered with. */
+		refusal?: Problem;
+	};
 	Variables: {
 		requestId: string;
 		caller: Caller | undefined;

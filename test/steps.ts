@@ -5,6 +5,7 @@ import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram } from '../tools/system-program.ts';
 
+const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';
 const E2E_CONFIG = 'test/e2e/jest.config.cjs';
 
 export const lint: Step = {
@@ -39,8 +40,19 @@ export const gate: Step = {
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
 	run: () => {
-		const others = ['gate', 'large', 'e2e'].map((folder) => `/test/${folder}/`);
+		const others = ['gate', 'large', 'conformance', 'e2e'].map((folder) => `/test/${folder}/`);
 		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
+	},
+};
+
+/** The contract by itself, then the service against it: every request and answer, by Prism. */
+export const conformance: Step = {
+	name: 'conformance',
+	async run() {
+		const redocly = resolve('node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+		const isValid = await runNode([redocly, 'lint', 'contract/openapi.json']);
+		const { ok, tests } = await runJest('conformance', ['--config', CONFORMANCE_CONFIG]);
+		return { ok: isValid && ok, ...(tests && { tests }) };
 	},
 };
 

@@ -1,15 +1,12 @@
-import { cpSync, globSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { runGroup } from './child.mjs';
 import { Failure, reportFailure } from './failure.mjs';
+import { type Contract, type Menu, outputSchemas } from './output-schemas.ts';
 
-/** What n8n reads beside the compiled code: icons, codex files and output previews. */
-const COPIED = [
-	'icons/*.svg',
-	'{nodes,credentials}/**/*.svg',
-	'nodes/**/*.node.json',
-	'nodes/**/__schema__/**/*.json',
-];
+/** What n8n reads beside the compiled code: icons and codex files. */
+const COPIED = ['icons/*.svg', '{nodes,credentials}/**/*.svg', 'nodes/**/*.node.json'];
 
 /**
  * Builds the package into dist, from nothing. The clone must be the current folder.
@@ -24,6 +21,20 @@ export async function buildPackage(): Promise<void> {
 	});
 	if (code !== 0) throw new Failure('The package was not built: its sources do not compile.');
 	for (const file of globSync(COPIED)) cpSync(file, join('dist', file));
+	writeOutputSchemas(join('dist', 'nodes', 'CrmPlatform'));
+}
+
+/** Writes what n8n shows of the node's output before it has run. */
+function writeOutputSchemas(node: string): void {
+	const { resources } = createRequire(import.meta.url)(resolve(node, 'resources')) as {
+		resources: Menu[];
+	};
+	const contract = JSON.parse(readFileSync('contract/openapi.json', 'utf8')) as Contract;
+	for (const { file, schema } of outputSchemas(contract, resources)) {
+		const path = join(node, file);
+		mkdirSync(dirname(path), { recursive: true });
+		writeFileSync(path, JSON.stringify(schema));
+	}
 }
 
 if (process.argv[1] === resolve('tools', 'build.ts')) buildPackage().catch(reportFailure);

@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { execute } from './execute';
-import { getFields, getFilters } from './pickers/fields';
+import { getFields, getFilters, getMatchFields } from './pickers/fields';
 import { getSortOrders } from './pickers/getSortOrders';
 import { searchCustomObjects, searchRecords, searchTags } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
@@ -37,7 +37,7 @@ export class CrmPlatform implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchRecords, searchTags },
-		loadOptions: { getSortOrders },
+		loadOptions: { getMatchFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },
 	};
 

@@ -1,4 +1,9 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/description';
@@ -28,10 +33,18 @@ export interface Operation {
 	properties(resource: Resource): INodeProperties[];
 	/** What the user may add under Options. */
 	options?: INodeProperties[];
+	/** What comes out, where it is not the record; null where nobody can say it before. */
+	output?: OutputSchema | null;
 	/** What the service says of the write it does: the fields to fill in come from there. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
 	/** Reads once what is the same for all items, and gives what is done for each. */
 	prepare(job: Job): Promise<Run | Batched>;
+}
+
+/** JSON Schema, as much as n8n shows of a node's output before it has run. */
+export interface OutputSchema {
+	type: string;
+	properties?: Record<string, OutputSchema>;
 }
 
 /** Does the operation for the input item of that index. */

@@ -20,8 +20,11 @@ export function mergeCustomValues(
 	stored: StoredRecord | undefined,
 	change: CustomValues,
 ): { values: CustomValues; errors: FieldError[] } {
+	const before = (stored?.['custom_fields'] as CustomValues) ?? {};
+	// Most changes touch none, and then the definitions need not be read.
+	if (stored && Object.keys(change).length === 0) return { values: before, errors: [] };
 	const fields = customFieldsOf(store, resource.name);
-	const values = new Map(Object.entries((stored?.['custom_fields'] as CustomValues) ?? {}));
+	const values = new Map(Object.entries(before));
 	const errors: FieldError[] = [];
 	const refuse = (key: string, code: string, detail: string) =>
 		errors.push({ pointer: `/custom_fields/${escapePointer(key)}`, code, detail });
@@ -67,6 +70,7 @@ export function refuseDuplicateCustomValues(
 	record: StoredRecord,
 	change: CustomValues,
 ): void {
+	if (Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
 		const value = (record['custom_fields'] as CustomValues)[field.key];
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;

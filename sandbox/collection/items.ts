@@ -1,3 +1,4 @@
+import { refuseManyMembers } from '../middleware/body.ts';
 import { Problem, type ProblemBody } from '../problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
@@ -39,6 +40,7 @@ export function writeItem(
 	try {
 		const { status, body } = writing.store.transaction(() => {
 			if (!isObject(item)) throw notAnObject();
+			refuseManyMembers(item);
 			return effect(writing, bulk, item);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../schemas/resource.ts';
 import type { StoredEvent } from '../store/events.ts';
 import { ownerOf } from '../store/visibility.ts';
 import { queueDeliveries } from '../webhooks/queue.ts';
-import { differenceOf, type Difference } from './difference.ts';
+import { differenceOf } from './difference.ts';
 import { eventTypeOf } from './types.ts';
 
 type Change = 'created' | 'updated' | 'deleted';
@@ -36,27 +36,23 @@ export function tellHappenings(
 }
 
 /** Writes one event, and queues it for the subscriptions that want it. */
-export function tell(
+function tell(
 	writing: Writing,
 	what: string,
 	record: StoredRecord,
-	stored?: StoredRecord,
-): StoredEvent {
-	const event = eventOf(writing, what, record, stored);
-	queueDeliveries(writing, event, record.id);
-	return event;
+	stored: StoredRecord | undefined,
+): void {
+	queueDeliveries(writing, writeEvent(writing, what, record, stored), record.id);
 }
 
-/** Writes one event that goes to nobody by itself. */
-export function eventOf(
+/** Writes one event, which by itself goes to nobody. */
+export function writeEvent(
 	{ store, resource, actor, now, newId }: Writing,
 	what: string,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): StoredEvent {
-	const { previous, changed }: Difference | { previous: null; changed: string[] } = stored
-		? differenceOf(stored, record)
-		: { previous: null, changed: [] };
+	const difference = stored ? differenceOf(stored, record) : { previous: null, changed: [] };
 	store.events.expire(now);
 	return store.events.add({
 		id: newId('evt', now),
@@ -65,6 +61,6 @@ export function eventOf(
 		resource: resource.name,
 		seenBy: ownerOf(resource, record),
 		actor,
-		data: JSON.stringify({ object: record, previous, changed }),
+		data: JSON.stringify({ object: record, ...difference }),
 	});
 }

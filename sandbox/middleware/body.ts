@@ -43,12 +43,41 @@ export async function readBytes(c: Context): Promise<Uint8Array> {
 	return new Uint8Array(await c.req.arrayBuffer());
 }
 
-/** @throws Problem malformed_json */
+/** @throws Problem malformed_json, validation_failed (too many members) */
 export function parseJson(bytes: Uint8Array): unknown {
+	let value: unknown;
 	try {
-		return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch (error) {
 		throw new Problem('malformed_json', `The body cannot be read: ${(error as Error).message}.`);
+	}
+	refuseManyMembers(value);
+	return value;
+}
+
+/** Of one list or object; more than any field or batch takes. */
+const mostMembers = 5000;
+
+/**
+ * Looks at size before anything looks at content: zod collects what is wrong with each member of a
+ * list, and runs out of stack where that is a hundred thousand members.
+ *
+ * @throws Problem validation_failed
+ */
+export function refuseManyMembers(value: unknown): void {
+	// A list of what is still to be seen, as nesting may be deeper than calls can be.
+	const rest: unknown[] = [[value]];
+	while (rest.length > 0) {
+		const members = Object.values(rest.pop() as object);
+		if (members.length > mostMembers) {
+			const detail = `A list or an object may have at most ${mostMembers} members.`;
+			throw new Problem('validation_failed', detail, {
+				errors: [{ pointer: '', code: 'too_long', detail }],
+			});
+		}
+		for (const member of members) {
+			if (typeof member === 'object' && member !== null) rest.push(member);
+		}
 	}
 }
 

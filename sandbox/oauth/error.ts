@@ -1,16 +1,19 @@
 import type { Problem } from '../problem.ts';
 
 /** RFC 6749, 4.1.2.1 and 5.2. */
-export type OAuthErrorCode =
-	| 'access_denied'
-	| 'invalid_client'
-	| 'invalid_grant'
-	| 'invalid_request'
-	| 'invalid_scope'
-	| 'server_error'
-	| 'temporarily_unavailable'
-	| 'unsupported_grant_type'
-	| 'unsupported_response_type';
+export const oauthErrorCodes = [
+	'access_denied',
+	'invalid_client',
+	'invalid_grant',
+	'invalid_request',
+	'invalid_scope',
+	'server_error',
+	'temporarily_unavailable',
+	'unsupported_grant_type',
+	'unsupported_response_type',
+] as const;
+
+export type OAuthErrorCode = (typeof oauthErrorCodes)[number];
 
 /** A refusal of the token or revocation endpoint, in the words of RFC 6749, 5.2. */
 export class OAuthError extends Error {

@@ -2,7 +2,7 @@ import { type BulkOperation, bulkOperations } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { batchOperationId, capital, namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
-import { body, onWrites } from './operations.ts';
+import { body, onPathOf, onWrites } from './operations.ts';
 import { idempotencyKeyParameter, matchOnParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
@@ -34,7 +34,7 @@ function batch(resource: Resource, operation: BulkOperation) {
 		requestBody: body(`${One}Batch${capital(operation)}`),
 		responses: {
 			207: success('What has become of each item.', `${One}BatchResult`, 'Idempotent-Replayed'),
-			...errors(...onWrites),
+			...errors(...onPathOf(resource), ...onWrites),
 		},
 		security: securityOf(resource.name, 'write'),
 	};

@@ -1,6 +1,5 @@
 import { accountSchema } from '../schemas/account.ts';
 import { resources } from '../schemas/index.ts';
-import { contacts } from '../schemas/contacts.ts';
 import { anyRecords } from '../schemas/custom-objects.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
@@ -9,11 +8,18 @@ import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { actionPaths } from './actions.ts';
 import { batchPaths } from './batch.ts';
+import { discoveryPaths, discoveryTag } from './discovery.ts';
 import { eventPaths, eventSchemas } from './events.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { jobPaths, jobSchemas } from './jobs.ts';
+import { capital, namesOf } from './names.ts';
+import { authorizePaths } from './oauth-authorize.ts';
+import { clientSecretScheme, oauthTag } from './oauth-parts.ts';
+import { oauthErrorResponses } from './oauth-responses.ts';
+import { oauthSchemas } from './oauth-schemas.ts';
+import { tokenPaths } from './oauth-tokens.ts';
 import { oauth2Scheme } from './oauth2.ts';
-import { always, list, resourcePaths } from './operations.ts';
+import { always, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
 import { tagPaths } from './tags.ts';
@@ -33,9 +39,16 @@ export const openApiDocument = () => ({
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...[...all, jobs, webhooks].map(({ name, description }) => ({ name, description })),
+		...[...all, jobs, webhooks].map((resource) => ({
+			name: resource.name,
+			// What it is called in the documentation; names are as in the path.
+			'x-displayName': capital(namesOf(resource).many),
+			description: resource.description,
+		})),
 		{ name: 'events', description: 'What has happened to records in the last 30 days.' },
 		{ name: 'account', description: 'Your account, its plan and its limits.' },
+		oauthTag,
+		discoveryTag,
 	],
 	paths: {
 		...ofAll(resourcePaths),
@@ -64,14 +77,9 @@ export const openApiDocument = () => ({
 				responses: { 200: success('The account.', 'Account'), ...errors(400, ...always) },
 			},
 		},
-		'/contacts': {
-			get: {
-				...list(contacts),
-				operationId: 'verifyCredentials',
-				summary: 'List contacts, without the prefix',
-				description: 'Answers as /v1/contacts; a simple way to verify credentials.',
-			},
-		},
+		...authorizePaths,
+		...tokenPaths,
+		...discoveryPaths,
 	},
 	webhooks: eventWebhooks(),
 	components: {
@@ -82,9 +90,10 @@ export const openApiDocument = () => ({
 				description: 'An API key of the account.',
 			},
 			oauth2: oauth2Scheme,
+			clientSecret: clientSecretScheme,
 		},
 		headers,
-		responses: errorResponses(),
+		responses: { ...errorResponses(), ...oauthErrorResponses() },
 		schemas: {
 			...ofAll(resourceSchemas),
 			...jobSchemas(),
@@ -92,6 +101,7 @@ export const openApiDocument = () => ({
 			...eventSchemas(),
 			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
 			Problem: problemSchema,
+			...oauthSchemas,
 		},
 	},
 });

@@ -31,8 +31,11 @@ function delivery(event: EventType) {
 			required: true,
 			content: {
 				'application/json': {
-					schema: { $ref: `#/components/schemas/${namesOf(resource).One}Event` },
-					example: exampleOf(event),
+					// With the schema, as read-only fields are no part of the example of a request.
+					schema: {
+						$ref: `#/components/schemas/${namesOf(resource).One}Event`,
+						example: exampleOf(event),
+					},
 				},
 			},
 		},

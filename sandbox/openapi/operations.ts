@@ -13,8 +13,12 @@ import {
 import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
-export const always = [401, 403, 405, 429, 500, 503];
+export const always = [401, 403, 405, 408, 429, 431, 500, 503];
 export const onWrites = [400, 409, 413, 415, 422, ...always];
+
+/** Beside that: which custom objects there are, the account decides. */
+export const onPathOf = (resource: Resource): number[] =>
+	pathParameters(resource).length > 0 ? [404] : [];
 
 /** The paths of one resource. */
 export function resourcePaths(resource: Resource): Record<string, unknown> {
@@ -46,7 +50,7 @@ export function list(resource: Resource) {
 		description:
 			`Lists ${many} page by page. Give next_cursor as cursor, with the same filters and sort, ` +
 			'for the next page.' +
-			(hasCustomFields(resource) ? ' Custom fields filter as custom_fields.<key>.' : ''),
+			(hasCustomFields(resource) ? ' Custom fields filter as `custom_fields.<key>`.' : ''),
 		parameters: listParameters(resource),
 		responses: {
 			200: {
@@ -58,7 +62,7 @@ export function list(resource: Resource) {
 					},
 				},
 			},
-			...errors(400, ...always),
+			...errors(400, ...onPathOf(resource), ...always),
 		},
 		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
 		security: securityOf(resource.name, 'read'),
@@ -89,7 +93,7 @@ export function create(resource: Resource) {
 		requestBody: body(`${One}Create`),
 		responses: {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
-			...errors(...onWrites),
+			...errors(...onPathOf(resource), ...onWrites),
 		},
 		'x-batch': batchOperationId('create', resource),
 	};
@@ -107,7 +111,7 @@ function upsert(resource: Resource) {
 		responses: {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
-			...errors(...onWrites),
+			...errors(...onPathOf(resource), ...onWrites),
 		},
 		'x-batch': batchOperationId('upsert', resource),
 	};

@@ -12,8 +12,11 @@ export interface Parameter {
 	schema: JsonSchema;
 	style?: 'form';
 	explode?: boolean;
-	example?: unknown;
+	examples?: Record<string, { value: unknown; 'x-disabled': boolean }>;
 }
+
+/** An example for readers. The documentation's request tester does not send it unless told to. */
+const shown = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
 export const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
 	name,
@@ -66,17 +69,19 @@ export function listParameters(resource: Resource): Parameter[] {
 			type: 'boolean',
 			default: false,
 		}),
-		query('updated_since', 'Only records changed at this instant or later.', instant('2025-03')),
-		query('updated_until', 'Only records changed before this instant.', instant('2025-04')),
+		{
+			...query('updated_since', 'Only records changed at this instant or later.', instant),
+			...shown('2025-03-01T00:00:00.000Z'),
+		},
+		{
+			...query('updated_until', 'Only records changed before this instant.', instant),
+			...shown('2025-04-01T00:00:00.000Z'),
+		},
 		...filtersOf(resource).map(filterParameter),
 	];
 }
 
-const instant = (month: string): JsonSchema => ({
-	type: 'string',
-	format: 'date-time',
-	examples: [`${month}-01T00:00:00.000Z`],
-});
+const instant: JsonSchema = { type: 'string', format: 'date-time' };
 
 export const fieldsParameter = (resource: Resource): Parameter =>
 	listOf('fields', 'Which fields to answer with; id and object always come along.', {
@@ -111,7 +116,7 @@ export const idempotencyKeyParameter: Parameter = {
 	in: 'header',
 	description: 'A new value for every new request; sent again with it, the request is done once.',
 	schema: { type: 'string', minLength: 1, maxLength: 255 },
-	example: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10',
+	...shown('6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10'),
 };
 
 export const ifMatchParameter: Parameter = {
@@ -119,7 +124,7 @@ export const ifMatchParameter: Parameter = {
 	in: 'header',
 	description: 'The ETag of the version to change; if there is a newer one, nothing happens.',
 	schema: { type: 'string' },
-	example: '"3"',
+	...shown('"3"'),
 };
 
 /** The query parameter of a filter. */
@@ -130,7 +135,11 @@ export function filterParameter(filter: Filter): Parameter {
 		return listOf(filter.parameter, `${title} ${verb} one of these.`, value);
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
-	return query(filter.parameter, `${title} is ${words[filter.operator]}.`, value);
+	const { examples, ...schema } = value;
+	return {
+		...query(filter.parameter, `${title} is ${words[filter.operator]}.`, schema),
+		...(examples && shown(examples[0])),
+	};
 }
 
 const amountWords = {

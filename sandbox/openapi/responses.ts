@@ -2,7 +2,7 @@ import { problems, type ProblemCode } from '../problem.ts';
 
 type Headers = Record<string, { $ref: string }>;
 
-const headerRefs = (...names: string[]): Headers =>
+export const headerRefs = (...names: string[]): Headers =>
 	Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** On every response. */
@@ -37,9 +37,19 @@ export const headers = {
 	},
 	Allow: { description: 'The methods that are possible.', schema: { type: 'string' } },
 	'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+	'Cache-Control': { description: 'Answers are not to be kept.', schema: { type: 'string' } },
+	Deprecation: {
+		description: 'From when on this is not to be used any more (RFC 9745).',
+		schema: { type: 'string', pattern: '^@\\d+$' },
+	},
+	Sunset: {
+		description: 'From when on this is not answered any more, as an HTTP date (RFC 8594).',
+		schema: { type: 'string' },
+	},
+	Link: { description: 'What to use instead, and where to read on.', schema: { type: 'string' } },
 };
 
-const errorHeaders: Record<number, string[]> = {
+export const errorHeaders: Record<number, string[]> = {
 	401: ['WWW-Authenticate'],
 	403: ['WWW-Authenticate'],
 	405: ['Allow'],

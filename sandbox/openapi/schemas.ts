@@ -115,9 +115,11 @@ export function exampleValue(schema: JsonSchema): unknown {
 	if ('const' in schema) return schema['const'];
 	if (schema.properties) return exampleOf(Object.entries(schema.properties));
 	if (typesOf(schema).includes('null')) return null;
-	if (typesOf(schema).includes('array')) return schema.items ? [exampleValue(schema.items)] : [];
+	if (typesOf(schema).includes('array')) return [exampleValue(schema.items ?? {})].filter(isGiven);
 	return schema.enum?.[0] ?? schema['default'] ?? null;
 }
+
+const isGiven = (value: unknown): boolean => value !== null;
 
 const exampleOf = (fields: Array<[string, JsonSchema]>) =>
 	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));

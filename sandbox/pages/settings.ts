@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { Env } from '../service.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { Client } from '../store/clients.ts';
+import { docsPath } from './docs-path.ts';
 import { alert, type Html, renderPage } from './page.ts';
 import { csrfToken, type Session } from './session.ts';
 import { signOutForm } from './sign-in.ts';
@@ -34,7 +35,8 @@ export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 					${signOutForm(view.session, settingsPath)}
 				</div>
 			</div>
-			<p class="quiet">What other programs need to work with your CRM Platform account.</p>
+			<p class="quiet">What other programs need to work with your CRM Platform account. What they can
+				do with it is in the <a href="${docsPath}">API documentation</a>.</p>
 			${alert(view.error)} ${view.made ?? ''} ${apiKeys(view)} ${clients(view)}
 		`,
 	});

@@ -44,6 +44,7 @@ export const deals = defineResource({
 		stage_id: optional(z.string().min(1).max(64), {
 			title: 'Stage',
 			description: 'A stage of the pipeline; its first open one if not given.',
+			'x-item-of': 'pipelines.stages',
 		}),
 		status: z.enum(stageKinds).meta({
 			title: 'Status',

@@ -13,6 +13,8 @@ export interface About {
 	'x-immutable'?: boolean;
 	/** The resource whose id is the value. */
 	'x-resource'?: string;
+	/** The list in another resource's records whose item's id is the value. */
+	'x-item-of'?: string;
 }
 
 /** A field that may be left out or null; the record then has null. */

@@ -43,7 +43,10 @@ export const jobs = defineResource({
 		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
 		request_id: z
 			.string()
-			.meta(readOnly('Request ID', 'The request that asked for the job.')),
+			.meta({
+				...readOnly('Request ID', 'The request that asked for the job.'),
+				examples: ['req_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			}),
 		started_at: instant(readOnly('Started At', 'When the first line was done.')),
 		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
 		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),

@@ -37,7 +37,11 @@ export const deliveryError = optional(
 			description: 'What went wrong, for programs.',
 			examples: ['recipient_refused'],
 		}),
-		detail: z.string().meta({ title: 'Detail', description: 'What went wrong, in words.' }),
+		detail: z.string().meta({
+			title: 'Detail',
+			description: 'What went wrong, in words.',
+			examples: ['The mailbox does not exist.'],
+		}),
 	}),
 	{ title: 'Error', description: 'Why sending it failed.', readOnly: true },
 );

@@ -3,7 +3,16 @@ import type { FieldError } from '../problem.ts';
 import { currency } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
-import { refuseForeignStages, refuseLossOfStages, stage, stageKinds } from './stages.ts';
+import { refuseForeignStages, refuseLossOfStages, type Stage, stage, stageKinds } from './stages.ts';
+
+const newStage = (name: string, position: number, kind: Stage['kind'], probability: number): Stage => ({
+	id: null,
+	name,
+	position,
+	kind,
+	probability,
+	rotting_days: null,
+});
 
 export const pipelines = defineResource({
 	name: 'pipelines',
@@ -40,9 +49,9 @@ export const pipelines = defineResource({
 				description: 'At least one of each kind. The list is replaced whole.',
 				examples: [
 					[
-						{ name: 'Proposal', kind: 'open' },
-						{ name: 'Won', kind: 'won' },
-						{ name: 'Lost', kind: 'lost' },
+						newStage('Proposal', 0, 'open', 40),
+						newStage('Won', 1, 'won', 100),
+						newStage('Lost', 2, 'lost', 0),
 					],
 				],
 			}),

@@ -147,9 +147,9 @@ export function defineResource<F extends Fields>(definition: Definition<F>): Res
 
 /** A record with all its fields: the id first, the others in the order of the resource. */
 export function arrangeRecord(resource: Resource, values: StoredRecord): StoredRecord {
-	const { id, object } = values;
-	const fields = Object.keys(resource.properties).map((name) => [name, values[name] ?? null]);
-	return { id, object, ...Object.fromEntries(fields) } as StoredRecord;
+	const record: Record<string, unknown> = { id: values.id, object: values['object'] };
+	for (const name of Object.keys(resource.properties)) record[name] = values[name] ?? null;
+	return record as StoredRecord;
 }
 
 export const hasCustomFields = (resource: Resource): boolean =>

@@ -75,8 +75,9 @@ export const webhooks = defineResource({
 
 	complete: (webhook, previous) => ({
 		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
-		// Enabled again, it begins anew.
-		failing_since: previous?.status === 'disabled' ? null : webhook.failing_since,
+		// Active again, it begins anew.
+		failing_since:
+			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),
 
 	check(webhook) {

@@ -43,6 +43,7 @@ export class Store {
 	/** What is sent of it, and where to. */
 	readonly deliveries: Deliveries;
 	readonly webhookSecrets: WebhookSecrets;
+	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
 	private readonly tables: Map<string, Table>;
 
@@ -53,6 +54,7 @@ export class Store {
 			PRAGMA journal_mode = WAL;
 			PRAGMA synchronous = NORMAL;
 			PRAGMA busy_timeout = 5000;
+			PRAGMA wal_autocheckpoint = 8192;
 			PRAGMA cache_size = -65536;
 		`);
 		this.apiKeys = new ApiKeys(this.database);
@@ -128,11 +130,17 @@ export class Store {
 		return table;
 	}
 
+	/** Aborts what goes on beside the store when it is closed. */
+	get closed(): AbortSignal {
+		return this.closing.signal;
+	}
+
 	get isOpen(): boolean {
 		return this.database.isOpen;
 	}
 
 	close(): void {
 		this.database.close();
+		this.closing.abort();
 	}
 }

@@ -17,6 +17,9 @@ export interface Selection {
 	limit: number;
 }
 
+/** Statements kept ready, of each table. */
+const mostRecent = 50;
+
 /**
  * The records of one resource. A row is the record as JSON, beside one column for each field that
  * is filtered or sorted by, and one for search.
@@ -28,6 +31,7 @@ export class Table {
 	private readonly name: string;
 	private readonly statements: Record<'find' | 'save' | 'changes' | 'version', StatementSync>;
 	private readonly counted = { at: '', totals: new Map<string, number>() };
+	private readonly recent = new Map<string, StatementSync>();
 	/** What holds for every record that can be found here. */
 	private readonly visible: Condition[] = [];
 
@@ -109,8 +113,7 @@ export class Table {
 			({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
 		);
 		const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
-		return this.database
-			.prepare(`SELECT document FROM ${this.name} WHERE ${allOf(all)} ${orderBy} LIMIT ?`)
+		return this.prepared(`SELECT document FROM ${this.name} WHERE ${allOf(all)} ${orderBy} LIMIT ?`)
 			.all(...valuesOf(all), limit)
 			.map(documentOf);
 	}
@@ -119,6 +122,8 @@ export class Table {
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const all = [...conditions, ...this.visible];
 		if (!includeDeleted) all.push({ sql: live, values: [] });
+		// What a transaction counts may be rolled back, which the number of changes does not show.
+		if (this.database.isTransaction) return this.countAnew(all);
 		const state = JSON.stringify([this.statements.changes.get(), this.statements.version.get()]);
 		const { totals } = this.counted;
 		if (state !== this.counted.at || totals.size > 1000) totals.clear();
@@ -126,10 +131,7 @@ export class Table {
 		const key = JSON.stringify(all);
 		const known = totals.get(key);
 		if (known !== undefined) return known;
-		const row = this.database
-			.prepare(`SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(all)}`)
-			.get(...valuesOf(all));
-		const total = row!['total'] as number;
+		const total = this.countAnew(all);
 		totals.set(key, total);
 		return total;
 	}
@@ -149,6 +151,21 @@ export class Table {
 		const rows = this.database.prepare(`SELECT document FROM ${this.name}`).all();
 		this.database.exec(`DROP TABLE ${this.name}`);
 		return rows.map((row) => parseRecord(documentOf(row)));
+	}
+
+	private countAnew(conditions: Condition[]): number {
+		const sql = `SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(conditions)}`;
+		return this.prepared(sql).get(...valuesOf(conditions))!['total'] as number;
+	}
+
+	/** Preparing a statement takes longer than looking up a record with it. */
+	private prepared(sql: string): StatementSync {
+		const known = this.recent.get(sql) ?? this.database.prepare(sql);
+		// Those used last come last, so that the first one is the one to forget.
+		this.recent.delete(sql);
+		this.recent.set(sql, known);
+		if (this.recent.size > mostRecent) this.recent.delete(this.recent.keys().next().value!);
+		return known;
 	}
 
 	private createIndexes(): void {

@@ -52,10 +52,11 @@ export class Dispatcher {
 		const begin = performance.now();
 		const event = store.events.find(delivery.sequence);
 		const body = eventJson(event);
-		// The receiver's clock is the real one, whatever the service's was moved to.
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
+		// The receiver's clock is the real one, whatever the service's was moved to.
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
-		const outcome = await post(webhook.url, body, headers, this.isPrivateAllowed);
+		const { isPrivateAllowed } = this;
+		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
 		const attempt = {
 			started_at: new Date(startedAt).toISOString(),
 			duration_ms: Math.round(performance.now() - begin),
@@ -76,9 +77,9 @@ export class Dispatcher {
 		// Retries become due. It keeps no process alive, so that stopping need not wait for it.
 		this.timer = setTimeout(() => this.work(), lookEveryMs).unref();
 		try {
+			for (const webhook of active) this.fill(webhook);
 			// What time alone does is an event as well, and with subscriptions somebody waits for it.
 			catchUpToRead(service);
-			for (const webhook of active) this.fill(webhook);
 		} catch (error) {
 			console.error(error);
 		}

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { publicAddress } from './addresses.ts';
 
 /** How long a receiver may take. */
-export const timeoutMs = 15_000;
+const timeoutMs = 15_000;
 
 /** What a receiver has answered, or why it has not. */
 export interface Outcome {
@@ -20,19 +20,21 @@ export interface Outcome {
  * 1.0.0). The answer's body is not read.
  *
  * @param isPrivateAllowed whether the address may be on this machine or in its network
+ * @param canceled ends the attempt early
  */
 export async function post(
 	url: string,
 	body: string,
 	headers: Record<string, string>,
 	isPrivateAllowed: boolean,
+	canceled: AbortSignal,
 ): Promise<Outcome> {
 	try {
 		const vetted = isPrivateAllowed ? undefined : await publicAddress(new URL(url).hostname);
 		const response: AxiosResponse<Readable> = await axios.post(url, Buffer.from(body), {
 			headers: { 'Content-Type': 'application/json', 'User-Agent': 'CRM-Platform', ...headers },
 			// Covers the time to connect too, which `timeout` alone does not.
-			signal: AbortSignal.timeout(timeoutMs),
+			signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), canceled]),
 			maxRedirects: 0,
 			proxy: false,
 			responseType: 'stream',
@@ -57,5 +59,9 @@ const explainStatus = (status: number): string =>
 		? `The receiver redirects (${status}), which is not followed. Subscribe with the new address.`
 		: `The receiver answered ${status}.`;
 
-const explain = (error: Error): string =>
-	axios.isCancel(error) ? `The receiver took longer than ${timeoutMs / 1000} s.` : error.message;
+function explain(error: Error & { code?: string }): string {
+	if (axios.isCancel(error)) return `The receiver took longer than ${timeoutMs / 1000} s.`;
+	// Where all of several addresses fail, there is a code but no message.
+	if (axios.isAxiosError(error)) return `It cannot be reached: ${error.message || error.code}.`;
+	return error.message;
+}

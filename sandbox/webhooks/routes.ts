@@ -6,7 +6,7 @@ import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { changeRecord, createRecord, deleteRecord, updateRecord } from '../collection/write.ts';
 import type { Writing } from '../collection/writing.ts';
-import { eventOf } from '../events/tell.ts';
+import { writeEvent } from '../events/tell.ts';
 import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
 import { refuseWithoutScope } from '../middleware/authentication.ts';
 import { limitBody } from '../middleware/body.ts';
@@ -42,7 +42,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			const secret = newWebhookSecret();
 			const answer = createRecord(writing, body, { secret_hint: hintOf(secret) });
 			const webhook = JSON.parse(answer.body!) as Webhook;
-			refuseEvents(service, c, webhook);
+			refuseEvents(service, c, webhook.events);
 			store.webhookSecrets.set(webhook.id, secret, writing.now);
 			dispatcher.wake();
 			return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
@@ -50,8 +50,9 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 
 	const update: Route['handler'] = (c) =>
 		write(c, true, (writing, body) => {
-			const answer = updateRecord(writing, c.req.param('id')!, body, c.req.header('If-Match'));
-			refuseEvents(service, c, JSON.parse(answer.body!) as Webhook);
+			const { id, events: known } = webhookOf(writing.store, c);
+			const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
+			refuseEvents(service, c, (JSON.parse(answer.body!) as Webhook).events, known);
 			dispatcher.wake();
 			return answer;
 		});
@@ -93,7 +94,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		const now = service.now();
 		const delivery = store.transaction(() => {
 			const writing = { ...service, resource: webhooks, actor: c.get('caller')!, now };
-			const event = eventOf(writing, 'test', webhook);
+			const event = writeEvent(writing, 'test', webhook);
 			const id = service.newId('dlv', now);
 			store.deliveries.add(id, webhook.id, event.sequence, now, null);
 			return store.deliveries.find(webhook.id, id)!;
@@ -121,12 +122,18 @@ const hintOf = (secret: string): string => secret.slice(-4);
 /**
  * Refuses events that there are not, and with an access token those of records that it may not read.
  *
+ * @param stored what it had before; an object that events were about may be gone since
  * @throws Problem validation_failed, insufficient_scope
  */
-function refuseEvents({ store }: Service, c: Context<Env>, { events }: Webhook): void {
+function refuseEvents(
+	{ store }: Service,
+	c: Context<Env>,
+	events: string[],
+	stored: string[] = [],
+): void {
 	const known = eventTypesIn(store);
 	const errors = events.flatMap((pattern, i) => {
-		const detail = explainPattern(pattern, known);
+		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, known);
 		return detail === undefined ? [] : [{ pointer: `/events/${i}`, code: 'invalid_value', detail }];
 	});
 	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });

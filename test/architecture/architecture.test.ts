@@ -6,7 +6,7 @@ import { importsOf } from './imports.ts';
 import { brokenArrows, cycles, emptyNames, longFiles } from './violations.ts';
 
 const root = resolve(__dirname, '../..');
-const folders = ['nodes', 'credentials', 'sandbox', 'demo', 'tools', 'test'];
+const folders = ['nodes', 'credentials', 'sandbox', 'demo', 'tools', 'bench', 'test'];
 const files = globSync(`{${folders.join(',')}}/**/*.{ts,mjs}`, { cwd: root }).sort();
 const sources = new Map(files.map((file) => [file, readFileSync(resolve(root, file), 'utf8')]));
 

@@ -88,6 +88,11 @@ export const design: Record<string, Part> = {
 		imports: ['tools', 'sandbox', 'flatted', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
+	// It starts what it measures, in processes of their own, and imports none of it.
+	bench: {
+		files: ['bench/**'],
+		imports: ['node:**'],
+	},
 	test: {
 		files: ['test/**'],
 		imports: ['**'],

@@ -35,7 +35,9 @@ describe('a deal', () => {
 		const stages = (await sandbox.call('GET', `/v1/pipelines/${String(pipeline)}`)).body
 			.stages as IDataObject[];
 		const stage = stages.filter(({ kind }) => kind === 'open').at(-1)?.id;
-		const [moved] = await run(on('deal', 'moveToStage', id, { fields: mapped({ stage_id: stage }) }));
+		const [moved] = await run(
+			on('deal', 'moveToStage', id, { fields: mapped({ stage_id: stage }) }),
+		);
 		expect(moved).toMatchObject({ id, stage_id: stage, status: 'open' });
 	});
 });
@@ -44,7 +46,9 @@ describe('a ticket', () => {
 	test('is assigned, solved, reopened, solved and closed', async () => {
 		const { id } = await given('/tickets', { subject: 'Broken' });
 		const [user] = await listed('/users?limit=1');
-		const assigned = await run(on('ticket', 'assign', id, { fields: mapped({ assignee_id: user?.id }) }));
+		const assigned = await run(
+			on('ticket', 'assign', id, { fields: mapped({ assignee_id: user?.id }) }),
+		);
 		expect(assigned).toMatchObject([{ assignee_id: user?.id }]);
 		const steps = [
 			['solve', 'solved'],
@@ -90,7 +94,9 @@ describe('a message', () => {
 		}) as INodeParameters;
 
 	test('is sent at once', async () => {
-		expect(await run(message('send'))).toMatchObject([{ direction: 'outbound', scheduled_at: null }]);
+		expect(await run(message('send'))).toMatchObject([
+			{ direction: 'outbound', scheduled_at: null },
+		]);
 	});
 
 	test('is scheduled, rescheduled, canceled or sent before its time', async () => {
@@ -98,7 +104,9 @@ describe('a message', () => {
 		const later = '2099-02-01T10:00:00.000Z';
 		const [first] = await run(message('schedule', { scheduled_at }));
 		expect(first).toMatchObject({ status: 'scheduled', scheduled_at });
-		const moved = await run(on('message', 'reschedule', first?.id, { fields: mapped({ scheduled_at: later }) }));
+		const moved = await run(
+			on('message', 'reschedule', first?.id, { fields: mapped({ scheduled_at: later }) }),
+		);
 		expect(moved).toMatchObject([{ scheduled_at: later }]);
 		expect(await run(on('message', 'cancel', first?.id))).toMatchObject([{ status: 'canceled' }]);
 		const [second] = await run(message('schedule', { scheduled_at }));
@@ -106,7 +114,9 @@ describe('a message', () => {
 	});
 
 	test('that came in elsewhere is logged', async () => {
-		expect(await run(message('logIncoming'))).toMatchObject([{ direction: 'inbound', status: 'received' }]);
+		expect(await run(message('logIncoming'))).toMatchObject([
+			{ direction: 'inbound', status: 'received' },
+		]);
 	});
 });
 

@@ -13,7 +13,9 @@ const found = async (name: string) =>
 	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
 
 const writes = async () =>
-	(await sandbox.requests()).filter(({ method, path }) => method !== 'GET' && path !== '/openapi.json');
+	(await sandbox.requests()).filter(
+		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
+	);
 
 describe('a batch whose first try goes wrong', () => {
 	test.each([
@@ -27,7 +29,10 @@ describe('a batch whose first try goes wrong', () => {
 	])('with %s is done once', async (kind, fault) => {
 		const name = `once-${kind.replace(/\W+/g, '-')}`.toLowerCase();
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, ...fault });
-		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 3) });
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people(name, 3),
+		});
 		expect(items).toHaveLength(3);
 		expect(await found(name)).toBe(3);
 		expect(new Set((await writes()).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
@@ -35,8 +40,13 @@ describe('a batch whose first try goes wrong', () => {
 
 	test('with 413 is sent in halves', async () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, status: 413 });
-		const { items } = await run({ parameters: create('contact', automatic), items: people('half', 5) });
-		expect(items.map(({ json }) => json.email)).toEqual(people('half', 5).map(({ email }) => email));
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('half', 5),
+		});
+		expect(items.map(({ json }) => json.email)).toEqual(
+			people('half', 5).map(({ email }) => email),
+		);
 		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
 	});
 });
@@ -72,7 +82,13 @@ test('Retry On Fail after a batch that failed writes nothing twice', async () =>
 		items: people('again', 30),
 		executionId: 'batch-retry',
 	};
-	await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', after: 2, times: 1, status: 422 });
+	await sandbox.faults({
+		path: '/v1/contacts/batch',
+		method: 'POST',
+		after: 2,
+		times: 1,
+		status: 422,
+	});
 	await expect(run(setup)).rejects.toThrow();
 	expect((await run(setup)).items).toHaveLength(30);
 	expect(await found('again')).toBe(30);

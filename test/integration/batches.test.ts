@@ -15,7 +15,9 @@ const found = async (name: string) =>
 	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
 
 const writes = async () =>
-	(await sandbox.requests()).filter(({ method, path }) => method !== 'GET' && path !== '/openapi.json');
+	(await sandbox.requests()).filter(
+		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
+	);
 
 /** Contacts made without the node. */
 async function given(name: string, count: number): Promise<string[]> {
@@ -30,7 +32,10 @@ async function given(name: string, count: number): Promise<string[]> {
 describe('many items', () => {
 	test('are created by one request for a hundred, each linked to its item', async () => {
 		const items = people('many', 250);
-		const { items: output, decryptions } = await run({ parameters: create('contact', automatic), items });
+		const { items: output, decryptions } = await run({
+			parameters: create('contact', automatic),
+			items,
+		});
 		expect(output).toHaveLength(250);
 		for (const [i, { json, pairedItem }] of output.entries()) {
 			expect({ email: json.email, pairedItem }).toEqual({
@@ -47,7 +52,10 @@ describe('many items', () => {
 	test('are updated and deleted by one request', async () => {
 		const ids = await given('change', 20);
 		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
-		const changed = await run({ parameters: update('contact', '={{ $json.id }}', automatic), items });
+		const changed = await run({
+			parameters: update('contact', '={{ $json.id }}', automatic),
+			items,
+		});
 		expect(changed.items.map(({ json }) => json.first_name)).toEqual(
 			items.map(({ first_name: name }) => name),
 		);
@@ -73,20 +81,31 @@ describe('many items', () => {
 
 	test('go one by one where the user wants it, and in batches of the size they choose', async () => {
 		const parameters = create('contact', automatic);
-		await run({ parameters: { ...parameters, options: { batchSize: 1 } }, items: people('single', 3) });
+		await run({
+			parameters: { ...parameters, options: { batchSize: 1 } },
+			items: people('single', 3),
+		});
 		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts'));
 		await sandbox.clear();
-		await run({ parameters: { ...parameters, options: { batchSize: 2 } }, items: people('pair', 4) });
+		await run({
+			parameters: { ...parameters, options: { batchSize: 2 } },
+			items: people('pair', 4),
+		});
 		expect(await writes()).toHaveLength(2);
 	});
 
 	test('for one record leave what the last of them says', async () => {
 		const [id = ''] = await given('last', 1);
 		const { items } = await run({
-			parameters: { ...update('contact', id, { first_name: '={{ $json.n }}' }), options: { batchSize: 2 } },
+			parameters: {
+				...update('contact', id, { first_name: '={{ $json.n }}' }),
+				options: { batchSize: 2 },
+			},
 			items: Array.from({ length: 12 }, (_, i) => ({ n: `Try ${i}` })),
 		});
-		expect(items.map(({ json }) => json.version)).toEqual(Array.from({ length: 12 }, (_, i) => i + 2));
+		expect(items.map(({ json }) => json.version)).toEqual(
+			Array.from({ length: 12 }, (_, i) => i + 2),
+		);
 		expect(items.at(-1)?.json.first_name).toBe('Try 11');
 	});
 });
@@ -109,7 +128,9 @@ describe('an item that fails', () => {
 			items: items('linked'),
 			continueOnFail: true,
 		});
-		expect(output.map(({ pairedItem }) => pairedItem)).toEqual([0, 1, 2, 3, 4].map((item) => ({ item })));
+		expect(output.map(({ pairedItem }) => pairedItem)).toEqual(
+			[0, 1, 2, 3, 4].map((item) => ({ item })),
+		);
 		expect(output[2]?.json).toMatchObject({
 			error: expect.stringMatching(/email/i),
 			details: { status: 422, code: 'validation_failed', request_id: expect.any(String) },
@@ -125,7 +146,9 @@ describe('an item that fails', () => {
 		await expect(failing).rejects.toMatchObject({
 			httpCode: '422',
 			context: { itemIndex: 2 },
-			description: expect.stringMatching(/Of 35 items 19 were done, 1 failed \(2\) and 15 were not tried/),
+			description: expect.stringMatching(
+				/Of 35 items 19 were done, 1 failed \(2\) and 15 were not tried/,
+			),
 		});
 		expect(await found('stop')).toBe(19);
 	});

@@ -1,52 +1,13 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IDataObject } from 'n8n-workflow';
 
-import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/itemPath';
-import { executeContext, run } from './n8n.ts';
-import { create } from './parameters.ts';
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { executeContext, failure, run } from './n8n.ts';
+import { automatic, create, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
-
-const leaves = ['text', '', 0, -1.5, true, false, null, [], {}, ['x', [1]], '2026-03-01', 'null'];
-const keys = ['a', 'b c', '0', 'ünï', 'a.b', 'it"s'];
-
-/** Every leaf under every key, flat, one deeper, and in a list. */
-const json = Object.fromEntries(
-	keys.flatMap((key, k) =>
-		leaves.flatMap((leaf, l) => [
-			[`${key}${l}`, leaf],
-			[`deep${k}_${l}`, { [key]: leaf, list: [leaf, { [key]: leaf }] }],
-		]),
-	),
-) as IDataObject;
-
-const step = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
-
-const expressions = keys.flatMap((key, k) =>
-	leaves.flatMap((_, l) => {
-		const deep = `$json.deep${k}_${l}`;
-		return [
-			`$json${step(key + l)}`,
-			`$json${step(key + l)}.missing`,
-			`${deep}${step(key)}`,
-			`${deep}.list[0]`,
-			`${deep}.list[1]${step(key)}`,
-			`${deep}.list[9]${step(key)}.more`,
-		];
-	}),
-);
-
-test('a value read from the item is the value n8n’s engine gives, whatever the JSON', () => {
-	const parameters = create('contact', {});
-	const { context } = executeContext({ credential: sandbox.credential, parameters, items: [json] });
-	const known = expressions.filter((expression) => itemPath(`={{ ${expression} }}`));
-	expect(known.length).toBeGreaterThan(300);
-	for (const expression of known) {
-		const path = itemPath(`={{ ${expression} }}`) ?? [];
-		const engine: unknown = context.evaluateExpression(`{{ ${expression} }}`, 0);
-		expect([expression, valueAt(json, path) ?? null]).toEqual([expression, engine ?? null]);
-	}
-});
 
 test('what is more than a way into the item goes through the engine', async () => {
 	const { items } = await run({
@@ -68,4 +29,86 @@ test('what is more than a way into the item goes through the engine', async () =
 		custom_fields: { renewal_date: '2026-03-01' },
 		external_id: '2026-03-01T00:00:00.000Z',
 	});
+});
+
+describe('a mapping costs', () => {
+	/** Runs Create for three items and counts what n8n's engine was asked for. */
+	async function evaluations(fields: IDataObject) {
+		const items = [1, 2, 3].map((i) => ({
+			first_name: `Ada ${i}`,
+			last_name: 'Lovelace',
+			deep: { mail: `ada${i}.${randomUUID()}@mapping.example` },
+		}));
+		const parameters = create('contact', fields);
+		const { context } = executeContext({ credential: sandbox.credential, parameters, items });
+		const evaluate = jest.spyOn(context, 'evaluateExpression');
+		const [output] = await new CrmPlatform().execute.call(context as never);
+		expect(output).toHaveLength(3);
+		return evaluate.mock.calls.length;
+	}
+
+	test('nothing where the items are taken as they are', async () => {
+		expect(await evaluations(automatic)).toBe(0);
+	});
+
+	test('nothing where it is constants, ways into the item, and text with them', async () => {
+		const fields = {
+			last_name: 'Lovelace',
+			first_name: '={{ $json.first_name }}',
+			email: '={{ $json["deep"]?.mail }}',
+			job_title: '=Dear {{ $json.first_name }} {{ $json.last_name }}!',
+			phone: '={{ $json.missing.phone }}',
+		};
+		expect(await evaluations(fields)).toBe(0);
+	});
+
+	test('one evaluation for each item where it is code, missing paths included', async () => {
+		const fields = {
+			last_name: '={{ $json.last_name.toUpperCase() }}',
+			first_name: '={{ $json.first_name || "Ada" }}',
+			email: '={{ $json.deep.mail.toLowerCase() }}',
+			job_title: '=Dear {{ $json.first_name.trim() }} {{ $json.nobody.at.home() }}',
+			phone: '={{ $json.missing.phone.trim() }}',
+		};
+		expect(await evaluations(fields)).toBe(3);
+	});
+});
+
+test('an expression that fails is named, with its item', async () => {
+	const parameters = create('contact', {
+		last_name: '={{ $json.last_name.trim() }}',
+		first_name: '={{ $json.first_name.trim() }}',
+		job_title: '={{ $("Nowhere").item.json.title }}',
+	});
+	const items = [{ last_name: 'Lovelace', first_name: 'Ada' }];
+	const error = await failure({ credential: sandbox.credential, parameters, items });
+	expect(error.message).toBe('Job Title: Referenced node doesn\'t exist');
+	expect(error.context.itemIndex).toBe(0);
+});
+
+test('a record read from the service is written to another as it is', async () => {
+	const { body: source } = await sandbox.call('POST', '/v1/contacts', {
+		first_name: 'Copied',
+		last_name: 'Contact',
+		address: { city: 'Madrid', country: 'ES' },
+		marketing_consent: { email: true },
+		lifecycle_stage: 'customer',
+		custom_fields: { renewal_date: '2026-03-01', vip: true, interests: ['events'] },
+	});
+	const { body: target } = await sandbox.call('POST', '/v1/contacts', {
+		last_name: 'Target',
+		job_title: 'Cleared',
+		custom_fields: { renewal_date: '2020-01-01' },
+	});
+	const { body: stored } = await sandbox.call('GET', `/v1/contacts/${String(source.id)}`);
+	const { items, hints } = await run({
+		credential: sandbox.credential,
+		parameters: update('contact', target.id as string, automatic),
+		items: [stored],
+	});
+	const ofItself = ['id', 'version', 'created_at', 'updated_at', 'created_by', 'updated_by'];
+	for (const name of ofItself) delete stored[name];
+	expect(items[0]?.json).toMatchObject(stored);
+	expect(items[0]?.json.id).toBe(target.id);
+	expect(hints).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ExecuteContext, LoadOptionsContext } from 'n8n-core';
 import {
 	createRunExecutionData,
+	NodeOperationError,
 	Workflow,
 	type ICredentialDataDecryptedObject,
 	type ICredentialsHelper,
@@ -51,6 +52,13 @@ export async function run(setup: Setup): Promise<Run> {
 		context as unknown as IExecuteFunctions,
 	);
 	return { items, hints: context.hints.map(({ message }) => message), ...counted };
+}
+
+/** What the node fails with. */
+export async function failure(setup: Setup): Promise<NodeOperationError> {
+	const outcome: unknown = await run(setup).catch((error: unknown) => error);
+	if (outcome instanceof NodeOperationError) return outcome;
+	throw new Error('The node did not fail as a node does', { cause: outcome });
 }
 
 /** Calls what fills a list or mapper of an opened node, as n8n does. */

@@ -24,7 +24,9 @@ describe('the fields to map', () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags (Comma-Separated)');
-		expect(fields.company_id?.displayName).toBe('Company (ID)');
+		expect(fields['custom_fields.interests']?.displayName).toBe(
+			'Interests (Comma-Separated: product_news, events, training)',
+		);
 	});
 
 	test('name what the service requires', async () => {

@@ -5,7 +5,10 @@ import { automatic, create, deleteRecord, get, getMany, mapped, on, update } fro
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
-const run = async (parameters: INodeParameters, more: Partial<Setup> = {}): Promise<IDataObject[]> => {
+const run = async (
+	parameters: INodeParameters,
+	more: Partial<Setup> = {},
+): Promise<IDataObject[]> => {
 	const { items } = await runNode({ credential: sandbox.credential, parameters, ...more });
 	return items.map(({ json }) => json);
 };
@@ -20,9 +23,21 @@ const listed = async (path: string): Promise<IDataObject[]> =>
 	(await sandbox.call('GET', `/v1${path}`)).body.data as IDataObject[];
 
 describe.each([
-	['activity', { type: 'call', occurred_at: '2026-03-31T10:00:00.000Z', subject: 'A' }, { subject: 'B' }],
-	['customField', { resource: 'contacts', key: 'shoe_size', label: 'A', type: 'number' }, { label: 'B' }],
-	['customObject', { key: 'cars', label_singular: 'Car', label_plural: 'A', primary_field: 'plate' }, { label_plural: 'B' }],
+	[
+		'activity',
+		{ type: 'call', occurred_at: '2026-03-31T10:00:00.000Z', subject: 'A' },
+		{ subject: 'B' },
+	],
+	[
+		'customField',
+		{ resource: 'contacts', key: 'shoe_size', label: 'A', type: 'number' },
+		{ label: 'B' },
+	],
+	[
+		'customObject',
+		{ key: 'cars', label_singular: 'Car', label_plural: 'A', primary_field: 'plate' },
+		{ label_plural: 'B' },
+	],
 	['deal', { title: 'A', amount: 12.5 }, { title: 'B' }],
 	['note', { body: 'A' }, { body: 'B' }],
 	['pipeline', { name: 'A' }, { name: 'B' }],
@@ -74,12 +89,17 @@ describe('records of a custom object', () => {
 	});
 
 	test('are written and read like any other, with the fields of the object', async () => {
-		const [boat] = await run({ ...create('customObjectRecord', automatic), objectKey }, {
-			items: [{ custom_fields: { hull: 'H1' } }],
-		});
+		const [boat] = await run(
+			{ ...create('customObjectRecord', automatic), objectKey },
+			{
+				items: [{ custom_fields: { hull: 'H1' } }],
+			},
+		);
 		expect(boat).toMatchObject({ title: 'H1', custom_fields: { hull: 'H1' } });
 		const id = String(boat?.id);
-		expect(await run({ ...get('customObjectRecord', id), objectKey })).toMatchObject([{ title: 'H1' }]);
+		expect(await run({ ...get('customObjectRecord', id), objectKey })).toMatchObject([
+			{ title: 'H1' },
+		]);
 		const all = await run({ ...getMany('customObjectRecord'), objectKey });
 		expect(all).toMatchObject([{ id }]);
 		const gone = await run({ ...deleteRecord('customObjectRecord', id), objectKey });
@@ -101,7 +121,9 @@ describe('a job', () => {
 		expect(started).toMatchObject([{ object: 'job', total: 30 }]);
 		const id = started[0]?.id;
 		const results = await run(on('job', 'getResults', id, { wait: true }));
-		expect(results.map(({ index, status }) => [index, status])).toEqual(items.map((_, i) => [i, 201]));
+		expect(results.map(({ index, status }) => [index, status])).toEqual(
+			items.map((_, i) => [i, 201]),
+		);
 		expect(await run(get('job', String(id)))).toMatchObject([{ status: 'completed' }]);
 	});
 
@@ -119,7 +141,9 @@ describe('a job', () => {
 });
 
 test('the account and the current user are read', async () => {
-	expect(await run({ resource: 'account', operation: 'get' })).toMatchObject([{ plan: expect.any(String) }]);
+	expect(await run({ resource: 'account', operation: 'get' })).toMatchObject([
+		{ plan: expect.any(String) },
+	]);
 	expect(await run({ resource: 'user', operation: 'getCurrent' })).toMatchObject([
 		{ object: 'user', email: expect.any(String) },
 	]);
@@ -130,19 +154,27 @@ describe('an API request', () => {
 		({ resource: 'apiRequest', operation: 'send', method, path, ...more }) as INodeParameters;
 
 	test('reads and writes any path, writes under an idempotency key', async () => {
-		const [made] = await run(send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }));
+		const [made] = await run(
+			send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }),
+		);
 		expect(made).toMatchObject({ email: 'api@resources.example' });
-		const [list] = await run(send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } }));
+		const [list] = await run(
+			send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } }),
+		);
 		expect(list).toMatchObject({ data: [{ id: made?.id }], total: 1 });
 		const post = (await sandbox.requests()).find(({ method }) => method === 'POST');
 		expect(post?.idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
 		expect(await run(send('DELETE', `/v1/contacts/${String(made?.id)}`))).toEqual([{}]);
 	});
 
-	test.each(['v1/contacts', '//elsewhere.example/x', '/../x', '/v1/%2e%2E/x', '/v1/contacts?limit=1', ''])(
-		'to %p is refused before it is sent',
-		async (path) => {
-			await expect(run(send('GET', path))).rejects.toThrow(/is not a path such as/);
-		},
-	);
+	test.each([
+		'v1/contacts',
+		'//elsewhere.example/x',
+		'/../x',
+		'/v1/%2e%2E/x',
+		'/v1/contacts?limit=1',
+		'',
+	])('to %p is refused before it is sent', async (path) => {
+		await expect(run(send('GET', path))).rejects.toThrow(/is not a path such as/);
+	});
 });

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startSandbox, type SandboxOptions } from '../../sandbox/serve.ts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
+import { startObserved } from '../conformance/observed.ts';
 
 /** A running sandbox, as a test sees it: from outside, over HTTP. */
 export interface TestSandbox {
@@ -28,7 +29,7 @@ export interface LoggedRequest {
 
 /** One sandbox for the tests of a file, without faults at the start of each. */
 export function useSandbox(options: SandboxOptions = {}): TestSandbox {
-	let running: Awaited<ReturnType<typeof startSandbox>> | undefined;
+	let running: Sandbox | undefined;
 	const sandbox: TestSandbox = {
 		url: '',
 		credential: { baseUrl: '', apiKey: '' },
@@ -71,7 +72,7 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 	};
 
 	beforeAll(async () => {
-		running = await startSandbox({
+		running = await startObserved({
 			contacts: 25,
 			faults: true,
 			allowPrivateWebhooks: true,

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
+import { startObserved } from '../conformance/observed.ts';
 import { type Browser, newBrowser, shownOnce } from './browser.ts';
 import type { Json } from './in-process.ts';
 
@@ -50,7 +51,7 @@ export interface Answer {
 
 export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<OAuthSandbox> {
 	const clock = { now: Date.parse('2026-01-05T10:00:00.000Z') };
-	const running = await startSandbox({ contacts: 0, now: () => clock.now, ...options });
+	const running = await startObserved({ contacts: 0, now: () => clock.now, ...options });
 	const { url } = running;
 	const browse = () => newBrowser((path, init) => fetch(new URL(path, url), init));
 

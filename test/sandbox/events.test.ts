@@ -1,32 +1,192 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { runJob } from './job-client.ts';
 
-/** Five events: four contacts come into being, the first is changed. */
-async function withEvents() {
-	const sandbox = inProcess();
-	for (const email of ['a', 'b', 'c', 'd']) {
-		await sandbox.post('/v1/contacts', { email: `${email}@x.example` });
-	}
-	const [first] = await sandbox.all('/v1/contacts');
-	await sandbox.patch(`/v1/contacts/${first.id}`, { first_name: 'Ana' });
-	return sandbox;
-}
-
-const sequences = (events: Array<{ sequence: number }>) => events.map(({ sequence }) => sequence);
-
-test('the log is read in sequence, or the newest first, page by page', async () => {
-	const { all } = await withEvents();
-	const oldestFirst = sequences(await all('/v1/events?limit=2'));
-	expect(oldestFirst).toEqual([...oldestFirst].sort((one, other) => one - other));
-	expect(oldestFirst).toHaveLength(5);
-	expect(sequences(await all('/v1/events?limit=2&sort=sequence'))).toEqual(oldestFirst);
-	const newestFirst = sequences(await all('/v1/events?limit=2&sort=-sequence'));
-	expect(newestFirst).toEqual([...oldestFirst].reverse());
+let now: number;
+let sandbox: InProcess;
+beforeEach(() => {
+	now = Date.parse('2026-03-01T09:30:00.000Z');
+	sandbox = inProcess({ now: () => now });
 });
 
-test('an order that the log does not have is refused, and a cursor of another order', async () => {
-	const { get } = await withEvents();
-	expect(errorsOf(await get('/v1/events?sort=type'))).toEqual({ sort: 'invalid_parameter' });
-	const { body } = await get('/v1/events?limit=2&sort=-sequence');
-	const other = await get(`/v1/events?limit=2&cursor=${body.next_cursor}`);
-	expect(errorsOf(other)).toEqual({ cursor: 'invalid_cursor' });
+const create = async (path: string, values: Json): Promise<Json> =>
+	(await sandbox.post(path, values)).body;
+const events = (query = ''): Promise<Json[]> => sandbox.all(`/v1/events${query}`);
+const types = async (query = ''): Promise<string[]> => (await events(query)).map(({ type }) => type);
+
+test('what is made, changed and deleted is told, with what it was before', async () => {
+	const contact = await create('/v1/contacts', { last_name: 'Moreno', job_title: 'CFO' });
+	const { id } = contact;
+	const changed = await sandbox.patch(`/v1/contacts/${id}`, { job_title: null });
+	await sandbox.delete(`/v1/contacts/${id}`);
+	const about = {
+		id: expect.stringMatching(/^evt_/),
+		timestamp: '2026-03-01T09:30:00.000Z',
+		api_version: 'v1',
+		account_id: (await sandbox.get('/v1/account')).body.id,
+		actor: { type: 'api_key', id: 'key_test' },
+	};
+	expect(await events()).toEqual([
+		{
+			...about,
+			type: 'contact.created',
+			sequence: 1,
+			data: { object: contact, previous: null, changed: [] },
+		},
+		{
+			...about,
+			type: 'contact.updated',
+			sequence: 2,
+			data: { object: changed.body, previous: { job_title: 'CFO' }, changed: ['job_title'] },
+		},
+		{
+			...about,
+			type: 'contact.deleted',
+			sequence: 3,
+			data: {
+				object: expect.objectContaining({ id, version: 3, deleted_at: about.timestamp }),
+				previous: null,
+				changed: [],
+			},
+		},
+	]);
+});
+
+test('custom fields are told one by one', async () => {
+	const [field] = await sandbox.all('/v1/custom-fields?resource=contacts&type=number');
+	const custom_fields = { [field.key]: 7, contract_tier: 'gold' };
+	const { id } = await create('/v1/contacts', { last_name: 'x', custom_fields });
+	await sandbox.patch(`/v1/contacts/${id}`, { custom_fields: { contract_tier: null } });
+	const [updated] = await events('?type=contact.updated');
+	expect(updated.data).toMatchObject({
+		object: { custom_fields: { [field.key]: 7 } },
+		changed: ['custom_fields.contract_tier'],
+	});
+	expect(updated.data.previous).toEqual({ custom_fields: { contract_tier: 'gold' } });
+});
+
+test('what changes nothing, or is refused, tells nothing', async () => {
+	const { id } = await create('/v1/contacts', { last_name: 'x' });
+	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'x' });
+	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 1 });
+	await sandbox.post('/v1/contacts/batch/create', {
+		items: [{ last_name: 'a' }, { last_name: 1 }],
+		atomic: true,
+	});
+	const key = { 'Idempotency-Key': 'k' };
+	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'y' }, key);
+	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'y' }, key);
+	expect(await types()).toEqual(['contact.created', 'contact.updated']);
+	expect((await events()).map(({ sequence }) => sequence)).toEqual([1, 2]);
+});
+
+test('batches, upserts, tags and jobs tell what they do', async () => {
+	await sandbox.post('/v1/contacts/batch/create', { items: [{ last_name: 'a' }, { last_name: 'b' }] });
+	const { id } = await create('/v1/tags', { name: 'x' });
+	const [contact] = await sandbox.all('/v1/contacts');
+	await sandbox.put(`/v1/contacts/${contact.id}/tags/${id}`, undefined);
+	await sandbox.put('/v1/contacts?match_on=email', { email: 'a@x.example' });
+	await runJob(sandbox, 'update', [{ id: contact.id, last_name: 'c' }]);
+	expect(await types()).toEqual([
+		'contact.created',
+		'contact.created',
+		'tag.created',
+		'contact.updated',
+		'contact.created',
+		'contact.updated',
+		'job.completed',
+	]);
+	const [done] = await events('?type=job.*');
+	expect(done.data.object).toMatchObject({ status: 'completed', succeeded: 1 });
+});
+
+test('a deal tells its way through the stages', async () => {
+	const { id } = await create('/v1/deals', { title: 'x' });
+	for (const action of ['win', 'reopen', 'lose']) {
+		await sandbox.post(`/v1/deals/${id}/${action}`, undefined);
+	}
+	const told = (await types('?type=deal.*')).filter((type) => type !== 'deal.updated');
+	expect(told).toEqual([
+		'deal.created',
+		'deal.stage_changed',
+		'deal.won',
+		'deal.stage_changed',
+		'deal.reopened',
+		'deal.stage_changed',
+		'deal.lost',
+	]);
+	const [won] = await events('?type=deal.won');
+	expect(won.data).toMatchObject({
+		object: { status: 'won' },
+		previous: { status: 'open' },
+		changed: ['stage_id', 'status', 'closed_at'],
+	});
+});
+
+test('a ticket tells who has it, and when it is solved and reopened', async () => {
+	const [{ id: assignee }] = await sandbox.all('/v1/users');
+	const { id } = await create('/v1/tickets', { subject: 'x', assignee_id: assignee });
+	await sandbox.patch(`/v1/tickets/${id}`, { status: 'solved' });
+	await create('/v1/messages', {
+		channel: 'email',
+		direction: 'inbound',
+		to: ['a@x.example'],
+		text: 'x',
+		ticket_id: id,
+	});
+	const told = (await types()).filter((type) => !type.endsWith('.updated'));
+	expect(told).toEqual([
+		'ticket.created',
+		'ticket.assigned',
+		'ticket.status_changed',
+		'ticket.solved',
+		'message.created',
+		'message.received',
+		'ticket.status_changed',
+		'ticket.reopened',
+	]);
+});
+
+test('a task tells that it is completed, once', async () => {
+	const { id } = await create('/v1/tasks', { title: 'x' });
+	await sandbox.patch(`/v1/tasks/${id}`, { status: 'completed' });
+	await sandbox.patch(`/v1/tasks/${id}`, { title: 'y' });
+	expect(await types('?type=task.completed')).toEqual(['task.completed']);
+});
+
+test('a message tells its way, each step at its own time', async () => {
+	const message = { channel: 'email', direction: 'outbound', text: 'x' };
+	await create('/v1/messages', { ...message, to: ['a@x.example'] });
+	await create('/v1/messages', { ...message, to: ['bounce@x.example'] });
+	now += 60_000;
+	const told = await events('?type=message.sent,message.delivered,message.failed');
+	const after = (time: string) => Date.parse(time) - Date.parse('2026-03-01T09:30:00.000Z');
+	expect(told.map(({ type, timestamp }) => [type, after(timestamp)])).toEqual([
+		['message.sent', 2000],
+		['message.delivered', 5000],
+		['message.failed', 2000],
+	]);
+	expect(told[0].actor).toEqual({ type: 'system', id: 'clock' });
+});
+
+test('records of custom objects have types of their own, a deleted user too', async () => {
+	const object = { label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' };
+	await create('/v1/custom-objects', { key: 'ships', ...object });
+	const resource = 'custom-objects/ships/records';
+	await create('/v1/custom-fields', { resource, key: 'name', label: 'Name', type: 'text' });
+	const path = `/v1/${resource}`;
+	const { id } = await create(path, { custom_fields: { name: 'Ark' } });
+	await sandbox.delete(`${path}/${id}`);
+	const user = await create('/v1/users', { email: 'a@x.example' });
+	await sandbox.delete(`/v1/users/${user.id}`);
+	expect(await types()).toEqual([
+		'custom_object.created',
+		'custom_field.created',
+		'custom.ships.created',
+		'custom.ships.deleted',
+		'user.created',
+		'user.updated',
+		'user.deleted',
+	]);
+	expect(await types('?type=custom.*')).toHaveLength(2);
+	expect(await types('?type=custom.ships.deleted')).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { type AppOptions, createApp } from '../../sandbox/app.ts';
 import { seed } from '../../sandbox/seed/index.ts';
 import { Store } from '../../sandbox/store/store.ts';
+import { refuseUndescribed } from './described.ts';
 
 /** Anything: a test says what it expects of it. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -50,6 +51,8 @@ export function inProcess({
 			},
 			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body) }),
 		});
+		// What tests ask for as a fault, no contract knows.
+		if (!options.faults) refuseUndescribed(method, path, response.status);
 		const text = await response.text();
 		const isLines = response.headers.get('Content-Type') === 'application/x-ndjson';
 		const parsed = isLines ? parseLines(text) : text === '' ? null : JSON.parse(text);

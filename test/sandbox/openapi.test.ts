@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createApp } from '../../sandbox/app.ts';
+import { scopeFor } from '../../sandbox/oauth/scopes.ts';
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
 import { namesOf } from '../../sandbox/openapi/names.ts';
+import { problems } from '../../sandbox/problem.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
+import { Store } from '../../sandbox/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
 
 const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
@@ -62,7 +66,9 @@ test('every operation says which parameters, errors and headers it has', () => {
 		const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
 		expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
 		expect(operation.summary).toEqual(expect.any(String));
-		for (const status of ['401', '405', '429', '500', '503']) {
+		// Whoever may ask without being known needs no words for the unknown, and has no limit.
+		const known = operation.security?.length === 0 ? [] : ['401', '429'];
+		for (const status of ['405', '500', '503', ...known]) {
 			expect(operation.responses).toHaveProperty(status);
 		}
 		for (const [status, response] of Object.entries<Json>(operation.responses)) {
@@ -71,6 +77,35 @@ test('every operation says which parameters, errors and headers it has', () => {
 				expect.arrayContaining(['X-Request-Id', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']),
 			);
 		}
+	}
+});
+
+test('every path of the service is described, but for pages and what tests steer it with', () => {
+	const app = createApp({ store: new Store(':memory:'), faults: true });
+	const served = app.routes
+		.filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
+		.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+		.filter((route) => !/^\w+ \/(_sandbox|settings|docs|sign-in|sign-out)\b/.test(route));
+	const described = operations.map(({ method, path }) => `${method} ${path}`);
+	expect([...new Set(served)].sort()).toEqual(described.sort());
+});
+
+test('every error is described, with an example', () => {
+	const examples = Object.values<Json>(document.components.responses).flatMap(({ content }) =>
+		Object.keys(Object.values<Json>(content)[0].examples),
+	);
+	// Only an item of a batch is answered with it.
+	const answered = Object.keys(problems).filter((code) => code !== 'failed_dependency');
+	expect(examples).toEqual(expect.arrayContaining(answered));
+});
+
+test('every operation asks for exactly the scope that a token needs for it', () => {
+	for (const { path, method, operation } of operations) {
+		if (!/^\/(v1\/|contacts)/.test(path)) continue;
+		const needed = scopeFor(method, path);
+		const security = operation.security ?? document.security;
+		const scopes = needed === null ? [] : [needed];
+		expect({ path, security }).toEqual({ path, security: [{ apiKey: [] }, { oauth2: scopes }] });
 	}
 });
 
@@ -98,10 +133,10 @@ test('every query parameter of a list works as described', async () => {
 	const { get } = inProcess({ contacts: 5 });
 	for (const { operation, path } of operations) {
 		if (!operation.operationId.startsWith('list')) continue;
-		for (const { name, schema, in: place } of operation.parameters) {
+		for (const { name, schema, examples, in: place } of operation.parameters) {
 			if (name === 'cursor' || place !== 'query') continue;
 			const reply = await get(
-				`${path.replace('{key}', 'machines')}?${name}=${encodeURIComponent(sample(schema))}`,
+				`${path.replace('{key}', 'machines')}?${name}=${encodeURIComponent(examples?.example.value ?? sample(schema))}`,
 			);
 			expect({ path, name, status: reply.status }).toEqual({ path, name, status: 200 });
 		}
@@ -141,5 +176,7 @@ test.each(records)('the example of a new %s makes one, where what it names is th
 	}
 	const path = operations.find(({ operation }) => operation.operationId === `create${name}`)!.path;
 	const { status, body } = await post(path, values);
-	expect({ status, body }).toMatchObject({ status: 201, body: values });
+	// What is null is left to the service.
+	const given = JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
+	expect({ status, body }).toMatchObject({ status: 201, body: given });
 });

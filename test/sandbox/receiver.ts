@@ -18,7 +18,7 @@ export interface Receiver {
 	received: Received[];
 	/** How it answers from now on; 204 if not said otherwise. */
 	answer: RequestListener;
-	/** Waits until so many have come; gives their events. */
+	/** Waits until so many have come; gives their events, in sequence. */
 	events(count: number): Promise<Json[]>;
 	close(): Promise<void>;
 }
@@ -44,7 +44,8 @@ export async function startReceiver(): Promise<Receiver> {
 			while (receiver.received.length < count) {
 				await new Promise<void>((resolve) => (more = resolve));
 			}
-			return receiver.received.map(({ event }) => event);
+			const events = receiver.received.map(({ event }) => event);
+			return events.sort((one, other) => one.sequence - other.sequence);
 		},
 		async close() {
 			const closed = once(server, 'close');

@@ -1,34 +1,165 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
-import { type Receiver, startReceiver, verify } from './receiver.ts';
+import { errorsOf, type Json } from './in-process.ts';
+import { verify } from './receiver.ts';
+import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './webhook-client.ts';
 
-let receiver: Receiver;
-let sandbox: InProcess;
-beforeEach(async () => {
-	receiver = await startReceiver();
-	sandbox = inProcess({ allowPrivateWebhooks: true });
-});
-afterEach(async () => {
-	sandbox.store.close();
-	await receiver.close();
-});
-
-const subscribe = async (...events: string[]): Promise<Json> =>
-	(await sandbox.post('/v1/webhooks', { url: receiver.url, events })).body;
+let sandbox: WebhookSandbox;
+beforeEach(async () => void (sandbox = await startWebhookSandbox()));
+afterEach(() => sandbox.close());
 
 test('a subscription gets the events it asked for, signed as Standard Webhooks says', async () => {
-	const webhook = await subscribe('contact.*');
-	expect(webhook.secret).toMatch(/^whsec_/);
-	const contact = await sandbox.post('/v1/contacts', { email: 'ana@x.example' });
-	await sandbox.post('/v1/companies', { name: 'x' });
-	await sandbox.patch(`/v1/contacts/${contact.body.id}`, { first_name: 'Ana' });
-	const [created, updated] = await receiver.events(2);
-	expect(created).toMatchObject({ type: 'contact.created', data: { object: contact.body } });
-	expect(updated).toMatchObject({
-		type: 'contact.updated',
-		data: { previous: { first_name: null }, changed: ['first_name', 'name'] },
-	});
+	const { receiver, subscribe, post, patch } = sandbox;
+	const webhook = await subscribe('contact.*', 'company.deleted');
+	const contact = await post('/v1/contacts', { email: 'ana@x.example' });
+	await post('/v1/companies', { name: 'x' });
+	await patch(`/v1/contacts/${contact.body.id}`, { first_name: 'Ana' });
+	const events = await receiver.events(2);
+	expect(events.map(({ type }) => type)).toEqual(['contact.created', 'contact.updated']);
+	expect(events[0]!.data.object).toEqual(contact.body);
 	for (const one of receiver.received) {
 		expect(verify(one, webhook.secret)).toEqual(one.event);
-		expect(one.headers['webhook-id']).toBe(one.event.id);
+		expect(one.headers).toMatchObject({
+			'webhook-id': one.event.id,
+			'content-type': 'application/json',
+		});
 	}
+});
+
+test('every event that is sent can be read in the log, byte by byte', async () => {
+	const { receiver, subscribe, happen, get } = sandbox;
+	await subscribe('*');
+	await happen();
+	const [event] = await receiver.events(1);
+	const { body } = await get(`/v1/events/${event.id}`);
+	expect(JSON.stringify(body)).toBe(receiver.received[0]!.text);
+});
+
+test('the secret is shown when it is made, and only then', async () => {
+	const { subscribe, get, post, patch, all } = sandbox;
+	const { secret, ...webhook } = await subscribe('*');
+	expect(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
+	expect(webhook.secret_hint).toBe(secret.slice(-4));
+	const rotated = await post(`/v1/webhooks/${webhook.id}/rotate-secret`, undefined);
+	expect(rotated.body.secret).not.toBe(secret);
+	const told = [
+		await get(`/v1/webhooks/${webhook.id}`),
+		await get('/v1/webhooks'),
+		await patch(`/v1/webhooks/${webhook.id}`, { description: 'x' }),
+		await all('/v1/events'),
+	];
+	for (const shown of [secret, rotated.body.secret]) {
+		expect(JSON.stringify(told)).not.toContain(shown);
+	}
+});
+
+test('for a day after a rotation both secrets sign, then the new one only', async () => {
+	const { receiver, subscribe, post, happen, advance } = sandbox;
+	const { id, secret: old } = await subscribe('contact.created');
+	const { secret } = (await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body;
+	await happen();
+	await receiver.events(1);
+	expect(verify(receiver.received[0]!, old)).toEqual(verify(receiver.received[0]!, secret));
+	await advance(seconds.day);
+	await happen();
+	await receiver.events(2);
+	expect(verify(receiver.received[1]!, secret)).toBeDefined();
+	expect(() => verify(receiver.received[1]!, old)).toThrow('No matching signature');
+});
+
+test.each([
+	['contact.exploded', 'There are: contact.created, contact.updated, contact.deleted.'],
+	['kontakt.created', 'There are: *, contact.*, company.*'],
+	['custom.ships.created', 'custom.machines.*'],
+	['contact', 'contact.*'],
+	['con*', 'contact.*'],
+	['', 'It must not be empty.'],
+])('the event "%s" is refused, and what there is is named', async (event, names) => {
+	const { post } = sandbox;
+	const reply = await post('/v1/webhooks', { url: 'https://x.example', events: ['deal.won', event] });
+	expect(reply.status).toBe(422);
+	expect(Object.keys(errorsOf(reply))).toEqual(['/events/1']);
+	expect(reply.body.errors[0].detail).toContain(names);
+});
+
+test.each([
+	[{ url: 'https://x.example' }, { '/events': 'required' }],
+	[{ url: 'ftp://x.example', events: ['*'] }, { '/url': 'invalid_format' }],
+	[{ url: 'https://x.example', events: [] }, { '/events': 'too_short' }],
+	[{ url: 'https://x.example', events: ['*'], status: 'disabled' }, { '/status': 'invalid_value' }],
+	[{ url: 'https://x.example', events: ['*'], secret: 'x' }, { '/secret': 'unknown_field' }],
+])('%j is refused', async (body, errors) => {
+	const reply = await sandbox.post('/v1/webhooks', body);
+	expect([reply.status, errorsOf(reply)]).toEqual([422, errors]);
+	expect((await sandbox.get('/v1/webhooks')).body.total).toBe(0);
+	expect((await sandbox.get('/v1/events')).body.total).toBe(0);
+});
+
+test('subscriptions are found by their address, changed, and deleted', async () => {
+	const { subscribe, post, get, patch, delete: remove, receiver, happen } = sandbox;
+	const { id } = await subscribe('company.created');
+	await post('/v1/webhooks', { url: 'https://x.example', events: ['*'], status: 'paused' });
+	const found = await get(`/v1/webhooks?url=${encodeURIComponent(receiver.url)}`);
+	expect(found.body).toMatchObject({ total: 1, data: [{ id, status: 'active' }] });
+	await patch(`/v1/webhooks/${id}`, { events: ['contact.created'] });
+	await happen('before');
+	await receiver.events(1);
+	expect((await remove(`/v1/webhooks/${id}`)).status).toBe(204);
+	expect((await get(`/v1/webhooks/${id}`)).status).toBe(404);
+	await happen('after');
+	const next = await subscribe('contact.created');
+	await happen('later');
+	const events = await receiver.events(2);
+	expect(events.map(({ data }) => data.object.last_name)).toEqual(['before', 'later']);
+	expect(next.id).not.toBe(id);
+});
+
+test('a test is sent at once, even while paused, and answers with what came of it', async () => {
+	const { receiver, subscribe, patch, post } = sandbox;
+	const { id, secret } = await subscribe('deal.won');
+	await patch(`/v1/webhooks/${id}`, { status: 'paused' });
+	const { status, body } = await post(`/v1/webhooks/${id}/test`, undefined);
+	expect(status).toBe(200);
+	expect(body).toMatchObject({
+		status: 'succeeded',
+		event_type: 'webhook.test',
+		attempts: [{ response_status: 204, error: null, duration_ms: expect.any(Number) }],
+	});
+	expect(verify(receiver.received[0]!, secret)).toMatchObject({
+		type: 'webhook.test',
+		data: { object: { id, status: 'paused' } },
+	});
+	receiver.answer = (_request, response) => void response.writeHead(500).end();
+	const failed = await post(`/v1/webhooks/${id}/test`, undefined);
+	expect(failed.body).toMatchObject({
+		status: 'failed',
+		next_attempt_at: null,
+		attempts: [{ response_status: 500, error: 'The receiver answered 500.' }],
+	});
+});
+
+test('a subscription is not told about itself, another one is', async () => {
+	const { receiver, subscribe, patch, deliveries } = sandbox;
+	const first = await subscribe('*');
+	const second = await subscribe('webhook.*');
+	await patch(`/v1/webhooks/${first.id}`, { description: 'x' });
+	const [updated] = await deliveries(second.id, isDone);
+	expect(updated.event_type).toBe('webhook.updated');
+	const about = (await receiver.events(2)).map(({ type, data }: Json) => [type, data.object.id]);
+	expect(about).toEqual(
+		expect.arrayContaining([
+			['webhook.created', second.id],
+			['webhook.updated', first.id],
+		]),
+	);
+});
+
+test('a subscription to an object that is gone can still be changed', async () => {
+	const { subscribe, post, patch, delete: remove } = sandbox;
+	const names = { label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' };
+	const ships = await post('/v1/custom-objects', { key: 'ships', ...names });
+	const { id } = await subscribe('custom.ships.*');
+	await remove(`/v1/custom-objects/${ships.body.id}`);
+	const paused = await patch(`/v1/webhooks/${id}`, { status: 'paused' });
+	expect(paused.body).toMatchObject({ status: 'paused', events: ['custom.ships.*'] });
+	const again = await post('/v1/webhooks', { url: 'https://x.example', events: ['custom.ships.*'] });
+	expect(again.status).toBe(422);
 });

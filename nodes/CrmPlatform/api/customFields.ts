@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { labelFor, type Field, type FieldKind } from './fields';
+import { comparisons } from './listing';
 import { pages } from './pages';
 
 const definition = z.object({
@@ -17,7 +18,9 @@ const definition = z.object({
 			]),
 		)
 		.nullish(),
+	reference_resource: z.string().nullish(),
 	required: z.boolean().nullish(),
+	unique: z.boolean().nullish(),
 	read_only: z.boolean().nullish(),
 	archived_at: z.string().nullish(),
 });
@@ -27,14 +30,16 @@ type Definition = z.infer<typeof definition>;
 const path = '/custom-fields';
 
 /**
- * The fields an account has added to the records at `resourcePath` (`/contacts`), those a user may
- * write; none where the service has no custom fields.
+ * The fields an account has added to some records, those a user may write; none where the service
+ * has no custom fields.
+ *
+ * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
-export async function customFields(api: Connection, resourcePath: string): Promise<Field[]> {
+export async function customFields(api: Connection, collection: string): Promise<Field[]> {
 	const list = (await api.describe(path))?.list;
 	if (!list) return [];
 	const fields: Field[] = [];
-	const resource = resourcePath.slice(1);
+	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
 	for await (const { records } of pages(api.send, { path: `/v1${path}`, list, query: { resource } })) {
 		for (const record of records) {
 			const known = definition.safeParse(record);
@@ -55,7 +60,8 @@ const kinds: Record<string, FieldKind> = {
 	multi_select: 'list',
 };
 
-function fieldOf({ key, label, description, type, options, required }: Definition): Field {
+function fieldOf(given: Definition): Field {
+	const { key, label, description, type, options, required, unique } = given;
 	const field: Field = {
 		name: `custom_fields.${key}`,
 		path: ['custom_fields', key],
@@ -64,7 +70,10 @@ function fieldOf({ key, label, description, type, options, required }: Definitio
 		// Types the service may gain later are written as text.
 		kind: kinds[type] ?? 'text',
 		required: required ?? false,
+		unique: unique ?? false,
 	};
+	const reference = type === 'user' ? 'users' : given.reference_resource;
+	if (reference) field.reference = reference;
 	if (options?.length) {
 		field.choices = options.map((option) =>
 			typeof option === 'string'
@@ -73,4 +82,20 @@ function fieldOf({ key, label, description, type, options, required }: Definitio
 		);
 	}
 	return field;
+}
+
+const ordered: FieldKind[] = ['number', 'date', 'dateTime'];
+
+/** The filters custom fields make: by equality, and by comparison where values have an order. */
+export function customFilters(fields: Field[]): Field[] {
+	return fields.flatMap((field) => {
+		const { name, label } = field;
+		const filter: Field = { ...field, path: [name], required: false };
+		if (!ordered.includes(field.kind)) return [filter];
+		const compared = Object.entries(comparisons).map(([comparison, words]): Field => {
+			const parameter = `${name}[${comparison}]`;
+			return { ...filter, name: parameter, path: [parameter], label: `${label} (${words})` };
+		});
+		return [filter, ...compared];
+	});
 }

@@ -25,6 +25,10 @@ export interface Field {
 	required: boolean;
 	/** For ids of other records: which, such as `companies`. */
 	reference?: string;
+	/** For ids of parts of those records: the member that lists them, such as `stages`. */
+	part?: string;
+	/** Whether no two records may have the same value, where that is known. */
+	unique?: boolean;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
 }
@@ -67,10 +71,12 @@ export function field(
 	const kind = kindOf(document, own);
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
 	const values = choicesOf(chosen);
-	const reference = own['x-resource'];
+	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
+	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (reference !== undefined) result.reference = reference;
+	if (part !== undefined) result.part = part;
 	if (values.length > 0) {
 		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));
 	}

@@ -15,6 +15,8 @@ export interface ListDescription {
 	/** The parameter that names the fields to answer with. */
 	fields?: string;
 	filters: Field[];
+	/** Whether custom fields are filters too (see customFilters). */
+	takesCustomFields?: true;
 }
 
 /**
@@ -62,6 +64,7 @@ export function describeList(
 	description.filters = query
 		.filter(({ name }) => !taken.includes(name))
 		.map((parameter) => parameterField(document, parameter));
+	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
 	return description;
 }
 
@@ -84,7 +87,8 @@ export function parameterField(document: OpenApiDocument, parameter: Parameter):
 	return { ...made, name, description: description || made.description };
 }
 
-const comparisons: Record<string, string> = {
+/** What stands in brackets after the name of a filter, in words. */
+export const comparisons: Record<string, string> = {
 	gte: 'At Least',
 	gt: 'More Than',
 	lte: 'At Most',

@@ -22,6 +22,8 @@ export interface Schema {
 	oneOf?: Schema[] | undefined;
 	/** Ours: the records an id belongs to, such as `companies`. */
 	'x-resource'?: string | undefined;
+	/** Ours: the part of other records an id belongs to, such as `pipelines.stages`. */
+	'x-item-of'?: string | undefined;
 }
 
 const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
@@ -46,11 +48,15 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		anyOf: z.array(schema).optional(),
 		oneOf: z.array(schema).optional(),
 		'x-resource': z.string().optional(),
+		'x-item-of': z.string().optional(),
 	}),
 );
 
 const reference = { $ref: z.string().optional() };
 const content = z.record(z.object({ schema: schema.optional() })).optional();
+
+/** Ours: how custom fields are named where the account's stand beside the document's own. */
+const customFieldNames = z.literal('custom_fields.{key}').optional().catch(undefined);
 
 const parameter = z.object({
 	...reference,
@@ -59,6 +65,7 @@ const parameter = z.object({
 	required: z.boolean().optional(),
 	description: z.string().optional(),
 	schema: schema.optional(),
+	'x-custom-fields': customFieldNames,
 });
 
 const requestBody = z.object({ ...reference, content });
@@ -71,6 +78,7 @@ const operation = z.object({
 	operationId: z.string().optional(),
 	/** Ours: the operation that does the same for many records at once, by its operationId. */
 	'x-batch': z.string().optional(),
+	'x-custom-fields': customFieldNames,
 	parameters: z.array(parameter).optional(),
 	requestBody: requestBody.optional(),
 	responses: z.record(response).optional(),

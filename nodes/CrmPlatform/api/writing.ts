@@ -11,8 +11,11 @@ export interface WriteDescription {
 	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
-	/** The parameter that names the field to match on, and the fields it takes (upsert). */
-	match?: { name: string; values: string[] };
+	/**
+	 * The parameter that names the field to match on, the fields it takes, and whether unique custom
+	 * fields are among them (upsert).
+	 */
+	match?: { name: string; values: string[]; takesCustomFields: boolean };
 	/** How the same is done for many records at once. */
 	batch?: BatchDescription;
 }
@@ -55,7 +58,11 @@ export function describeWrite(
 	if (header?.name !== undefined) description.idempotencyHeader = header.name;
 	const match = query.find((parameter) => choices(document, parameter).length > 0);
 	if (match?.name !== undefined) {
-		description.match = { name: match.name, values: choices(document, match) };
+		description.match = {
+			name: match.name,
+			values: choices(document, match),
+			takesCustomFields: match['x-custom-fields'] !== undefined,
+		};
 	}
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;

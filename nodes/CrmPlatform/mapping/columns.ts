@@ -1,28 +1,26 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
 import { customFields } from '../api/customFields';
 import type { Field } from '../api/fields';
+import { parseJson } from '../api/json';
 import type { Job } from '../model';
-import { itemPath, valueAt } from './itemPath';
+import { valuesOf } from './expressions';
+import { knownValues, type GivenValue } from './knownValues';
+import { mappingOf, type Mapping } from './mapping';
+import { collectionPaths } from './picked';
 import { apiValue } from './values';
-
-/** What n8n's resource mapper stores. */
-interface Mapping {
-	mappingMode: string;
-	value: Record<string, unknown> | null;
-	matchingColumns?: string[];
-}
 
 /** The values of one input item, as the service takes them. */
 export type ReadColumns = (item: number) => IDataObject;
 
 /**
- * Reads the mapper `parameter`: by hand (what was left blank is not sent, an expression that gives
- * nothing clears the field) or automatically (the item's own values, those the service knows).
+ * Reads what the user gave for `parameter`: by hand (what was left blank is not sent, an expression
+ * that gives nothing clears the field), as one JSON object (null clears), or automatically (the
+ * item's own values, those the service knows).
  *
  * @param fields what the service takes
  * @param empty what an empty value does: `clear` sends null, `skip` sends nothing
+ * @throws Error in the user's words from what is returned, where a value is none for its field
  */
 export async function columnsOf(
 	job: Job,
@@ -30,84 +28,101 @@ export async function columnsOf(
 	fields: Field[],
 	empty: 'clear' | 'skip',
 ): Promise<ReadColumns> {
-	const { n8n, api, resource } = job;
-	const raw = mappingOf(n8n, parameter);
-	const zone = n8n.getTimezone();
+	const mapping = mappingOf(job.n8n, parameter);
+	const given = reader(job, mapping, await withCustomFields(job, mapping, fields));
+	const zone = job.n8n.getTimezone();
 
-	const body = (given: Array<[Field, unknown]>): IDataObject => {
-		const values: IDataObject = {};
-		for (const [field, what] of given) {
+	return (item) => {
+		const body: IDataObject = {};
+		for (const [field, what] of given(item)) {
 			const value = apiValue(field, what, zone);
-			if (value !== null || empty === 'clear') put(values, field.path, value);
+			if (value !== null || empty === 'clear') put(body, field.path, value);
 		}
-		return values;
+		return body;
 	};
+}
 
-	if (raw.mappingMode === 'autoMapInputData') {
-		const items = n8n.getInputData();
-		return (item) => {
-			const json = items[item]?.json ?? {};
-			const all = fields.map((field): [Field, unknown] => [field, valueOf(json, field)]);
-			return body(all.filter(([, value]) => value !== undefined));
-		};
+function reader(job: Job, mapping: Mapping, fields: Field[]): (item: number) => GivenValue[] {
+	const { n8n, api } = job;
+	switch (mapping.mode) {
+		case 'each':
+			return eachGiven(job, mapping.given, fields);
+		case 'automatic': {
+			const items = n8n.getInputData();
+			// Records carry more than can be written: ids, times, counters.
+			return (item) => knownValues(items[item]?.json ?? {}, fields).values;
+		}
+		case 'json': {
+			const read = jsonReader(n8n, mapping.given);
+			return (item) => {
+				const { values, unknown } = knownValues(read(item), fields);
+				for (const name of unknown) api.notices.add(notTaken(name));
+				return values;
+			};
+		}
 	}
-
-	const filled = Object.entries(raw.value ?? {}).filter(
-		([, given]) => given !== null && given !== undefined && given !== '',
-	);
-	const known = await fieldsNamed(api, resource.path, fields, filled);
-	const readers = filled.flatMap(([name, given]) => {
-		const field = known.get(name);
-		return field ? [{ field, read: reader(n8n, given) }] : [];
-	});
-	return (item) => body(readers.map(({ field, read }) => [field, read(item)]));
 }
 
-/** Reads what a user gave for a field: a constant, a value of the item, or an expression. */
-function reader(n8n: IExecuteFunctions, given: unknown): (item: number) => unknown {
-	if (typeof given !== 'string' || !given.startsWith('=')) return () => given;
-	const path = itemPath(given);
-	if (!path) return (item) => n8n.evaluateExpression(given.slice(1), item);
-	const items = n8n.getInputData();
-	return (item) => valueAt(items[item]?.json ?? {}, path);
-}
-
-/** The field the user chose to match on (upsert). */
-export function matchingColumn(job: Job, parameter: string): string | undefined {
-	return mappingOf(job.n8n, parameter).matchingColumns?.[0];
-}
-
-/** The mapping as it is stored: its expressions are evaluated for each item, and not before. */
-function mappingOf(n8n: IExecuteFunctions, parameter: string): Mapping {
-	return n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true }) as unknown as Mapping;
-}
-
-/** Fields by name. What the service no longer has is left out, and the user is told. */
-async function fieldsNamed(
-	api: Connection,
-	path: string,
+function eachGiven(
+	{ n8n, api }: Job,
+	given: Array<[string, unknown]>,
 	fields: Field[],
-	filled: Array<[string, unknown]>,
-): Promise<Map<string, Field>> {
-	const names = filled.map(([name]) => name);
-	const custom = names.some((name) => name.startsWith('custom_fields.'))
-		? await customFields(api, path)
-		: [];
-	const known = new Map([...fields, ...custom].map((field) => [field.name, field]));
-	for (const name of names.filter((one) => !known.has(one))) {
-		api.notices.add(
-			`The service does not take the field ${name} (any more), so it was not sent. Open the node and refresh its fields.`,
-		);
-	}
-	return known;
+): (item: number) => GivenValue[] {
+	const byName = new Map(fields.map((field) => [field.name, field]));
+	for (const [name] of given) if (!byName.has(name)) api.notices.add(notTaken(name));
+	const known = given.flatMap(([name, value]) => {
+		const field = byName.get(name);
+		return field ? [{ field, label: field.label, value }] : [];
+	});
+	const read = valuesOf(n8n, known);
+	return (item) => {
+		const values = read(item);
+		return known.map(({ field }, i) => [field, values[i]]);
+	};
 }
 
-/**
- * Records carry more than can be written: ids, times, counters. Only what the service takes is
- * read, flat (`address.street`) or as part of a whole object (`address: {…}`).
- */
-function valueOf(json: IDataObject, field: Field): unknown {
-	return json[field.name] ?? valueAt(json, field.path);
+/** @throws Error in the user's words from what is returned, where it is no JSON object */
+function jsonReader(n8n: IExecuteFunctions, value: unknown): (item: number) => IDataObject {
+	const read = valuesOf(n8n, [{ label: 'JSON', value }]);
+	return (item) => {
+		const [given] = read(item);
+		const parsed = typeof given === 'string' ? parseJson(given) : given;
+		if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+			return parsed as IDataObject;
+		}
+		const shown = typeof given === 'string' ? given : (JSON.stringify(given) ?? '');
+		throw new Error(
+			`JSON: '${shown.slice(0, 200)}' is not an object such as { "name": "value" }`,
+		);
+	};
+}
+
+function notTaken(name: string): string {
+	return `The service does not take the field ${name} (any more), so it was not sent. Open the node and refresh its fields.`;
+}
+
+/** The account's own fields, one by one, where the records have them and the mapping may name them. */
+async function withCustomFields(job: Job, mapping: Mapping, fields: Field[]): Promise<Field[]> {
+	if (!fields.some(({ name }) => name === 'custom_fields')) return fields;
+	if (!mayNameCustomFields(job.n8n, mapping)) return fields;
+	const defined: Field[][] = [];
+	for (const path of collectionPaths(job)) defined.push(await customFields(job.api, path));
+	const custom = defined.flat();
+	if (custom.length === 0) return fields;
+	return [...fields.filter(({ name }) => name !== 'custom_fields'), ...custom];
+}
+
+function mayNameCustomFields(n8n: IExecuteFunctions, mapping: Mapping): boolean {
+	const isCustom = (name: string) => /^custom_fields(\.|$)/.test(name);
+	switch (mapping.mode) {
+		case 'each':
+			return mapping.given.some(([name]) => isCustom(name));
+		case 'automatic':
+			return n8n.getInputData().some(({ json }) => Object.keys(json).some(isCustom));
+		case 'json':
+			// Nothing is known of it before it is read.
+			return true;
+	}
 }
 
 function put(body: IDataObject, path: string[], value: unknown): void {

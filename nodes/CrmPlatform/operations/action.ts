@@ -1,6 +1,6 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
 import { collectionPath, recordPath, recordProperty } from './record';
 import { writing } from './write';
@@ -23,15 +23,13 @@ export function recordAction(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? [fieldsProperty('add')] : []),
+			...(asks ? fieldsProperties('add') : []),
 		],
 		write: ({ actions }) => actions[step],
 
 		async prepare(job) {
 			const description = await offeredWrite(job);
-			const columns = asks
-				? await columnsOf(job, 'fields', description.fields, 'skip')
-				: undefined;
+			const columns = asks ? await columnsOf(job, 'fields', description.fields, 'skip') : undefined;
 			return writing(job, description, (item) => {
 				const collection = collectionPath(job, item);
 				const path = `${recordPath(job, item)}/${step}`;

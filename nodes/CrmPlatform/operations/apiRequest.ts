@@ -17,6 +17,7 @@ export function sendRequest(): Operation {
 		},
 
 		properties: () => [method, path, query, body],
+		output: null,
 
 		async prepare(job) {
 			// One header carries the key wherever the service takes one.
@@ -57,7 +58,9 @@ function given(value: unknown, name: string): object {
 /** A list is one item for each record; what is no object cannot be an item of its own. */
 function resultOf(body: unknown): Result {
 	if (Array.isArray(body)) return body.map((one) => resultOf(one) as IDataObject);
-	return typeof body === 'object' && body !== null ? (body as IDataObject) : { value: body as string };
+	return typeof body === 'object' && body !== null
+		? (body as IDataObject)
+		: { value: body as string };
 }
 
 const method: INodeProperties = {

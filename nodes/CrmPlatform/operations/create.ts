@@ -1,6 +1,6 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
 import { collectionPath } from './record';
 import { batchOptions } from './batchOptions';
@@ -25,7 +25,7 @@ export function create(
 			action,
 		},
 
-		properties: () => [fieldsProperty('add')],
+		properties: () => fieldsProperties('add'),
 		options: batchOptions,
 		write: ({ create }) => narrowed(create, { preset, only, without, required }),
 

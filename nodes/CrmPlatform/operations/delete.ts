@@ -11,6 +11,7 @@ export function deleteRecord(action: string): Operation {
 
 		properties: (resource) => [recordProperty(resource)],
 		options: batchOptions,
+		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 
 		async prepare(job) {

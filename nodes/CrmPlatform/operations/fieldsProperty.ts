@@ -1,6 +1,9 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
-type Mapper = Omit<Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>, 'localResourceMapperMethod'>;
+type Mapper = Omit<
+	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
+	'localResourceMapperMethod'
+>;
 
 /** A resource mapper over what the service's description offers. */
 export function mapperProperty(
@@ -20,15 +23,15 @@ export function mapperProperty(
 }
 
 /**
- * The mapper of the values to write.
+ * The values to write: each field in a mapper, or one JSON object.
  *
  * @param mode whether the user chooses a field to match on (`upsert`)
  */
-export function fieldsProperty(
+export function fieldsProperties(
 	mode: 'add' | 'upsert',
 	more: Partial<Mapper> = {},
-): INodeProperties {
-	return mapperProperty(
+): INodeProperties[] {
+	const mapper = mapperProperty(
 		{
 			displayName: 'Fields',
 			name: 'fields',
@@ -44,7 +47,54 @@ export function fieldsProperty(
 			...more,
 		},
 	);
+	return [
+		fieldsMode,
+		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
+		...(mode === 'upsert' ? [fieldsMatchOn] : []),
+		fieldsJson,
+	];
 }
+
+const fieldsMode: INodeProperties = {
+	displayName: 'Specify Fields',
+	name: 'fieldsMode',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Map Each Field',
+			value: 'each',
+			description: 'A form with the fields the service takes, or the items as they are',
+		},
+		{
+			name: 'Using JSON',
+			value: 'json',
+			description: 'One object with all values, from an earlier node or an AI agent',
+		},
+	],
+	default: 'each',
+};
+
+const fieldsMatchOn: INodeProperties = {
+	displayName: 'Match On Name or ID',
+	name: 'fieldsMatchOn',
+	type: 'options',
+	typeOptions: { loadOptionsMethod: 'getMatchFields', loadOptionsDependsOn: ['resource'] },
+	displayOptions: { show: { fieldsMode: ['json'] } },
+	default: '',
+	description:
+		'The field that tells whether the record exists already; the first one if left empty. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
+const fieldsJson: INodeProperties = {
+	displayName: 'Fields (JSON)',
+	name: 'fieldsJson',
+	type: 'json',
+	displayOptions: { show: { fieldsMode: ['json'] } },
+	default: '{}',
+	description:
+		'An object of field names, as the service calls them, and values. What is left out is not changed, and null clears a field. Custom fields go into custom_fields. A name the service does not know is not sent.',
+};
 
 export const blankNotice: INodeProperties = {
 	displayName:

@@ -16,9 +16,11 @@ export function getFixed(
 	return {
 		option: { ...option, action },
 		properties: () => [],
-		prepare: async ({ api }) => async () => {
-			const { body } = await api.send({ method: 'GET', path: `/v1${path}` });
-			return (body ?? {}) as IDataObject;
-		},
+		prepare:
+			async ({ api }) =>
+			async () => {
+				const { body } = await api.send({ method: 'GET', path: `/v1${path}` });
+				return (body ?? {}) as IDataObject;
+			},
 	};
 }

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { ListDescription } from '../api/listing';
 import { pages, type Walk } from '../api/pages';
 import type { Query } from '../api/path';
-import { columnsOf } from '../mapping/columns';
+import { filtersOf } from '../mapping/filters';
 import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { offered } from './offered';
@@ -26,17 +26,18 @@ export function getMany(action: string): Operation {
 		async prepare(job) {
 			const list = await offered(job, 'list');
 			const summary = await offered(job, 'summary');
-			const filtersOf = await columnsOf(job, 'filters', list.filters, 'skip');
+			const read = await filtersOf(job, 'filters', list);
 			return async (item) => {
 				const simple = job.n8n.getNodeParameter('simplify', item) as boolean;
-				const query: Query = { ...(filtersOf(item) as Query), ...sortOf(job, list, item) };
+				const query: Query = { ...(read(item) as Query), ...sortOf(job, list, item) };
 				// Asking for less is faster than throwing away.
 				if (simple && list.fields !== undefined) query[list.fields] = summary;
 				const walk: Walk = { path: collectionPath(job, item), list, query, ...limitOf(job, item) };
 
 				const records: IDataObject[] = [];
 				for await (const page of pages(job.api.send, walk)) {
-					for (const record of page.records) records.push(simple ? simplified(record, summary) : record);
+					for (const record of page.records)
+						records.push(simple ? simplified(record, summary) : record);
 				}
 				return records;
 			};
@@ -91,13 +92,13 @@ const filters = mapperProperty(
 );
 
 const options: INodeProperties[] = [
-		{
-			displayName: 'Sort Name or ID',
-			name: 'sort',
-			type: 'options',
-			typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
-			default: '',
-			description:
-				'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-		},
+	{
+		displayName: 'Sort Name or ID',
+		name: 'sort',
+		type: 'options',
+		typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
+		default: '',
+		description:
+			'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
 ];

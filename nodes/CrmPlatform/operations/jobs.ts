@@ -4,7 +4,7 @@ import type { Query } from '../api/path';
 import type { WriteDescription } from '../api/writing';
 import { columnsOf } from '../mapping/columns';
 import type { Job, Operation } from '../model';
-import { fieldsProperty } from './fieldsProperty';
+import { fieldsProperties } from './fieldsProperty';
 import { narrowed } from './narrowed';
 import { offeredWrite } from './offered';
 import { recordPath, recordProperty } from './record';
@@ -24,7 +24,7 @@ export function startImport(): Operation {
 				'Write all input items in the background. Each item is one record, in the fields of the service.',
 		},
 
-		properties: () => [fieldsProperty('add')],
+		properties: () => fieldsProperties('add'),
 		write: ({ create }) => asked(create, ['resource', 'operation', 'match_on']),
 
 		async prepare(job) {
@@ -56,7 +56,7 @@ export function startExport(): Operation {
 			description: 'Collect all records of a kind in the background. Get Results gives them.',
 		},
 
-		properties: () => [fieldsProperty('add')],
+		properties: () => fieldsProperties('add'),
 		write: ({ create }) => asked(create, ['resource']),
 
 		async prepare(job) {
@@ -78,6 +78,7 @@ export function getResults(): Operation {
 		},
 
 		properties: (resource) => [recordProperty(resource), waitProperty],
+		output: null,
 
 		async prepare(job) {
 			return async (item) => {

@@ -1,7 +1,10 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/path';
+import { collectionPath, pickedId } from '../mapping/picked';
 import type { Job, Resource } from '../model';
+
+export { collectionPath, pickedId };
 
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
@@ -37,15 +40,6 @@ export function pickerProperty(displayName: string, name: string, method: string
 	};
 }
 
-/** Path of the collection an item is about, with what its records belong to. */
-export function collectionPath({ n8n, resource }: Job, item: number): string {
-	const filled = resource.path.replace(
-		/\{(\w+)\}/g,
-		(_, parent: string) => path`${pickedId(n8n, parent, item)}`,
-	);
-	return `/v1${filled}`;
-}
-
 /** The id of the record picked for an item. */
 export function recordId({ n8n }: Job, item: number): string {
 	return pickedId(n8n, 'recordId', item);
@@ -54,10 +48,4 @@ export function recordId({ n8n }: Job, item: number): string {
 /** The path of the record picked for an item. */
 export function recordPath(job: Job, item: number): string {
 	return collectionPath(job, item) + path`/${recordId(job, item)}`;
-}
-
-/** What was picked in a resource locator; nothing where nothing was. */
-export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
-	const picked: unknown = n8n.getNodeParameter(parameter, item, '', { extractValue: true });
-	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }

@@ -1,7 +1,7 @@
 import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
 import { batchOptions } from './batchOptions';
-import { blankNotice, fieldsProperty } from './fieldsProperty';
+import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { narrowed, type Narrowing } from './narrowed';
 import { offeredWrite } from './offered';
 import { collectionPath, recordId, recordPath, recordProperty } from './record';
@@ -23,9 +23,13 @@ export function update(action: string): Operation {
  */
 export function change(
 	action: string,
-	{ preset, only, without, required, ...named }: Pick<Operation['option'], 'name' | 'value'> &
-		Partial<Operation['option']> &
-		Narrowing,
+	{
+		preset,
+		only,
+		without,
+		required,
+		...named
+	}: Pick<Operation['option'], 'name' | 'value'> & Partial<Operation['option']> & Narrowing,
 ): Operation {
 	const asks = only === undefined || only.length > 0;
 	return {
@@ -33,7 +37,7 @@ export function change(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? [fieldsProperty('add', { addAllFields: only !== undefined })] : []),
+			...(asks ? fieldsProperties('add', { addAllFields: only !== undefined }) : []),
 			...(only ? [] : [blankNotice]),
 		],
 		options: batchOptions,

@@ -1,6 +1,7 @@
-import { columnsOf, matchingColumn } from '../mapping/columns';
+import { columnsOf } from '../mapping/columns';
+import { matchOf } from '../mapping/match';
 import type { Operation } from '../model';
-import { blankNotice, fieldsProperty } from './fieldsProperty';
+import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { batchOptions } from './batchOptions';
 import { offeredWrite } from './offered';
 import { collectionPath } from './record';
@@ -17,7 +18,7 @@ export function upsert(action: string): Operation {
 		},
 
 		properties: () => [
-			fieldsProperty('upsert', {
+			...fieldsProperties('upsert', {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that tells whether the record exists already',
@@ -32,20 +33,15 @@ export function upsert(action: string): Operation {
 		async prepare(job) {
 			const description = await offeredWrite(job);
 			const columns = await columnsOf(job, 'fields', description.fields, 'clear');
-			const { match } = description;
-			const matchOn = matchingColumn(job, 'fields') ?? match?.values[0];
+			const match = matchOf(job, 'fields', description);
+			const { name } = description.match ?? {};
 			return writing(job, description, (item) => {
 				const path = collectionPath(job, item);
 				const body = columns(item);
-				if (!match || matchOn === undefined) return { collection: path, path, body };
-				const value = body[matchOn] ?? null;
-				if (value === null) {
-					throw new Error(
-						`There is no value for ‘${matchOn}’, the field to match on. Fill it in, or match on another field.`,
-					);
-				}
-				const query = { [match.name]: matchOn };
-				return { collection: path, path, body, query, match: `${matchOn}=${String(value)}` };
+				if (!match || name === undefined) return { collection: path, path, body };
+				const value = match.valueIn(body);
+				const query = { [name]: match.field };
+				return { collection: path, path, body, query, match: `${match.field}=${value}` };
 			});
 		},
 	};

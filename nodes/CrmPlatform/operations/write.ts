@@ -56,7 +56,9 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) => ('record' in one ? answer(one.record) : job.api.failure(one.problem)));
+			return results.map((one) =>
+				'record' in one ? answer(one.record) : job.api.failure(one.problem),
+			);
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -79,7 +81,10 @@ export function writing(
 					);
 					for (const places of groupsOf(writes)) {
 						const group = places.map((place) => writes[place] as Write);
-						const answered = await together(places.map((place) => items[place] ?? 0), group);
+						const answered = await together(
+							places.map((place) => items[place] ?? 0),
+							group,
+						);
 						places.forEach((place, i) => (results[place] = answered[i] ?? results[place]!));
 					}
 					return results;

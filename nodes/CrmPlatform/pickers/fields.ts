@@ -1,72 +1,82 @@
-import type { ILoadOptionsFunctions, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
+import type {
+	ILoadOptionsFunctions,
+	INodePropertyOptions,
+	ResourceMapperFields,
+} from 'n8n-workflow';
 
-import { customFields } from '../api/customFields';
-import type { Field, FieldKind } from '../api/fields';
+import type { Connection } from '../api/connection';
+import { customFields, customFilters } from '../api/customFields';
+import type { Field } from '../api/fields';
+import type { WriteDescription } from '../api/writing';
+import { choicesOf, mapperField } from './mapperField';
 import { opened } from './opened';
+import { referencesOf } from './references';
 
 /** The fields the chosen operation takes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, resource, description, operation } = await opened(this);
-	const write = operation?.write?.(description);
-	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
+	const { api, fields, write } = await writable(this);
+	// n8n's mapper offers no choice of several: these are written with commas.
+	const single = fields.filter(({ kind }) => kind !== 'list');
+	const references = await referencesOf(api, single);
+	const matchable = write.match ? matchableNames(write.match, fields) : [];
+	return noticed(
+		api,
+		fields.map((field) => {
+			const { name, kind } = field;
+			const options = kind === 'list' ? undefined : (references.get(name) ?? choicesOf(field));
+			return mapperField(field, options, {
+				canBeUsedToMatch: matchable.includes(name),
+				defaultMatch: matchable[0] === name,
+			});
+		}),
+	);
+}
 
-	const custom = write.fields.some(({ name }) => name === 'custom_fields')
-		? await customFields(api, resource.path)
-		: [];
-	// Defined one by one, they need no entry as a whole.
-	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);
-	const fields = [...own, ...custom].map((field) => mapperField(field, write.match?.values));
-	const [notice] = api.notices;
-	return notice === undefined ? { fields } : { fields, emptyFieldsNotice: notice };
+/** The fields an upsert can find the record by, for values given as JSON. */
+export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { fields, write } = await writable(this);
+	const names = write.match ? matchableNames(write.match, fields) : [];
+	return names.map((name) => ({
+		name: fields.find((field) => field.name === name)?.label ?? name,
+		value: name,
+	}));
 }
 
 /** The values a list can be filtered by. */
 export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { description } = await opened(this);
-	return { fields: (description.list?.filters ?? []).map((filter) => mapperField(filter)) };
+	const { api, description, collection } = await opened(this);
+	const { filters = [], takesCustomFields = false } = description.list ?? {};
+	const custom = takesCustomFields ? customFilters(await customFields(api, collection)) : [];
+	const all = [...filters, ...custom];
+	const references = await referencesOf(api, all);
+	return noticed(
+		api,
+		all.map((filter) => mapperField(filter, references.get(filter.name) ?? choicesOf(filter))),
+	);
 }
 
-const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
-	text: 'string',
-	number: 'number',
-	// A switch would be written as false by opening the node; a list can be left blank.
-	boolean: 'options',
-	date: 'dateTime',
-	dateTime: 'dateTime',
-	choice: 'options',
-	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
-	list: 'string',
-	json: 'string',
-};
+async function writable(n8n: ILoadOptionsFunctions) {
+	const { api, resource, description, operation, collection } = await opened(n8n);
+	const write = operation?.write?.(description);
+	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
 
-const trueOrFalse = [
-	{ name: 'True', value: true },
-	{ name: 'False', value: false },
-];
-
-function mapperField(field: Field, matchable: string[] = []): ResourceMapperField {
-	const { name, kind, required, choices } = field;
-	const mapped: ResourceMapperField = {
-		id: name,
-		displayName: labelOf(field),
-		type: types[kind],
-		required,
-		display: true,
-		canBeUsedToMatch: matchable.includes(name),
-		defaultMatch: matchable[0] === name,
-	};
-	if (kind === 'boolean') mapped.options = trueOrFalse;
-	if (choices) {
-		// Several choices, where a field takes them, are given by an expression.
-		mapped.type = 'options';
-		mapped.options = choices.map((choice) => ({ name: choice.label, value: choice.value }));
-	}
-	return mapped;
+	const custom = write.fields.some(({ name }) => name === 'custom_fields')
+		? await customFields(api, collection)
+		: [];
+	// Defined one by one, they need no entry as a whole.
+	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);
+	return { api, write, fields: [...own, ...custom] };
 }
 
-/** n8n shows no description beside a mapped field, so its label says what to write. */
-function labelOf({ label, kind, reference, choices }: Field): string {
-	if (kind === 'list' && !choices) return `${label} (Comma-Separated)`;
-	if (kind === 'json') return `${label} (JSON)`;
-	return reference === undefined ? label : `${label} (ID)`;
+function matchableNames(
+	{ values, takesCustomFields }: NonNullable<WriteDescription['match']>,
+	fields: Field[],
+): string[] {
+	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
+	return [...values, ...custom.map(({ name }) => name)];
+}
+
+function noticed(api: Connection, fields: ResourceMapperFields['fields']): ResourceMapperFields {
+	const [notice] = api.notices;
+	return notice === undefined ? { fields } : { fields, emptyFieldsNotice: notice };
 }

@@ -76,7 +76,8 @@ async function search(
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 
-function listItem(record: IDataObject, value: string): INodeListSearchItems {
+/** A record by its title, and what tells it from others of the same. */
+export function listItem(record: IDataObject, value = 'id'): INodeListSearchItems {
 	const id = String(record[value]);
 	const title = titleOf(record);
 	const subtitle = [record.email, record.domain].find((value) => typeof value === 'string');

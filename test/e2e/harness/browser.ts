@@ -6,9 +6,9 @@ import { theWorld } from './access.ts';
 /** n8n's editor names the parts of its pages by this attribute. */
 selectors.setTestIdAttribute('data-test-id');
 
-const OUTPUT = resolve('.tmp', 'e2e');
+export const OUTPUT = resolve('.tmp', 'e2e');
 
-const FLAGS = [
+export const FLAGS = [
 	'--no-sandbox',
 	'--disable-gpu',
 	'--disable-quic',
@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 
 /** n8n's editor is a large program: a slow machine takes long to show its first page. */
-const TIMEOUT_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
 
 /** n8n's editor in a headless browser, used as a person uses it. */
 export class Editor {

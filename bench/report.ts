@@ -1,0 +1,61 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import type { Row } from './measure.ts';
+
+export interface Report {
+	/** Also of the file: bench/results/<name>.md */
+	name: string;
+	/** What stands in the columns. */
+	ours: string;
+	bare: string;
+	rows: Row[];
+}
+
+/** Prints a report and keeps it, so that another run can be compared (git diff bench/results). */
+export function publish(report: Report): void {
+	const text = `# ${report.name}\n\n${machine()}\n\n${table(report)}\n`;
+	console.log(`\n${text}`);
+	const folder = resolve('bench', 'results');
+	mkdirSync(folder, { recursive: true });
+	writeFileSync(resolve(folder, `${report.name}.md`), text);
+}
+
+/** As Markdown that is a table for people, too. */
+export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
+	const cells = [
+		['', 'unit', ours, bare, 'ratio'],
+		...rows.map((row) => [
+			row.what,
+			row.unit,
+			rounded(row.ours),
+			rounded(row.bare),
+			(row.ours / row.bare).toFixed(2),
+		]),
+	];
+	const widths = cells[0]!.map((_, column) =>
+		Math.max(...cells.map((line) => line[column]!.length)),
+	);
+	const lines = cells.map((line) => {
+		const padded = line.map((cell, column) =>
+			column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+		);
+		return `| ${padded.join(' | ')} |`;
+	});
+	const rule = widths.map((width, column) => `${'-'.repeat(width + 1)}${column < 2 ? '-' : ':'}`);
+	return [lines[0], `|${rule.join('|')}|`, ...lines.slice(1)].join('\n');
+}
+
+/** Three digits say enough; what is smaller than the machine's noise would only look exact. */
+function rounded(value: number): string {
+	if (value >= 100) return Math.round(value).toLocaleString('en');
+	return value.toPrecision(3);
+}
+
+function machine(): string {
+	const processors = cpus();
+	const memory = Math.round(totalmem() / 2 ** 30);
+	const day = new Date().toISOString().slice(0, 10);
+	const parts = `${processors.length} × ${processors[0]?.model}, ${memory} GiB`;
+	return `${day}, Node.js ${process.versions.node}, ${parts}`;
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Pair, percentile, type Row, rowOf, sideBySide, time } from './measure.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
+
+const contacts = 100_000;
+const writers = 8;
+const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+
+const startSandbox = (name: string, count: number) => {
+	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${count}`;
+	const db = join(folder, `${name}.db`);
+	return startServer([resolve('sandbox', 'main.ts'), ...options.split(' '), '--db', db]);
+};
+
+/** The sandbox beside a bare server that answers with the very bytes the sandbox has answered with. */
+export async function benchSandbox(): Promise<Row[]> {
+	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
+	const ours = await startSandbox('large', contacts);
+	const answers = join(folder, 'answers.json');
+	writeFileSync(answers, JSON.stringify(await sampleAnswers(ours)));
+	const bare = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+	const servers = { ours, bare };
+	try {
+		return [
+			...(await pages(servers, 100, 500)),
+			...(await pages(servers, 500, 100)),
+			rowOf('memory after that', 'MB', { ours: [ours.memory()], bare: [bare.memory()] }),
+			...(await creates(servers)),
+			...(await batches(servers)),
+			...(await starts(answers)),
+		];
+	} finally {
+		await Promise.all([ours.stop(), bare.stop()]);
+		rmSync(folder, { recursive: true });
+	}
+}
+
+type Servers = Record<keyof Pair, ServerProcess>;
+
+let made = 0;
+const person = () => ({ first_name: 'Ana', last_name: 'Moreno', email: `bench${made++}@x.example` });
+const batch = () => JSON.stringify({ items: Array.from({ length: 100 }, person) });
+
+const sampleAnswers = async (ours: ServerProcess) => ({
+	'GET /v1/contacts/100': await ours.ask('GET', '/v1/contacts?limit=100'),
+	'GET /v1/contacts/500': await ours.ask('GET', '/v1/contacts?limit=500'),
+	'POST /v1/contacts': await ours.ask('POST', '/v1/contacts', JSON.stringify(person())),
+	'POST /v1/contacts/batch/create': await ours.ask('POST', '/v1/contacts/batch/create', batch()),
+});
+
+/** Page after page, as a client that reads everything does. */
+async function pages({ ours, bare }: Servers, limit: number, count: number): Promise<Row[]> {
+	let cursor = '';
+	const values = await sideBySide(count, (which) =>
+		time(async () => {
+			if (which === 'bare') return bare.ask('GET', `/v1/contacts/${limit}`);
+			const page = await ours.ask('GET', `/v1/contacts?limit=${limit}${cursor}`);
+			// What a client does with a page is not measured: the cursor is found without parsing it.
+			const next = /"next_cursor":"([\w-]+)","total":\d+\}$/.exec(page.slice(-300))?.[1];
+			cursor = next === undefined ? '' : `&cursor=${next}`;
+			return page;
+		}),
+	);
+	const what = `a page of ${limit} of ${contacts.toLocaleString('en')}`;
+	return [0.5, 0.99].map((share) =>
+		rowOf(`${what}, p${share * 100}`, 'ms', values, (all) => percentile(all, share)),
+	);
+}
+
+async function creates(servers: Servers): Promise<Row[]> {
+	const create = (which: keyof Pair) =>
+		servers[which].ask('POST', '/v1/contacts', JSON.stringify(person()));
+	const single = await sideBySide(500, (which) => time(() => create(which)));
+	const perWriter = 50;
+	const rate = await sideBySide(5, async (which) => {
+		const write = async () => {
+			for (let i = 0; i < perWriter; i++) await create(which);
+		};
+		const ms = await time(() => Promise.all(Array.from({ length: writers }, write)));
+		return (1000 * writers * perWriter) / ms;
+	});
+	return [
+		rowOf('a create, p50', 'ms', single),
+		rowOf('a create, p99', 'ms', single, (all) => percentile(all, 0.99)),
+		rowOf(`creates, ${writers} at once`, 'per second', rate),
+	];
+}
+
+async function batches(servers: Servers): Promise<Row[]> {
+	const values = await sideBySide(20, async (which) => {
+		const body = batch();
+		const ms = await time(() => servers[which].ask('POST', '/v1/contacts/batch/create', body));
+		return (1000 * 100) / ms;
+	});
+	return [rowOf('items of batches of 100', 'per second', values)];
+}
+
+/** With 200 contacts to begin with, as it is started by default, until it listens. */
+async function starts(answers: string): Promise<Row[]> {
+	const values = await sideBySide(5, async (which, round) => {
+		let server: ServerProcess | undefined;
+		const ms = await time(async () => {
+			server =
+				which === 'ours'
+					? await startSandbox(`start-${round}`, 200)
+					: await startServer([resolve('bench', 'bare-server.ts'), answers]);
+		});
+		await server!.stop();
+		return ms;
+	});
+	return [rowOf('start', 'ms', values)];
+}

@@ -1,0 +1,22 @@
+import { customFields, customFilters } from '../api/customFields';
+import type { ListDescription } from '../api/listing';
+import type { Job } from '../model';
+import { columnsOf, type ReadColumns } from './columns';
+import { mappingOf } from './mapping';
+import { collectionPath } from './picked';
+
+/** Reads the mapper `parameter` of a list's filters, those on custom fields included. */
+export async function filtersOf(
+	job: Job,
+	parameter: string,
+	list: ListDescription,
+): Promise<ReadColumns> {
+	const mapping = mappingOf(job.n8n, parameter);
+	const namesCustom =
+		mapping.mode === 'each' && mapping.given.some(([name]) => name.startsWith('custom_fields.'));
+	const custom =
+		list.takesCustomFields && namesCustom
+			? customFilters(await customFields(job.api, collectionPath(job, 0)))
+			: [];
+	return await columnsOf(job, parameter, [...list.filters, ...custom], 'skip');
+}

@@ -1,0 +1,49 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/**
+ * What a user gave for a parameter of fields, as it is stored: expressions are evaluated for each
+ * item, and not before.
+ */
+export type Mapping =
+	/** Each field by hand; blanks left out. */
+	| { mode: 'each'; given: Array<[name: string, value: unknown]> }
+	/** The items' own values. */
+	| { mode: 'automatic' }
+	/** One JSON object, or an expression that gives one. */
+	| { mode: 'json'; given: unknown };
+
+/** What n8n's resource mapper stores. */
+interface Mapper {
+	mappingMode?: string;
+	value?: Record<string, unknown> | null;
+	matchingColumns?: string[];
+}
+
+/** Beside the mapper `fields` stand `fieldsMode`, `fieldsJson` and `fieldsMatchOn`. */
+export function mappingOf(n8n: IExecuteFunctions, parameter: string): Mapping {
+	if (isJson(n8n, parameter)) return { mode: 'json', given: stored(n8n, `${parameter}Json`) };
+	const { mappingMode, value } = mapperOf(n8n, parameter);
+	if (mappingMode === 'autoMapInputData') return { mode: 'automatic' };
+	const given = Object.entries(value ?? {}).filter(
+		([, one]) => one !== null && one !== undefined && one !== '',
+	);
+	return { mode: 'each', given };
+}
+
+/** The field the user chose to match on (upsert). */
+export function matchingColumn(n8n: IExecuteFunctions, parameter: string): string | undefined {
+	if (!isJson(n8n, parameter)) return mapperOf(n8n, parameter).matchingColumns?.[0];
+	return (n8n.getNodeParameter(`${parameter}MatchOn`, 0, '') as string) || undefined;
+}
+
+function isJson(n8n: IExecuteFunctions, parameter: string): boolean {
+	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') === 'json';
+}
+
+function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
+	return stored(n8n, parameter) as Mapper;
+}
+
+function stored(n8n: IExecuteFunctions, parameter: string): unknown {
+	return n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true });
+}

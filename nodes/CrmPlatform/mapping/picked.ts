@@ -1,0 +1,25 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { path } from '../api/path';
+import type { Job } from '../model';
+
+/** What was picked in a resource locator; nothing where nothing was. */
+export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
+	const picked: unknown = n8n.getNodeParameter(parameter, item, '', { extractValue: true });
+	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
+}
+
+/** Path of the collection an item is about, with what its records belong to. */
+export function collectionPath({ n8n, resource }: Job, item: number): string {
+	const filled = resource.path.replace(
+		/\{(\w+)\}/g,
+		(_, parent: string) => path`${pickedId(n8n, parent, item)}`,
+	);
+	return `/v1${filled}`;
+}
+
+/** The collections the job's items are about: one, unless the user picks what records belong to. */
+export function collectionPaths(job: Job): string[] {
+	if (!job.resource.path.includes('{')) return [collectionPath(job, 0)];
+	return [...new Set(job.n8n.getInputData().map((_, item) => collectionPath(job, item)))];
+}

@@ -1,0 +1,70 @@
+const space = String.raw`\s+`;
+const word = String.raw`[A-Za-z_$][\w$]*`;
+const number = String.raw`\d+(?:\.\d+)?(?![\w$.])`;
+const text = String.raw`"(?:[^"\\\n\r\u2028\u2029]|\\[^\n\r])*"|'(?:[^'\\\n\r\u2028\u2029]|\\[^\n\r])*'`;
+// Each of them reads; what writes (`=`, `++`, `>>=`) is none of them.
+const operator = String.raw`=>|[=!]==?|[<>](?![<>])=?|&&|\|\||\?\?|\?\.|\+(?!\+)|-(?!-)|\*(?!\*)|%|!|\?|:|,|\.|[()[\]]`;
+const division = String.raw`\/(?![/*])`;
+const pattern = String.raw`\/(?![/*])(?:[^/\\[\]"'\n\r]|\\[^"'\n\r]|\[(?:[^\]\\"'\n\r]|\\[^"'\n\r])*\])+\/[a-z]*`;
+
+const before = `${space}|${word}|${number}|${text}|${operator}`;
+/** Where a value has just ended, a slash divides; elsewhere it begins a regular expression. */
+const afterValue = new RegExp(`${before}|${division}`, 'y');
+const beforeValue = new RegExp(`${before}|${pattern}`, 'y');
+
+const wordsBeforeValues = ['in', 'instanceof', 'new', 'typeof', 'void'];
+
+/** Words of statements, and those whose meaning depends on where the code stands. */
+const statementWords = new Set(
+	`arguments async await break case catch class const continue debugger delete do else export
+	finally for function global globalThis if import let return super switch this throw try var while
+	window with yield`.split(/\s+/),
+);
+
+/** Methods that change what they are called on, or are given: the next field would see it. */
+const changingNames = new Set(
+	'assign constructor copyWithin fill pop push reverse shift sort splice unshift'.split(' '),
+);
+
+const closing: Record<string, string> = { '(': ')', '[': ']' };
+
+/**
+ * Whether a piece of JavaScript means the same on its own and inside a larger expression: it is
+ * one expression that changes nothing. Careful rather than complete: what it does not know it
+ * denies, and the code is evaluated on its own.
+ */
+export function isPlainCode(code: string): boolean {
+	const open: string[] = [];
+	const tokens: string[] = [];
+	for (let at = 0; at < code.length; ) {
+		const previous = tokens.at(-1) ?? '';
+		const lexer = endsValue(previous) ? afterValue : beforeValue;
+		lexer.lastIndex = at;
+		const token = lexer.exec(code)?.[0];
+		if (token === undefined) return false;
+		at = lexer.lastIndex;
+		if (token.trim() === '') continue;
+
+		const isProperty = previous === '.' || previous === '?.';
+		if (changingNames.has(token) || (!isProperty && statementWords.has(token))) return false;
+		// A method named by a value may be any.
+		if (token === '(' && previous === ']') return false;
+		const close = closing[token];
+		if (close !== undefined) open.push(close);
+		else if ((token === ')' || token === ']') && open.pop() !== token) return false;
+		tokens.push(token);
+	}
+	return tokens.length > 0 && open.length === 0 && !isRewritten(tokens);
+}
+
+function endsValue(token: string): boolean {
+	return /[\w$)\]"'/]$/.test(token) && !wordsBeforeValues.includes(token);
+}
+
+/**
+ * n8n rewrites `?.` where one of its own functions is called anywhere in the expression. What it
+ * writes differs from JavaScript in loops and for computed keys.
+ */
+function isRewritten(tokens: string[]): boolean {
+	return tokens.includes('?.') && (tokens.includes('=>') || tokens.includes('['));
+}

@@ -1,0 +1,65 @@
+import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
+
+import type { Field, FieldKind } from '../api/fields';
+
+const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
+	text: 'string',
+	number: 'number',
+	// A switch would be written as false by opening the node; a list can be left blank.
+	boolean: 'options',
+	date: 'dateTime',
+	dateTime: 'dateTime',
+	choice: 'options',
+	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
+	list: 'string',
+	json: 'string',
+};
+
+const trueOrFalse = [
+	{ name: 'True', value: true },
+	{ name: 'False', value: false },
+];
+
+/** Values of a list that its label names; more would not be read. */
+const mostNamed = 8;
+
+/**
+ * A field as n8n's resource mapper shows it.
+ *
+ * @param options the values to choose from, where there is a list of them
+ */
+export function mapperField(
+	field: Field,
+	options: INodePropertyOptions[] | undefined,
+	match: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch'> = { defaultMatch: false },
+): ResourceMapperField {
+	const { name, kind, required } = field;
+	const chosen = kind === 'boolean' ? trueOrFalse : options;
+	const mapped: ResourceMapperField = {
+		id: name,
+		displayName: chosen ? field.label : labelOf(field),
+		type: chosen ? 'options' : types[kind],
+		required,
+		display: true,
+		canBeUsedToMatch: false,
+		...match,
+	};
+	return chosen ? { ...mapped, options: chosen } : mapped;
+}
+
+/** The values a field names itself. */
+export function choicesOf({ choices }: Field): INodePropertyOptions[] | undefined {
+	return choices?.map(({ label, value }) => ({ name: label, value }));
+}
+
+/**
+ * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
+ * says what to write.
+ */
+function labelOf({ label, kind, reference, choices = [] }: Field): string {
+	if (kind === 'json') return `${label} (JSON)`;
+	if (kind !== 'list') return reference === undefined ? label : `${label} (ID)`;
+	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
+	if (named.length === 0) return `${label} (Comma-Separated)`;
+	return `${label} (Comma-Separated: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''})`;
+}

@@ -1,0 +1,56 @@
+import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import type { Field } from '../api/fields';
+import { pages } from '../api/pages';
+import { listItem } from './searchRecords';
+
+/** A list a person can still choose from. */
+const longestList = 100;
+
+/** The records a field refers to, by the field's name; absent where they are too many for a list. */
+export type References = Map<string, INodePropertyOptions[]>;
+
+/**
+ * What fields that hold ids of other records can hold, where those are few. Each kind of record is
+ * asked for once, all at the same time; one that cannot be had leaves its fields to be filled in by
+ * id.
+ */
+export async function referencesOf(api: Connection, fields: Field[]): Promise<References> {
+	const resources = [...new Set(fields.flatMap(({ reference = [] }) => reference))];
+	const read = await Promise.all(
+		resources.map(async (resource) => [resource, await fewRecords(api, resource)] as const),
+	);
+	const records = new Map(read);
+	const references: References = new Map();
+	for (const { name, reference, part } of fields) {
+		const few = reference === undefined ? undefined : records.get(reference);
+		const options = few?.flatMap((record) => optionsOf(record, part)) ?? [];
+		if (options.length > 0 && options.length <= longestList) references.set(name, options);
+	}
+	return references;
+}
+
+async function fewRecords(api: Connection, resource: string): Promise<IDataObject[] | undefined> {
+	try {
+		const list = (await api.describe(`/${resource}`))?.list;
+		if (!list) return undefined;
+		const walk = { path: `/v1/${resource}`, list, query: {}, limit: longestList };
+		const { value: page } = await pages(api.send, walk).next();
+		return page?.next === undefined ? page?.records : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** @param part the member of the record whose items are meant, such as a pipeline's `stages` */
+function optionsOf(record: IDataObject, part: string | undefined): INodePropertyOptions[] {
+	const option = (one: IDataObject, prefix = ''): INodePropertyOptions => {
+		const { name, value } = listItem(one);
+		return { name: prefix + name, value };
+	};
+	if (part === undefined) return [option(record)];
+	const items = record[part];
+	if (!Array.isArray(items)) return [];
+	return (items as IDataObject[]).map((item) => option(item, `${listItem(record).name} – `));
+}

@@ -1,0 +1,77 @@
+import { grantTypes } from '../oauth/tokens.ts';
+import { form, oauthTag, text } from './oauth-parts.ts';
+import { oauthErrors } from './oauth-responses.ts';
+import { commonHeaders, errors, headerRefs, success } from './responses.ts';
+
+const byClient = [{ clientSecret: [] }, {}];
+
+const inBody = {
+	client_id: text('The client, unless HTTP Basic says it.'),
+	client_secret: text('The secret of a confidential client, unless HTTP Basic says it.'),
+};
+
+/** What a client calls itself (RFC 6749, 7009, 8414). */
+export const tokenPaths = {
+	'/oauth/token': {
+		post: {
+			operationId: 'getToken',
+			tags: [oauthTag.name],
+			summary: 'Get a token',
+			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
+			parameters: [],
+			requestBody: form(
+				{
+					grant_type: text('What is exchanged.', { enum: [...grantTypes.keys()] }),
+					code: text('With authorization_code: the code; good for a minute.'),
+					redirect_uri: text('With authorization_code: the address the code was sent to.'),
+					code_verifier: text('With authorization_code: what the challenge was made from.'),
+					refresh_token: text('With refresh_token: the latest refresh token.'),
+					scope: text('With refresh_token: fewer scopes than the user has allowed.'),
+					...inBody,
+				},
+				['grant_type'],
+				{ grant_type: 'refresh_token', refresh_token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
+			),
+			responses: {
+				200: success('The tokens.', 'Token', 'Cache-Control'),
+				...oauthErrors(400, 401, 405, 413, 429, 500, 503),
+			},
+			security: byClient,
+		},
+	},
+	'/oauth/revoke': {
+		post: {
+			operationId: 'revokeToken',
+			tags: [oauthTag.name],
+			summary: 'Revoke a token',
+			description:
+				'A refresh token takes everything with it that the user has allowed; an access token goes ' +
+				'alone. A token that is not known is as good as revoked.',
+			parameters: [],
+			requestBody: form(
+				{ token: text('Either kind of token.'), token_type_hint: text('Not needed.'), ...inBody },
+				['token'],
+				{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
+			),
+			responses: {
+				200: {
+					description: 'The token is good for nothing any more.',
+					headers: { ...commonHeaders, ...headerRefs('Cache-Control') },
+				},
+				...oauthErrors(400, 401, 405, 413, 429, 500, 503),
+			},
+			security: byClient,
+		},
+	},
+	'/.well-known/oauth-authorization-server': {
+		get: {
+			operationId: 'getAuthorizationServer',
+			tags: [oauthTag.name],
+			summary: 'Get what a client needs to know',
+			description: 'Endpoints, scopes and methods (RFC 8414).',
+			parameters: [],
+			responses: { 200: success('The metadata.', 'AuthorizationServer'), ...errors(405, 500, 503) },
+			security: [],
+		},
+	},
+};

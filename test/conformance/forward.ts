@@ -1,0 +1,43 @@
+import {
+	type IncomingHttpHeaders,
+	type IncomingMessage,
+	request as newRequest,
+	type ServerResponse,
+} from 'node:http';
+
+/** Prism reports what it finds in a header, which may be long. */
+const maxHeaderSize = 1024 * 1024;
+
+/**
+ * Passes a request on, and what is answered back. A connection that breaks there breaks here.
+ *
+ * @param url where to: the path is that of the request
+ * @param headers to send along, or to leave out if undefined
+ */
+export function forward(
+	request: IncomingMessage,
+	response: ServerResponse,
+	url: string,
+	headers: Record<string, string | undefined> = {},
+	see: (answer: IncomingMessage) => void = () => undefined,
+): void {
+	const { method, headers: given } = request;
+	// A connection of its own for each: one that is kept may be closed just when it is used again.
+	const sent = withoutUndefined({ ...given, ...headers, connection: 'close' });
+	const onward = newRequest(
+		url + request.url,
+		{ method, headers: sent, maxHeaderSize, agent: false },
+		(answer) => {
+			see(answer);
+			const { connection: _, 'keep-alive': __, ...answered } = answer.headers;
+			response.writeHead(answer.statusCode!, answered);
+			answer.on('error', () => response.destroy());
+			answer.pipe(response);
+		},
+	);
+	onward.on('error', () => response.destroy());
+	request.pipe(onward);
+}
+
+const withoutUndefined = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+	Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));

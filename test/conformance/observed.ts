@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
+import { forward } from './forward.ts';
+
+/** Pages, whose redirects Prism would follow by itself, and what tests steer the sandbox with. */
+const pages = /^\/(_sandbox|sign-in|sign-out|settings|docs|oauth\/authorize)\b/;
+
+/** One of Prism's findings. */
+interface Finding {
+	location: string[];
+	message: string;
+}
+
+/**
+ * A sandbox for tests. Where Prism runs (see `jest.config.cjs` here) it is called by way of it, and
+ * `close` fails if a request or an answer was not as contract/openapi.json has it.
+ */
+export async function startObserved(options: SandboxOptions): Promise<Sandbox> {
+	const sandbox = await startSandbox(options);
+	const prism = process.env['PRISM_URL'];
+	return prism === undefined ? sandbox : observe(sandbox, prism);
+}
+
+async function observe(sandbox: Sandbox, prism: string): Promise<Sandbox> {
+	const violations = new Set<string>();
+	// While tests have asked for faults, answers are not the service's own.
+	let hasFaults = false;
+
+	const front = createServer((request, response) => {
+		const { method, url = '' } = request;
+		if (url === '/_sandbox/faults') hasFaults = method === 'PUT';
+		if (hasFaults || pages.test(url)) return forward(request, response, sandbox.url);
+		const headers = { 'observed-url': sandbox.url, 'observed-host': request.headers.host };
+		return forward(request, response, prism, headers, (answer) => {
+			for (const { location, message } of unexcused(answer)) {
+				violations.add(`${method} ${url} → ${answer.statusCode}: ${location.join('.')}: ${message}`);
+			}
+		});
+	});
+	// It shares the event loop with tests: one that computes for long would time connections out.
+	front.keepAliveTimeout = 0;
+	front.listen(0, '127.0.0.1');
+	await once(front, 'listening');
+
+	return {
+		...sandbox,
+		url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+		async close() {
+			front.close();
+			front.closeAllConnections();
+			await sandbox.close();
+			if (violations.size === 0) return;
+			throw new Error(`Not as contract/openapi.json has it:\n${[...violations].join('\n')}`);
+		},
+	};
+}
+
+/** A request may be wrong, if the service says so as well, of a batch item by item; an answer never. */
+function unexcused({ statusCode, headers }: IncomingMessage): Finding[] {
+	const findings = JSON.parse(String(headers['sl-violations'] ?? '[]')) as Finding[];
+	const isRefusal = statusCode === 207 || (statusCode! >= 400 && statusCode! < 500);
+	return findings.filter(({ location }) => location[0] !== 'request' || !isRefusal);
+}

@@ -1,0 +1,1 @@
+export { stopPrism as default } from './prism.ts';

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, INode } from 'n8n-workflow';
+import type { Workflow } from '../../demo/n8n-client.ts';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { type ScriptedModel, startModel, type Turn } from './harness/model.ts';
+import { byId, mapped } from './harness/resources.ts';
+import { TRIGGER } from './harness/run-node.ts';
+import { callSandbox } from './harness/sandbox.ts';
+
+const AGENT = 'AI Agent';
+
+describe('In a real n8n, an AI agent', () => {
+	const n8n = theN8n();
+	let model: ScriptedModel | undefined;
+
+	afterEach(async () => await model?.close());
+
+	test('creates a contact and finds it, with the node as its tools', async () => {
+		const email = `${randomUUID()}@example.com`;
+		const answers: unknown[] = [];
+		const toolLike = ({ tools }: Turn, word: string) =>
+			tools.find(({ name }) => name.toLowerCase().includes(word))!;
+		const inputOf = (turn: Turn, word: string, values: IDataObject) => {
+			const tool = toolLike(turn, word);
+			const names = Object.keys(tool.parameters.properties);
+			const input = Object.entries(values).map(([label, value]) => [
+				names.find((name) => name.toLowerCase().includes(label))!,
+				value,
+			]);
+			return { tool: tool.name, input: Object.fromEntries(input) as object };
+		};
+		model = await startModel([
+			(turn) => inputOf(turn, 'add', { email, name: 'Lovelace' }),
+			(turn) => inputOf(turn, 'find', { email }),
+			({ messages }) => {
+				answers.push(...messages.filter(({ role }) => role === 'tool').map(({ content }) => content));
+				return { say: 'Done.' };
+			},
+		]);
+
+		const id = await n8n.createWorkflow(await workflowWith(model.url));
+		const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+
+		expect({ status, error: data.resultData.error?.message }).toEqual({ status: 'success' });
+		const { body } = await callSandbox('GET', `/v1/contacts?email=${email}`);
+		expect(body.data).toMatchObject([{ email, last_name: 'Lovelace' }]);
+		expect(answers).toHaveLength(2);
+		for (const answer of answers) expect(JSON.stringify(answer)).toContain(body.data[0]!.id);
+		const output = data.resultData.runData[AGENT]?.[0]?.data?.['main']?.[0]?.[0]?.json;
+		expect(output).toMatchObject({ output: 'Done.' });
+	});
+
+	/** Start → AI Agent, with a model, a tool that adds contacts and one that finds them. */
+	async function workflowWith(modelUrl: string): Promise<Workflow> {
+		const crmPlatformApi = {
+			id: await n8n.createCredential(sandboxCredential()),
+			name: 'Sandbox',
+		};
+		const openAiApi = {
+			id: await n8n.createCredential({
+				name: `Model ${randomUUID()}`,
+				type: 'openAiApi',
+				data: { apiKey: 'any', url: modelUrl },
+			}),
+			name: 'Model',
+		};
+		const langchain = '@n8n/n8n-nodes-langchain';
+		const tool = 'n8n-nodes-crm-platform.crmPlatformTool';
+		const nodes: INode[] = [
+			node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node(AGENT, `${langchain}.agent`, 2.2, {
+				promptType: 'define',
+				text: 'Add Ada Lovelace, then find her.',
+			}),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { openAiApi }),
+			node(
+				'Add contacts',
+				tool,
+				1,
+				{
+					resource: 'contact',
+					operation: 'create',
+					fields: mapped({
+						email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}",
+						last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}",
+					}),
+				},
+				{ crmPlatformApi },
+			),
+			node(
+				'Find contacts',
+				tool,
+				1,
+				{
+					resource: 'contact',
+					operation: 'getMany',
+					returnAll: false,
+					limit: 5,
+					filters: mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}" }),
+				},
+				{ crmPlatformApi },
+			),
+		];
+		const to = (type: 'main' | 'ai_languageModel' | 'ai_tool') => ({
+			[type]: [[{ node: AGENT, type, index: 0 }]],
+		});
+		return {
+			name: `Agent ${randomUUID()}`,
+			nodes,
+			connections: {
+				[TRIGGER]: to('main'),
+				Model: to('ai_languageModel'),
+				'Add contacts': to('ai_tool'),
+				'Find contacts': to('ai_tool'),
+			},
+		};
+	}
+});
+
+function node(
+	name: string,
+	type: string,
+	typeVersion: number,
+	parameters: IDataObject,
+	credentials?: INode['credentials'],
+): INode {
+	return {
+		id: randomUUID(),
+		name,
+		type,
+		typeVersion,
+		position: [0, 0],
+		parameters: parameters as INode['parameters'],
+		...(credentials ? { credentials } : {}),
+	};
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { theWorld } from './harness/access.ts';
+import { FLAGS, OUTPUT, TIMEOUT_MS } from './harness/browser.ts';
+
+const { sandboxUrl, apiKey, chromium: executablePath } = theWorld();
+const describeWithChromium = executablePath ? describe : describe.skip;
+
+describeWithChromium('The documentation in a browser', () => {
+	let browser: Browser;
+	let page: Page;
+	/** Every request of the browser, wherever it went. */
+	const requests: string[] = [];
+	const complaints: string[] = [];
+
+	beforeAll(async () => {
+		browser = await chromium.launch({ executablePath: executablePath!, args: FLAGS });
+		page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+		page.setDefaultTimeout(TIMEOUT_MS);
+		page.on('request', (request) => requests.push(request.url()));
+		page.on('pageerror', ({ message }) => complaints.push(message));
+		page.on('console', (message) => {
+			if (message.type() === 'error') complaints.push(message.text());
+		});
+		await page.goto(`${sandboxUrl}/docs#tag/contacts/GET/v1/contacts`);
+	});
+
+	afterEach(async () => {
+		await page.screenshot({ path: join(OUTPUT, `${expect.getState().currentTestName}.png`) });
+	});
+
+	afterAll(async () => {
+		await browser?.close();
+	});
+
+	const operation = () => page.locator('section[id$="GET/v1/contacts"]').first();
+
+	test('shows an operation with its parameters and its schema', async () => {
+		await operation().getByText('include_deleted').first().waitFor();
+		await operation().getByText('Show Schema').click();
+		await operation().getByText('One page of contacts.').first().waitFor();
+	});
+
+	test('has code samples in six languages, and in no other', async () => {
+		await operation().getByRole('button', { name: 'Shell Curl' }).click();
+		await page.getByRole('option').first().waitFor();
+		const offered = (await page.getByRole('listbox').innerText()).split('\n');
+		const samples = ['Go', 'NewRequest', 'JavaScript', 'Fetch', 'PHP', 'cURL'];
+		samples.push('Python', 'Requests', 'Ruby', 'net::http', 'Shell', 'Curl');
+		expect(offered.map((line) => line.trim()).filter(Boolean)).toEqual(samples);
+		await page.keyboard.press('Escape');
+	});
+
+	test('sends a request with an API key, and shows the answer', async () => {
+		await operation().getByRole('button', { name: 'Test Request' }).click();
+		const tester = page.getByRole('dialog');
+		await tester.getByPlaceholder('Token').fill(apiKey);
+		const answered = page.waitForResponse((response) => response.url().includes('/v1/contacts'));
+		await tester.getByRole('button', { name: 'Send', exact: false }).first().click();
+
+		const response = await answered;
+		expect(response.status()).toBe(200);
+		expect((await response.json()).data).toHaveLength(50);
+		await tester.getByText('200 OK').first().waitFor();
+	});
+
+	test('asks the sandbox and no other address, and breaks nowhere', () => {
+		const elsewhere = requests.filter((url) => !/^(data|blob):/.test(url));
+		const hosts = new Set(elsewhere.map((url) => new URL(url).origin));
+		expect([...hosts]).toEqual([sandboxUrl]);
+		expect(complaints).toEqual([]);
+	});
+});

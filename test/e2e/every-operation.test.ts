@@ -1,0 +1,66 @@
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { runChain } from './harness/chain.ts';
+import { lives } from './harness/lives.ts';
+import { callSandbox, createRecord } from './harness/sandbox.ts';
+
+const nowhere = { contactId: '', userId: '', stageId: '', objectKey: '' };
+
+describe('In a real n8n,', () => {
+	const n8n = theN8n();
+	let credentialId: string;
+	let found: typeof nowhere;
+
+	beforeAll(async () => {
+		credentialId = await n8n.createCredential(sandboxCredential());
+		const first = async (path: string) => (await callSandbox('GET', path)).body.data[0]!;
+		const pipeline = await first('/v1/pipelines');
+		const stages = pipeline['stages'] as Array<{ id: string; kind: string }>;
+		const key = `e2e${Date.now()}`;
+		await createRecord('/v1/custom-objects', {
+			key,
+			label_singular: 'Boat',
+			label_plural: 'Boats',
+			primary_field: 'name',
+		});
+		await createRecord('/v1/custom-fields', {
+			resource: `custom-objects/${key}/records`,
+			key: 'name',
+			label: 'Name',
+			type: 'text',
+		});
+		found = {
+			contactId: (await first('/v1/contacts')).id,
+			userId: (await first('/v1/users')).id,
+			stageId: stages.findLast(({ kind }) => kind === 'open')!.id,
+			objectKey: key,
+		};
+	});
+
+	test.each(lives(nowhere).map(({ resource }) => resource))(
+		'a workflow does all that can be done with %s',
+		async (resource) => {
+			const { links, input } = lives(found).find((life) => life.resource === resource)!;
+
+			const { status, outputs, error } = await runChain(n8n, credentialId, links, input);
+
+			expect({ status, error }).toEqual({ status: 'success', error: undefined });
+			for (const [name, items] of Object.entries(outputs)) {
+				expect({ name, items }).toEqual({
+					name,
+					items: expect.arrayContaining([expect.anything()]),
+				});
+			}
+		},
+	);
+});
+
+test('The workflows use every operation the node offers', () => {
+	const used = lives(nowhere).flatMap(({ links }) =>
+		links.map(({ resource, operation }) => `${resource}: ${operation}`),
+	);
+	const offered = resources.flatMap(({ value, operations }) =>
+		operations.map(({ option }) => `${value}: ${String(option.value)}`),
+	);
+	expect([...new Set(used)].sort()).toEqual(offered.sort());
+});

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { N8nClient } from '../../../demo/n8n-client.ts';
+import { TRIGGER } from './run-node.ts';
+
+/** One CRM Platform node of a chain: its name, by which later ones refer to it, and what it does. */
+export interface Link {
+	name: string;
+	resource: string;
+	operation: string;
+	parameters?: IDataObject;
+}
+
+export interface ChainResult {
+	status: string;
+	/** What each node has put out, by its name. */
+	outputs: Record<string, INodeExecutionData[]>;
+	/** What n8n shows when the execution has failed. */
+	error: string | undefined;
+}
+
+/**
+ * Runs a workflow of CRM Platform nodes, one after another.
+ *
+ * @param input what the first of them gets; one empty item if nothing is given
+ */
+export async function runChain(
+	n8n: N8nClient,
+	credentialId: string,
+	links: Link[],
+	input: IDataObject[] = [{}],
+): Promise<ChainResult> {
+	const trigger = node(TRIGGER, 'n8n-nodes-base.manualTrigger', 0, {});
+	const nodes = links.map(({ name, resource, operation, parameters }, place) => ({
+		...node(name, 'n8n-nodes-crm-platform.crmPlatform', place + 1, {
+			resource,
+			operation,
+			...parameters,
+		}),
+		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+	}));
+	const all = [trigger, ...nodes];
+	const connections = Object.fromEntries(
+		all
+			.slice(1)
+			.map((next, place) => [
+				all[place]!.name,
+				{ main: [[{ node: next.name, type: 'main' as const, index: 0 }]] },
+			]),
+	);
+	const pinData = { [TRIGGER]: input.map((json) => ({ json })) };
+	const workflow = { name: `Test ${randomUUID()}`, nodes: all, connections, pinData };
+	const id = await n8n.createWorkflow(workflow);
+	const { status, data } = await n8n.runWorkflow(id, TRIGGER);
+	const { runData, error } = data.resultData;
+	const outputs = Object.fromEntries(
+		links.map(({ name }) => [name, runData[name]?.[0]?.data?.['main']?.[0] ?? []]),
+	);
+	return { status, outputs, error: error && `${error.message}\n${error.description ?? ''}` };
+}
+
+function node(name: string, type: string, place: number, parameters: IDataObject): INode {
+	return {
+		id: randomUUID(),
+		name,
+		type,
+		typeVersion: 1,
+		position: [220 * place, 0],
+		parameters: parameters as INode['parameters'],
+	};
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { type Life, lifeOf, idFrom } from './life.ts';
+import { otherLives } from './other-lives.ts';
+import { byId, mapped } from './resources.ts';
+
+/** One life for each kind of record that has them; together they use every operation it offers. */
+export function lives(found: {
+	contactId: string;
+	userId: string;
+	stageId: string;
+	objectKey: string;
+}): Life[] {
+	const unique = randomUUID();
+	const later = '2099-01-01T10:00:00.000Z';
+	const mail = {
+		channel: 'email',
+		from: 'we@example.com',
+		to: 'you@example.com',
+		subject: 'A',
+		text: 'A',
+	};
+	const links = JSON.stringify([{ resource: 'contacts', id: found.contactId }]);
+	const external = { external_id: unique };
+	return [
+		lifeOf('activity', {
+			values: { type: 'call', occurred_at: later, subject: 'A' },
+			change: { subject: 'B' },
+			match: external,
+			tagged: true,
+		}),
+		lifeOf('company', {
+			values: { name: 'A' },
+			change: { name: 'B' },
+			match: external,
+			tagged: true,
+		}),
+		lifeOf('contact', {
+			values: { last_name: 'A' },
+			change: { last_name: 'B' },
+			match: external,
+			tagged: true,
+		}),
+		lifeOf('customField', {
+			values: { resource: 'deals', label: 'A', type: 'text' },
+			change: { label: 'B' },
+			match: { key: `k${unique.slice(0, 8)}` },
+		}),
+		lifeOf('customObject', {
+			values: { label_singular: 'A', label_plural: 'A', primary_field: 'name' },
+			change: { label_plural: 'B' },
+			match: { key: `o${unique.slice(0, 8)}` },
+		}),
+		lifeOf('customObjectRecord', {
+			values: { custom_fields: '{"name":"A"}' },
+			change: { custom_fields: '{"name":"B"}' },
+			match: external,
+			tagged: true,
+			common: { objectKey: byId(found.objectKey) },
+		}),
+		lifeOf('deal', {
+			values: { title: 'A' },
+			change: { title: 'B' },
+			match: external,
+			tagged: true,
+			between: [
+				{ operation: 'moveToStage', parameters: { fields: mapped({ stage_id: found.stageId }) } },
+				{ operation: 'win' },
+				{ operation: 'reopen' },
+				{ operation: 'lose', parameters: { fields: mapped({ lost_reason: 'Price' }) } },
+			],
+		}),
+		lifeOf('message', {
+			values: { ...mail, scheduled_at: later },
+			change: { scheduled_at: later },
+			match: external,
+			created: 'schedule',
+			between: [
+				{ operation: 'reschedule', parameters: { fields: mapped({ scheduled_at: later }) } },
+				{ operation: 'cancel' },
+				{ operation: 'send', parameters: { fields: mapped(mail) } },
+				{ operation: 'logIncoming', parameters: { fields: mapped(mail) } },
+				{
+					operation: 'schedule',
+					name: 'another',
+					parameters: { fields: mapped({ ...mail, scheduled_at: later }) },
+				},
+				{ operation: 'sendNow', parameters: { recordId: idFrom('another') } },
+			],
+		}),
+		lifeOf('note', {
+			values: { body: 'A', links },
+			change: { body: 'B' },
+			match: external,
+			tagged: true,
+		}),
+		lifeOf('pipeline', {
+			values: {
+				stages: JSON.stringify(['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }))),
+			},
+			change: { currency: 'EUR' },
+			match: { name: unique },
+		}),
+		lifeOf('tag', {
+			values: { color: '#ff0000' },
+			change: { color: '#00ff00' },
+			match: { name: unique },
+		}),
+		lifeOf('task', {
+			values: { title: 'A' },
+			change: { title: 'B' },
+			match: external,
+			tagged: true,
+			between: [{ operation: 'complete' }, { operation: 'reopen' }],
+		}),
+		lifeOf('ticket', {
+			values: { subject: 'A' },
+			change: { subject: 'B' },
+			match: external,
+			tagged: true,
+			between: [
+				{ operation: 'assign', parameters: { fields: mapped({ assignee_id: found.userId }) } },
+				{ operation: 'changeStatus', parameters: { fields: mapped({ status: 'pending' }) } },
+				{ operation: 'solve', parameters: { fields: mapped({}) } },
+				{ operation: 'reopen' },
+				{ operation: 'solve', name: 'solve again', parameters: { fields: mapped({}) } },
+				{ operation: 'close' },
+			],
+		}),
+		lifeOf('user', {
+			values: { first_name: 'A' },
+			change: { first_name: 'B' },
+			match: { email: `${unique}@example.com` },
+			between: [{ operation: 'getCurrent' }],
+		}),
+		...otherLives(),
+	];
+}

@@ -1,0 +1,84 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A tool a model is offered, in the form of OpenAI's chat completions. */
+export interface OfferedTool {
+	name: string;
+	description: string;
+	parameters: { properties: Record<string, { type?: string; description?: string }> };
+}
+
+/** What an agent has said so far, and may do. */
+export interface Turn {
+	tools: OfferedTool[];
+	messages: Array<{ role: string; content: unknown }>;
+}
+
+/** The model's next move: it uses a tool, or has the last word. */
+export type Move = { tool: string; input: object } | { say: string };
+
+/** A model whose replies are scripted, behind OpenAI's interface. */
+export interface ScriptedModel {
+	url: string;
+	/** What it was asked, in order. */
+	turns: Turn[];
+	close(): Promise<void>;
+}
+
+/**
+ * Starts a server that answers chat completions by a script.
+ *
+ * @param script one move for each turn; it may look at what it was offered and told
+ */
+export async function startModel(script: Array<(turn: Turn) => Move>): Promise<ScriptedModel> {
+	const turns: Turn[] = [];
+	const server = createServer((request, response) => {
+		void text(request).then((body) => {
+			const { tools = [], messages } = JSON.parse(body) as {
+				tools?: Array<{ function: OfferedTool }>;
+				messages: Turn['messages'];
+			};
+			const turn = { tools: tools.map((tool) => tool.function), messages };
+			const move = script[turns.length]?.(turn) ?? { say: 'There is nothing left to do.' };
+			turns.push(turn);
+			response.setHeader('content-type', 'application/json');
+			response.end(JSON.stringify(completion(move, turns.length)));
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}/v1`,
+		turns,
+		close: async () => {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+function completion(move: Move, turn: number) {
+	const message =
+		'say' in move
+			? { role: 'assistant', content: move.say }
+			: {
+					role: 'assistant',
+					content: null,
+					tool_calls: [
+						{
+							id: `call_${turn}`,
+							type: 'function',
+							function: { name: move.tool, arguments: JSON.stringify(move.input) },
+						},
+					],
+				};
+	return {
+		id: `chatcmpl-${turn}`,
+		object: 'chat.completion',
+		created: 0,
+		model: 'scripted',
+		choices: [{ index: 0, message, finish_reason: 'say' in move ? 'stop' : 'tool_calls' }],
+		usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+	};
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { type Life, idFrom } from './life.ts';
+import { mapped } from './resources.ts';
+
+/** What is done with all that is no ordinary record. */
+export function otherLives(): Life[] {
+	return [
+		{
+			resource: 'job',
+			// So many that the job cannot be done before it is canceled.
+			input: Array.from({ length: 20_000 }, () => ({ name: randomUUID() })),
+			links: [
+				{
+					name: 'startImport',
+					resource: 'job',
+					operation: 'startImport',
+					parameters: { fields: mapped({ resource: 'tags', operation: 'create' }) },
+				},
+				{
+					name: 'cancel',
+					resource: 'job',
+					operation: 'cancel',
+					parameters: { recordId: idFrom('startImport') },
+				},
+				{
+					name: 'startExport',
+					resource: 'job',
+					operation: 'startExport',
+					parameters: { fields: mapped({ resource: 'contacts' }) },
+				},
+				{
+					name: 'get',
+					resource: 'job',
+					operation: 'get',
+					parameters: { recordId: idFrom('startExport'), simplify: false },
+				},
+				{
+					name: 'getMany',
+					resource: 'job',
+					operation: 'getMany',
+					parameters: { returnAll: false, limit: 1, simplify: false },
+				},
+				{
+					name: 'getResults',
+					resource: 'job',
+					operation: 'getResults',
+					parameters: { recordId: idFrom('startExport'), wait: true },
+				},
+			],
+		},
+		{
+			resource: 'webhook',
+			links: [
+				{
+					name: 'create',
+					resource: 'webhook',
+					operation: 'create',
+					parameters: {
+						fields: mapped({ url: 'http://127.0.0.1:9/hook', events: 'contact.created' }),
+					},
+				},
+				{
+					name: 'get',
+					resource: 'webhook',
+					operation: 'get',
+					parameters: { recordId: idFrom('create'), simplify: false },
+				},
+				{
+					name: 'update',
+					resource: 'webhook',
+					operation: 'update',
+					parameters: { recordId: idFrom('create'), fields: mapped({ description: 'B' }) },
+				},
+				{
+					name: 'getMany',
+					resource: 'webhook',
+					operation: 'getMany',
+					parameters: { returnAll: false, limit: 1, simplify: true },
+				},
+				{
+					name: 'rotateSecret',
+					resource: 'webhook',
+					operation: 'rotateSecret',
+					parameters: { recordId: idFrom('create') },
+				},
+				{
+					name: 'test',
+					resource: 'webhook',
+					operation: 'test',
+					parameters: { recordId: idFrom('create') },
+				},
+				{
+					name: 'recover',
+					resource: 'webhook',
+					operation: 'recover',
+					parameters: {
+						recordId: idFrom('create'),
+						fields: mapped({ since: new Date().toISOString() }),
+					},
+				},
+				{
+					name: 'delete',
+					resource: 'webhook',
+					operation: 'delete',
+					parameters: { recordId: idFrom('create') },
+				},
+			],
+		},
+		{
+			resource: 'event',
+			links: [
+				{
+					name: 'getMany',
+					resource: 'event',
+					operation: 'getMany',
+					parameters: { returnAll: false, limit: 1, simplify: false },
+				},
+				{
+					name: 'get',
+					resource: 'event',
+					operation: 'get',
+					parameters: { recordId: idFrom('getMany'), simplify: false },
+				},
+			],
+		},
+		{ resource: 'account', links: [{ name: 'get', resource: 'account', operation: 'get' }] },
+		{
+			resource: 'apiRequest',
+			links: [
+				{
+					name: 'send',
+					resource: 'apiRequest',
+					operation: 'send',
+					parameters: { method: 'GET', path: '/v1/users/me' },
+				},
+			],
+		},
+	];
+}

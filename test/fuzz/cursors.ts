@@ -1,0 +1,40 @@
+import * as fc from 'fast-check';
+import type { Json } from '../sandbox/in-process.ts';
+import type { Effort, Operation } from './requests.ts';
+import type { Target } from './target.ts';
+import { oddNumber, oddText } from './values.ts';
+
+/**
+ * Sends cursors of the service with other values in them: it does not sign them, and whoever takes
+ * one apart can make any.
+ *
+ * @throws Error if one is not answered as promised
+ */
+export async function fuzzCursors(target: Target, list: Operation, { runs, seed }: Effort) {
+	const { schema } = list.parameters.find(({ name }) => name === 'sort');
+	const forgeries = fc.tuple(
+		fc.constantFrom<string>(...schema.items.enum),
+		fc.array(fc.oneof(oddText, oddNumber), { maxLength: 2 }),
+	);
+	const path = list.path.replace('{key}', 'machines');
+	const property = fc.asyncProperty(forgeries, async ([sort, values]) => {
+		const ask = (query: Array<[string, string]>) =>
+			target.send({
+				method: 'GET',
+				path,
+				query: [['sort', sort], ['limit', '1'], ...query],
+				headers: { Authorization: 'Bearer «key»' },
+				body: undefined,
+			});
+		const { answer } = await ask([]);
+		const { next_cursor: cursor } = JSON.parse(answer.text) as Json;
+		// Of a list of one record there is none.
+		if (cursor === null) return;
+		const content: Json = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+		const after = content.after.map((value: Json, i: number) => values[i] ?? value);
+		const forged = Buffer.from(JSON.stringify({ ...content, after })).toString('base64url');
+		const { broken } = await ask([['cursor', forged]]);
+		if (broken.length > 0) throw new Error(broken.join('; '));
+	});
+	await fc.assert(property, { numRuns: runs, seed });
+}

@@ -1,0 +1,36 @@
+import { fuzzCursors } from './cursors.ts';
+import { oauthDrafts } from './oauth.ts';
+import type { Effort } from './requests.ts';
+import { fuzz, fuzzOperation, operations } from './run.ts';
+import { openTarget, type Target } from './target.ts';
+
+/** Tests of everything the service can be asked, a fresh sandbox for each kind of record. */
+export function testPromises(effort: Effort): void {
+	const kindOf = (path: string) => path.split('/').slice(0, 3).join('/');
+	const kinds = new Set(operations.map(({ path }) => kindOf(path)));
+
+	describe.each([...kinds, '/oauth'])('%s', (kind) => {
+		let target: Target;
+		beforeAll(async () => {
+			target = await openTarget();
+		});
+		afterAll(() => target.close());
+
+		const own = operations.filter(({ path }) => kindOf(path) === kind);
+		for (const operation of own) {
+			test(`${operation.name} keeps its promises, whatever it is sent`, async () => {
+				await fuzzOperation(target, operation, effort);
+			}, 600_000);
+		}
+		for (const list of own.filter(({ parameters }) => parameters.some(({ name }) => name === 'sort'))) {
+			test(`${list.name} takes no harm from a forged cursor`, async () => {
+				await fuzzCursors(target, list, effort);
+			}, 600_000);
+		}
+		if (kind === '/oauth') {
+			test('clients are answered as RFC 6749 says, whatever they send', async () => {
+				await fuzz(target, oauthDrafts, { ...effort, runs: 10 * effort.runs });
+			}, 600_000);
+		}
+	});
+}

@@ -1,0 +1,36 @@
+import * as fc from 'fast-check';
+import { openApiDocument } from '../../sandbox/openapi/document.ts';
+import type { Json } from '../sandbox/in-process.ts';
+import { type Draft, drafts, type Effort, type Operation, operationsOf } from './requests.ts';
+import type { Target } from './target.ts';
+
+const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
+
+/** Every operation that the service describes. */
+export const operations = operationsOf(document);
+
+/**
+ * Sends random requests and looks at every answer.
+ *
+ * @throws Error with the smallest request found that is not answered as promised, and the seed
+ * @returns how many answers there were of each status
+ */
+export async function fuzz(
+	target: Target,
+	requests: fc.Arbitrary<Draft>,
+	{ runs, seed }: Effort,
+): Promise<Map<number, number>> {
+	const statuses = new Map<number, number>();
+	const property = fc.asyncProperty(requests, async (draft) => {
+		const { broken, answer } = await target.send(draft);
+		statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+		if (broken.length === 0) return;
+		throw new Error(`${broken.join('; ')}\n${answer.status} ${answer.text.slice(0, 2000)}`);
+	});
+	await fc.assert(property, { numRuns: runs, seed });
+	return statuses;
+}
+
+/** The same for one operation of the service. */
+export const fuzzOperation = (target: Target, operation: Operation, effort: Effort) =>
+	fuzz(target, drafts(document, operation), effort);

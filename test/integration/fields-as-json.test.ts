@@ -1,0 +1,75 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+describe('fields given as JSON', () => {
+	const asJson = (resource: string, operation: string, json: unknown, more: IDataObject = {}) => ({
+		resource,
+		operation,
+		fieldsMode: 'json',
+		fieldsJson: json as string,
+		...more,
+	});
+
+	test('are written like mapped ones: nested as given, and typed', async () => {
+		const json = JSON.stringify({
+			last_name: 'Json',
+			address: { city: 'Madrid' },
+			'address.country': 'ES',
+			custom_fields: { renewal_date: '2026-03-01T00:00:00.000Z', nps_score: '9', interests: 'events,training' },
+		});
+		const { items, hints } = await run({
+			credential: sandbox.credential,
+			parameters: asJson('contact', 'create', json),
+		});
+		expect(hints).toEqual([]);
+		expect(items[0]?.json).toMatchObject({
+			last_name: 'Json',
+			address: { city: 'Madrid', country: 'ES' },
+			custom_fields: { renewal_date: '2026-03-01', nps_score: 9, interests: ['events', 'training'] },
+		});
+	});
+
+	test('may be an object an expression gives, as an AI agent does', async () => {
+		const { items } = await run({
+			credential: sandbox.credential,
+			parameters: asJson('contact', 'create', '={{ $json.body }}'),
+			items: [{ body: { last_name: 'First' } }, { body: '{"last_name":"Second"}' }],
+		});
+		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
+	});
+
+	test('that the service does not have are not sent, and the user is told', async () => {
+		const { items, hints } = await run({
+			credential: sandbox.credential,
+			parameters: asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'),
+		});
+		expect(items[0]?.json).toMatchObject({ last_name: 'X' });
+		expect(hints.join()).toContain('shoe_size');
+		expect(hints.join()).toContain('custom_fields.gone');
+	});
+
+	test('clear with null, and leave what they do not name', async () => {
+		const { body } = await sandbox.call('POST', '/v1/contacts', {
+			last_name: 'Keep',
+			job_title: 'Gone',
+			address: { city: 'Madrid' },
+		});
+		const recordId = { __rl: true, mode: 'id', value: body.id as string };
+		const { items } = await run({
+			credential: sandbox.credential,
+			parameters: asJson('contact', 'update', '{"job_title":null,"address":null}', { recordId }),
+		});
+		expect(items[0]?.json).toMatchObject({ last_name: 'Keep', job_title: null });
+		expect(items[0]?.json.address).toBeNull();
+	});
+
+	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused where they are %p', async (json) => {
+		const parameters = asJson('contact', 'create', json);
+		const error = await failure({ credential: sandbox.credential, parameters });
+		expect(error.message).toMatch(/JSON: .* is not an object such as/);
+	});
+});

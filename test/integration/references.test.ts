@@ -1,0 +1,94 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { getFields, getFilters, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { picker } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 130 });
+const setup = (resource = 'contact', operation = 'create') => ({
+	credential: sandbox.credential,
+	parameters: { resource, operation },
+});
+const byId = <T extends { id: string }>(fields: T[]) =>
+	Object.fromEntries(fields.map((field) => [field.id, field]));
+
+describe('fields that refer to other records', () => {
+	const records = async (path: string) =>
+		(await sandbox.call('GET', `/v1/${path}?limit=500`)).body.data as IDataObject[];
+
+	test('are lists where the records are few', async () => {
+		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
+		const users = await records('users');
+		const options = fields.owner_id?.options ?? [];
+		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'options' });
+		expect(options.map(({ value }) => value).sort()).toEqual(users.map(({ id }) => id).sort());
+		expect(options[0]?.name).not.toBe(options[0]?.value);
+	});
+
+	test('take an id where the records are many', async () => {
+		const fields = byId((await picker(getFields, setup('ticket', 'create'))).fields);
+		expect(fields.contact_id).toMatchObject({ displayName: 'Contact (ID)', type: 'string' });
+		expect(fields.contact_id?.options).toBeUndefined();
+	});
+
+	test('take an id where the records cannot be had', async () => {
+		await sandbox.faults({ path: '/v1/users', status: 403 });
+		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
+		expect(fields.owner_id).toMatchObject({ displayName: 'Owner (ID)', type: 'string' });
+		expect(fields.company_id?.options?.length).toBeGreaterThan(0);
+	});
+
+	test('offer the stages of every pipeline, by its name', async () => {
+		const [pipeline] = await records('pipelines');
+		const [stage] = pipeline?.stages as IDataObject[];
+		const option = {
+			name: `${String(pipeline?.name)} – ${String(stage?.name)}`,
+			value: stage?.id,
+		};
+		const fields = byId((await picker(getFields, setup('deal', 'create'))).fields);
+		expect(fields.stage_id?.options).toContainEqual(option);
+		const filters = byId((await picker(getFilters, setup('deal', 'getMany'))).fields);
+		expect(filters.stage_id?.options).toContainEqual(option);
+	});
+
+	test('are asked for once', async () => {
+		await picker(getFields, setup('deal', 'create'));
+		const asked = (await sandbox.requests()).map(({ path }) => path);
+		expect(new Set(asked).size).toBe(asked.length);
+	});
+});
+
+describe('custom fields', () => {
+	test('that are unique can be matched on', async () => {
+		const { fields } = await picker(getFields, setup('contact', 'upsert'));
+		const matchable = fields.filter(({ canBeUsedToMatch }) => canBeUsedToMatch).map(({ id }) => id);
+		expect(matchable).toContain('custom_fields.customer_number');
+		expect(matchable).not.toContain('custom_fields.vip');
+		const names = await picker(getMatchFields, setup('contact', 'upsert'));
+		expect(names.map(({ value }) => value)).toEqual(expect.arrayContaining(matchable));
+		expect(names).toContainEqual({ name: 'Customer Number', value: 'custom_fields.customer_number' });
+	});
+
+	test('are filters, with comparisons where values have an order', async () => {
+		const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
+		expect(filters['custom_fields.contract_tier']).toMatchObject({
+			type: 'options',
+			options: expect.arrayContaining([{ name: 'Gold', value: 'gold' }]),
+		});
+		expect(filters['custom_fields.nps_score[gte]']).toMatchObject({
+			displayName: 'NPS Score (At Least)',
+			type: 'number',
+		});
+		expect(filters['custom_fields.customer_number[gte]']).toBeUndefined();
+	});
+
+	test('of a custom object are those of the object that was picked', async () => {
+		const [object] = (await sandbox.call('GET', '/v1/custom-objects')).body.data as IDataObject[];
+		const parameters = {
+			...setup('customObjectRecord', 'create').parameters,
+			objectKey: { __rl: true, mode: 'list', value: object?.key as string },
+		};
+		const { fields } = await picker(getFields, { ...setup(), parameters });
+		expect(fields.map(({ id }) => id)).toContain(`custom_fields.${String(object?.primary_field)}`);
+	});
+});

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json } from './in-process.ts';
+import { startKillable } from './killable.ts';
+
+const writers = 8;
+const rounds = 10;
+const batchSize = 3;
+/** In the middle of the work, each time that so many requests have been answered. */
+const killedAfter = [60, 130];
+
+test('what was acknowledged is there once, though the process is killed and clients retry', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const sandbox = startKillable(join(folder, 'sandbox.db'));
+	const acknowledged: Json[] = [];
+	let answers = 0;
+	const kills: Array<Promise<void>> = [];
+
+	const write = async (method: string, path: string, body: unknown, key: string, expected: number) => {
+		const answer = await sandbox.send(method, path, body, key);
+		expect(answer).toMatchObject({ status: expected });
+		answers += 1;
+		// The other writers are in the midst of their requests.
+		if (killedAfter.includes(answers)) kills.push(sandbox.kill());
+		return answer.body;
+	};
+
+	/** Names need not be unique, so that the service itself would not notice a second one. */
+	const work = async (writer: number) => {
+		for (let round = 0; round < rounds; round++) {
+			const name = `${writer}.${round}`;
+			const made = await write('POST', '/v1/contacts', { last_name: name }, `create ${name}`, 201);
+			const change = { job_title: name };
+			acknowledged.push(
+				await write('PATCH', `/v1/contacts/${made.id}`, change, `update ${name}`, 200),
+			);
+			const items = Array.from({ length: batchSize }, (_, i) => ({ last_name: `${name}.${i}` }));
+			const batch = await write('POST', '/v1/contacts/batch/create', { items }, `batch ${name}`, 207);
+			acknowledged.push(...batch.results.map(({ data }: Json) => data));
+		}
+	};
+
+	await Promise.all(Array.from({ length: writers }, (_, writer) => work(writer)));
+	await Promise.all(kills);
+	const { body } = await sandbox.send('GET', '/v1/contacts?limit=500&sort=id', undefined);
+	await sandbox.close();
+	rmSync(folder, { recursive: true });
+
+	expect(kills).toHaveLength(killedAfter.length);
+	expect(acknowledged).toHaveLength(writers * rounds * (1 + batchSize));
+	const byId = (a: Json, b: Json) => (a.id < b.id ? -1 : 1);
+	expect(body.data).toEqual(acknowledged.sort(byId));
+});

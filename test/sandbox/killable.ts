@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Json } from './in-process.ts';
+
+const main = join(__dirname, '../../sandbox/main.ts');
+
+/** A sandbox in a process of its own, on a database that outlives it. */
+export interface Killable {
+	/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
+	kill(): Promise<void>;
+	/** Sends a request until it is answered, however often the process is killed meanwhile. */
+	send(method: string, path: string, body: unknown, key?: string): Promise<{ status: number; body: Json }>;
+	close(): Promise<void>;
+}
+
+/** @param db the file of the database */
+export function startKillable(db: string): Killable {
+	let current = start(db);
+
+	return {
+		async kill() {
+			const { child } = await current;
+			child.kill('SIGKILL');
+			current = once(child, 'exit').then(() => start(db));
+			await current;
+		},
+		async send(method, path, body, key) {
+			for (;;) {
+				const { url, child } = await current;
+				try {
+					const response = await fetch(url + path, {
+						method,
+						headers: {
+							Authorization: 'Bearer KEY',
+							'Content-Type': 'application/json',
+							...(key !== undefined && { 'Idempotency-Key': key }),
+						},
+						...(body !== undefined && { body: JSON.stringify(body) }),
+					});
+					return { status: response.status, body: await response.json() };
+				} catch {
+					// Refused or cut off: only a process that ends does that.
+					if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+				}
+			}
+		},
+		async close() {
+			const { child } = await current;
+			child.kill('SIGTERM');
+			await once(child, 'exit');
+		},
+	};
+}
+
+async function start(db: string): Promise<{ child: ChildProcess; url: string }> {
+	const args = `--port 0 --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
+	const child = spawn(process.execPath, [main, ...args.split(' ')], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	const [line] = (await once(child.stdout, 'data')) as [Buffer];
+	return { child, url: /http:\S+/.exec(line.toString())![0] };
+}

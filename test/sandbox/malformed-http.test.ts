@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { brokenPromises } from '../fuzz/promises.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await startSandbox({ contacts: 0, apiKey: 'KEY' });
+});
+afterAll(() => sandbox.close());
+
+/** Sends bytes as they are, ends, and reads what comes until the connection closes. */
+async function sendBytes(bytes: string) {
+	const socket = connect(Number(new URL(sandbox.url).port), '127.0.0.1');
+	let text = '';
+	socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+	socket.end(bytes, 'latin1');
+	await once(socket, 'close');
+	const [head = '', body = ''] = text.split('\r\n\r\n');
+	const [status = '', ...lines] = head.split('\r\n');
+	const headers = lines.map((line) => line.split(': ') as [string, string]);
+	return { status: Number(status.split(' ')[1]), headers: new Headers(headers), text: body };
+}
+
+const known = 'Host: x\r\nConnection: close\r\nAuthorization: Bearer KEY\r\n';
+const get = (path: string, headers = known) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+const post = (headers: string, body: string) =>
+	`POST /v1/contacts HTTP/1.1\r\n${known}Content-Type: application/json\r\n${headers}\r\n${body}`;
+const tooLong = 'x'.repeat(20_000);
+
+test.each([
+	['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
+	['an unknown method', `BREW / HTTP/1.1\r\n${known}\r\n`, 400, 'malformed_request'],
+	['a missing host', get('/', 'Connection: close\r\n'), 400, 'malformed_request'],
+	['a host that is none', get('/', 'Host: a b\r\nConnection: close\r\n'), 400, 'malformed_request'],
+	['an address that is none', get('http://['), 400, 'malformed_request'],
+	['a broken header', get('/', `${known}a b\r\n`), 400, 'malformed_request'],
+	['two lengths', post('Content-Length: 1\r\nContent-Length: 2\r\n', '{}'), 400, 'malformed_request'],
+	['a negative length', post('Content-Length: -1\r\n', '{}'), 400, 'malformed_request'],
+	['a body cut off', post('Content-Length: 99\r\n', '{"a"'), 400, 'malformed_request'],
+	['broken chunks', post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}'), 400, 'malformed_request'],
+	['a long address', get(`/${tooLong}`), 431, 'headers_too_large'],
+	['a long header', get('/', `${known}A: ${tooLong}\r\n`), 431, 'headers_too_large'],
+	['an expectation', post('Expect: magic\r\nContent-Length: 2\r\n', '{}'), 422, 'validation_failed'],
+	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${known}\r\n`, 405, 'method_not_allowed'],
+	['an upgrade', get('/nothing', `${known}Upgrade: websocket\r\n`), 404, 'not_found'],
+])('%s is refused in the same words as everything else', async (_, bytes, status, code) => {
+	const answer = await sendBytes(bytes);
+	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
+	expect(brokenPromises('GET', '/', answer)).toEqual([]);
+});

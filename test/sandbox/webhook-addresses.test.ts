@@ -1,0 +1,85 @@
+import ipaddr from 'ipaddr.js';
+import dns from 'node:dns/promises';
+import { publicAddress } from '../../sandbox/webhooks/addresses.ts';
+import { post } from '../../sandbox/webhooks/post.ts';
+import { startReceiver } from './receiver.ts';
+import { hasTried, startWebhookSandbox } from './webhook-client.ts';
+
+afterEach(() => jest.restoreAllMocks());
+
+const resolveTo = (...addresses: string[]) =>
+	jest
+		.spyOn(dns, 'lookup')
+		.mockImplementation((async () =>
+			addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))) as never);
+
+test.each([
+	'127.0.0.1',
+	'localhost',
+	'[::1]',
+	'[::ffff:127.0.0.1]',
+	'[::ffff:7f00:1]',
+	'0.0.0.0',
+	'10.1.2.3',
+	'172.16.0.1',
+	'192.168.1.1',
+	'100.64.0.1',
+	'169.254.169.254',
+	'224.0.0.1',
+	'255.255.255.255',
+	'[fe80::1]',
+	'[fd00::1]',
+	'[64:ff9b::7f00:1]',
+])('%s is not public', async (host) => {
+	await expect(publicAddress(host)).rejects.toThrow('which is not a public address');
+});
+
+test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(
+	'%s is this machine, however it is written',
+	async (url) => {
+		const { error } = await post(url, '{}', {}, false, new AbortController().signal);
+		expect(error).toBe('127.0.0.1 is at 127.0.0.1, which is not a public address.');
+	},
+);
+
+test('every address of a name has to be public', async () => {
+	resolveTo('93.184.215.14', '10.0.0.1');
+	await expect(publicAddress('x.example')).rejects.toThrow('x.example is at 10.0.0.1');
+	resolveTo('93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c');
+	await expect(publicAddress('x.example')).resolves.toEqual({ address: '93.184.215.14', family: 4 });
+});
+
+test('a name that is not known is named', async () => {
+	await expect(publicAddress('nowhere.invalid')).rejects.toThrow(
+		'The host nowhere.invalid is not known.',
+	);
+});
+
+test('the sandbox delivers to no address inside, unless it was started so', async () => {
+	const sandbox = await startWebhookSandbox({ allowPrivateWebhooks: false });
+	const { receiver, happen, deliveries } = sandbox;
+	const { port } = new URL(receiver.url);
+	const urls = [receiver.url, `http://localhost:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`];
+	for (const url of urls) {
+		const { body } = await sandbox.post('/v1/webhooks', { url, events: ['contact.created'] });
+		await happen();
+		const [delivery] = await deliveries(body.id, hasTried(1));
+		expect(delivery.attempts[0].error).toContain('which is not a public address.');
+	}
+	expect(receiver.received).toEqual([]);
+	await sandbox.close();
+});
+
+test('what was vetted is what is connected to: the name is asked for once', async () => {
+	const receiver = await startReceiver();
+	const { port } = new URL(receiver.url);
+	// Nobody else knows the name, so that asking again would find nothing.
+	const lookup = resolveTo('127.0.0.1');
+	jest.spyOn(ipaddr, 'process').mockReturnValue(ipaddr.parse('93.184.215.14'));
+	const signal = new AbortController().signal;
+	const outcome = await post(`http://nowhere.invalid:${port}/`, '{}', {}, false, signal);
+	expect(outcome).toEqual({ status: 204, error: null, retryAfter: null });
+	expect(lookup).toHaveBeenCalledTimes(1);
+	expect(receiver.received).toHaveLength(1);
+	await receiver.close();
+});

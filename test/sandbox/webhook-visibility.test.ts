@@ -1,0 +1,111 @@
+import { demoMembers } from '../../sandbox/seed/members.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './connection.ts';
+import type { Json } from './in-process.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
+const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:write events:read';
+
+let sandbox: OAuthSandbox;
+let receiver: Receiver;
+let asSales: (method: string, path: string, body?: Json) => Promise<Json>;
+let asAccount: typeof asSales;
+
+beforeAll(async () => {
+	sandbox = await startOAuthSandbox({ allowPrivateWebhooks: true });
+	const { accessToken } = await sandbox.connect(await sandbox.register(), 'member', scopes);
+	asSales = (...call) => sandbox.call(accessToken, ...call);
+	asAccount = (...call) => sandbox.call(sandbox.apiKey, ...call);
+});
+beforeEach(async () => void (receiver = await startReceiver()));
+afterEach(() => receiver.close());
+afterAll(() => sandbox.close());
+
+const contactOf = async (owner_id: string | null, last_name: string): Promise<Json> =>
+	(await asAccount('POST', '/v1/contacts', { owner_id, last_name })).body;
+const subscribe = async (call: typeof asSales, events: string[]): Promise<Json> =>
+	(await call('POST', '/v1/webhooks', { url: receiver.url, events })).body;
+const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
+
+test('the subscription of a user gets only events of records that they may see', async () => {
+	const { body: before } = await asAccount('GET', '/v1/events');
+	const { id } = await subscribe(asSales, ['contact.*']);
+	const foreign = await contactOf(admin, 'foreign');
+	await contactOf(null, 'free');
+	await contactOf(sales, 'own');
+	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: sales });
+	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
+	await contactOf(sales, 'last');
+	const events = await receiver.events(4);
+	expect(names(events)).toEqual(['free', 'own', 'foreign', 'last']);
+	const told = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
+	expect([names(told.body.data), told.body.total]).toEqual([names(events), 4]);
+	await asSales('DELETE', `/v1/webhooks/${id}`);
+	const { body: next } = await asSales('POST', '/v1/webhooks', {
+		url: receiver.url,
+		events: ['contact.updated'],
+	});
+	const since = before.data.at(-1)?.timestamp ?? '2026-01-01T00:00:00.000Z';
+	const { body } = await asSales('POST', `/v1/webhooks/${next.id}/recover`, { since });
+	expect(body).toEqual({ recovered: 1 });
+	expect(names(await receiver.events(5)).filter((name) => name === 'foreign')).toHaveLength(2);
+	await asSales('DELETE', `/v1/webhooks/${next.id}`);
+});
+
+test('an event of a record that a user may not see is not there', async () => {
+	const { id } = await contactOf(admin, 'foreign');
+	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');
+	const event = body.data.find(({ data }: Json) => data.object.id === id);
+	expect((await asSales('GET', `/v1/events/${event.id}`)).status).toBe(404);
+	expect((await asAccount('GET', `/v1/events/${event.id}`)).status).toBe(200);
+});
+
+test('the subscriptions of others are not there, whatever is done with them', async () => {
+	const foreign = await subscribe(asAccount, ['company.*']);
+	const own = await subscribe(asSales, ['contact.*']);
+	const list = await asSales('GET', '/v1/webhooks');
+	expect(list.body).toMatchObject({ total: 1, data: [{ id: own.id }] });
+	const path = `/v1/webhooks/${foreign.id}`;
+	for (const [method, suffix, body] of [
+		['GET', ''],
+		['PATCH', '', { url: 'https://x.example' }],
+		['DELETE', ''],
+		['GET', '/deliveries'],
+		['POST', '/rotate-secret'],
+		['POST', '/test'],
+		['POST', '/recover', { since: '2026-01-01T00:00:00.000Z' }],
+	] as const) {
+		expect((await asSales(method, path + suffix, body)).status).toBe(404);
+	}
+	const { body } = await asSales('GET', '/v1/events?type=webhook.created');
+	expect(body.data.map(({ data }: Json) => data.object.id)).not.toContain(foreign.id);
+	expect((await asAccount('GET', path)).body).toMatchObject({ version: 1, url: receiver.url });
+	for (const { id } of [foreign, own]) await asAccount('DELETE', `/v1/webhooks/${id}`);
+});
+
+test('a token subscribes only to what it may read, and reads only events of that', async () => {
+	for (const event of ['company.created', '*']) {
+		const { status, body } = await asSales('POST', '/v1/webhooks', {
+			url: receiver.url,
+			events: ['contact.created', event],
+		});
+		expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', 'companies:read']);
+	}
+	const own = await subscribe(asSales, ['contact.*']);
+	const changed = await asSales('PATCH', `/v1/webhooks/${own.id}`, { events: ['company.*'] });
+	expect(changed.status).toBe(403);
+	expect((await asAccount('GET', `/v1/webhooks/${own.id}`)).body.events).toEqual(['contact.*']);
+	await asAccount('POST', '/v1/companies', { name: 'x' });
+	expect((await asSales('GET', '/v1/events?type=company.*')).body.total).toBe(0);
+	expect((await asAccount('GET', '/v1/events?type=company.*')).body.total).toBe(1);
+	await asAccount('DELETE', `/v1/webhooks/${own.id}`);
+});
+
+test('without the scope for events or webhooks, neither is reached', async () => {
+	const client = await sandbox.register();
+	const { accessToken } = await sandbox.connect(client, 'member', 'contacts:read');
+	for (const path of ['/v1/events', '/v1/webhooks']) {
+		const { status, body } = await sandbox.call(accessToken, 'GET', path);
+		expect([status, body.code]).toEqual([403, 'insufficient_scope']);
+	}
+});

@@ -1,0 +1,81 @@
+/** As much of a JSON Schema as n8n shows of a node's output before it has run. */
+export interface OutputSchema {
+	type: string;
+	properties?: Record<string, OutputSchema>;
+	items?: OutputSchema;
+}
+
+/** A kind of record of the node, as far as it matters here. */
+export interface Menu {
+	value: string;
+	path: string;
+	operations: Array<{ option: { value: unknown }; output?: OutputSchema | null }>;
+}
+
+/** A file n8n looks for beside the node, and what is in it. */
+export interface Preview {
+	/** From the node's folder on. */
+	file: string;
+	schema: OutputSchema;
+}
+
+interface Schema {
+	$ref?: string;
+	type?: string | string[];
+	properties?: Record<string, Schema>;
+	items?: Schema;
+	anyOf?: Schema[];
+}
+
+export interface Contract {
+	paths: Record<string, { get?: { responses: Record<string, unknown> } }>;
+	components: { schemas: Record<string, Schema> };
+}
+
+/** Deeper parts of a record are shown as they are, without what is in them. */
+const deepest = 3;
+
+/**
+ * The output previews of every operation: the record the contract describes, unless the operation
+ * says otherwise.
+ */
+export function outputSchemas(contract: Contract, resources: Menu[]): Preview[] {
+	return resources.flatMap(({ value, path, operations }) => {
+		const record = recordAt(contract, path);
+		return operations.flatMap(({ option, output }) => {
+			const schema = output === undefined ? record : output;
+			const file = `__schema__/v1.0.0/${value}/${String(option.value)}.json`;
+			return schema ? [{ file, schema }] : [];
+		});
+	});
+}
+
+/** What one record at a path looks like; undefined where the contract shows none. */
+function recordAt(contract: Contract, path: string): OutputSchema | undefined {
+	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}');
+	const wanted = [`/v1${path}/{id}`, `/v1${path}`].map(shape);
+	const keys = Object.keys(contract.paths);
+	const found = wanted.map((one) => keys.find((key) => shape(key) === one)).find(Boolean);
+	const answer = contract.paths[found ?? '']?.get?.responses['200'] as
+		| { content?: Record<string, { schema?: Schema }> }
+		| undefined;
+	const schema = answer?.content?.['application/json']?.schema;
+	return schema && shown(contract, schema, 0);
+}
+
+function shown(contract: Contract, schema: Schema, depth: number): OutputSchema {
+	const own = schema.$ref ? contract.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+	const given = own.anyOf?.find(({ type }) => type !== 'null');
+	if (given) return shown(contract, given, depth);
+	const [type = 'string'] = [own.type ?? []].flat().filter((one) => one !== 'null');
+	const result: OutputSchema = { type };
+	if (depth === deepest) return result;
+	if (own.items) result.items = shown(contract, own.items, depth + 1);
+	if (own.properties) {
+		const parts = Object.entries(own.properties);
+		result.properties = Object.fromEntries(
+			parts.map(([name, part]) => [name, shown(contract, part, depth + 1)]),
+		);
+	}
+	return result;
+}
