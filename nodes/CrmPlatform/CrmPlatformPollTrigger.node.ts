@@ -8,6 +8,7 @@ import {
 
 import { getOwners, getPipelines, getStages } from './pickers/eventFilters';
 import { getEvents } from './pickers/getEvents';
+import { testCredential } from './pickers/testCredential';
 import { eventProperties } from './trigger/eventProperties';
 import { poll } from './trigger/poll';
 import { pollProperties } from './trigger/pollProperties';
@@ -29,11 +30,14 @@ export class CrmPlatformPollTrigger implements INodeType {
 		polling: true,
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'crmPlatformApi', required: true }],
+		credentials: [{ name: 'crmPlatformApi', required: true, testedBy: 'testCredential' }],
 		properties: [...eventProperties, ...pollProperties],
 	};
 
-	methods = { loadOptions: { getEvents, getOwners, getPipelines, getStages } };
+	methods = {
+		credentialTest: { testCredential },
+		loadOptions: { getEvents, getOwners, getPipelines, getStages },
+	};
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		return await poll(this);

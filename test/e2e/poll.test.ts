@@ -15,7 +15,7 @@ async function workflow(trigger: string, parameters: IDataObject = {}): Promise<
 			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 			typeVersion: 1,
 			position: [0, 0],
-			parameters: { events: ['company.created'], ...parameters } as INode['parameters'],
+			parameters: { events: ['company.created'], ...parameters },
 			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 		},
 		{
