@@ -73,3 +73,29 @@ test('In a real n8n a test by hand shows the latest events', async () => {
 	expect(status).toBe('success');
 	expect(idsIn(data).slice(-2)).toEqual(ids);
 });
+
+test('In a real n8n a failed execution tells of events that may be missing, and the rest goes on', async () => {
+	await companies(1);
+	const trigger = await workflow('Trigger');
+	const id = await n8n.createWorkflow(trigger);
+	await n8n.activateWorkflow(id);
+	await n8n.deactivateWorkflow(id);
+	const { body } = await callSandbox('GET', '/v1/events?sort=-sequence&limit=1');
+	const reset = { data: [{ ...body.data[0], sequence: 0 }], next_cursor: null, total: 1 };
+	await callSandbox('PUT', '/_sandbox/faults', [
+		{
+			path: '/v1/events',
+			times: 1,
+			status: 200,
+			contentType: 'application/json',
+			body: JSON.stringify(reset),
+		},
+	]);
+	await n8n.activateWorkflow(id);
+	const [told] = await n8n.executionsOf(id, 1);
+	await callSandbox('PUT', '/_sandbox/faults', []);
+	await n8n.deactivateWorkflow(id);
+
+	expect(told?.status).toBe('error');
+	expect(told?.data.resultData.error?.message).toMatch(/^Events may be missing/);
+});

@@ -58,6 +58,17 @@ describe('only the events that were chosen start the workflow', () => {
 		]);
 	});
 
+	test('and a filter holds from the moment it was changed', async () => {
+		const active = await activated({ filters: { owners: ['usr_none'] } });
+		await contacts(1);
+		await active.poll();
+		active.setup.parameters = {};
+		await active.activate();
+		const ids = await contacts(1);
+		await active.poll();
+		expect(active.ids).toEqual(ids);
+	});
+
 	test('and none at all is a mistake the user is told of', async () => {
 		await expect(activated({ events: [] })).rejects.toThrow('Choose at least one event');
 		await expect(activated({ events: ['contact.exploded'] })).rejects.toThrow('contact.exploded');

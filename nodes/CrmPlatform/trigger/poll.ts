@@ -12,7 +12,7 @@ import { openEventLog, type EventLog } from './eventLog';
 import { readEventChoice, type EventChoice } from './eventProperties';
 import { outputOf } from './output';
 import { readPollChoice, type PollChoice } from './pollProperties';
-import { advanced, isChosen, readFrom, storePosition, storedPosition } from './position';
+import { advanced, isWanted, readFrom, storePosition, storedPosition } from './position';
 import { resume } from './resume';
 
 /** One poll: what it works with. */
@@ -22,6 +22,8 @@ interface Poll {
 	log: EventLog;
 	choice: EventChoice & PollChoice;
 	clock: Clock;
+	/** When it began (Unix epoch ms). */
+	begun: number;
 }
 
 type Items = INodeExecutionData[][];
@@ -35,10 +37,11 @@ type Items = INodeExecutionData[][];
  * @throws NodeApiError or NodeOperationError in the user's words
  */
 export async function poll(n8n: IPollFunctions, clock = systemClock): Promise<Items | null> {
+	const begun = clock.now();
 	try {
 		const choice = { ...readEventChoice(n8n), ...readPollChoice(n8n) };
 		const api = await connect(n8n, clock);
-		const work = { n8n, api, log: await openEventLog(api), choice, clock };
+		const work = { n8n, api, log: await openEventLog(api), choice, clock, begun };
 		if (n8n.getMode() === 'manual') return await latest(work);
 		return await oneAtATime(n8n, async () => await readOn(work));
 	} catch (error) {
@@ -69,22 +72,23 @@ async function oneAtATime(
 /** So many events are looked at in one poll, those that no filter lets through included. */
 const mostRead = 10_000;
 
-async function readOn({ n8n, api, log, choice, clock }: Poll): Promise<Items | null> {
-	const begun = clock.now();
+async function readOn({ n8n, api, log, choice, clock, begun }: Poll): Promise<Items | null> {
 	const budget = pollBudget(n8n);
 	const newest = await log.end('newest');
+	const { events, filter, start, output } = choice;
 	const stored = storedPosition(n8n);
-	const { position, notice } = await resume(log, stored, newest, choice, begun);
+	const wanted = { events, filter };
+	const { position, notice } = await resume(log, stored, newest, wanted, start, begun);
 
 	const items: INodeExecutionData[] = [];
 	const read: Record<string, number> = {};
 	let looked = 0;
 	let upTo = newest?.sequence ?? 0;
-	for await (const event of log.after(readFrom(position), choice.events)) {
+	for await (const event of log.after(readFrom(position), events)) {
 		if (event.id in position.seen) continue;
 		read[event.id] = event.sequence;
-		if (isChosen(position, event) && passes(event, choice.filter)) {
-			items.push({ json: await outputOf(event, choice.output, async () => api) });
+		if (isWanted(position, event)) {
+			items.push({ json: await outputOf(event, output, async () => api) });
 		}
 		looked += 1;
 		const hasTime = clock.now() - begun < budget / 2;
@@ -109,7 +113,7 @@ async function readOn({ n8n, api, log, choice, clock }: Poll): Promise<Items | n
 
 /** Milliseconds this poll may take. */
 function pollBudget(n8n: IPollFunctions): number {
-	// Versions of n8n before 2 do not say; they never give up on a poll.
+	// Older versions of n8n do not say, and never give up on a poll.
 	return n8n.getPollBudgetMs?.() ?? 5 * 60_000;
 }
 
@@ -130,6 +134,7 @@ async function latest({ n8n, api, log, choice }: Poll): Promise<Items> {
 	}
 	if (items.length > 0) return [items];
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events is one you chose', {
-		description: `The trigger works all the same once the workflow is active. To see an event here, do in the CRM what it is to start with, then test again.`,
+		description:
+			'The trigger works all the same once the workflow is active. To see an event here, do in the CRM what it is to start with, then test again.',
 	});
 }

@@ -2,6 +2,14 @@ import type { IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { CrmEvent } from '../api/event';
+import { passes, type EventFilter } from './eventFilter';
+
+/** Which events the user chose. */
+export interface Wanted {
+	/** Types and patterns. */
+	events: string[];
+	filter: EventFilter;
+}
 
 /** How far the log of events was read. */
 export interface Position {
@@ -9,10 +17,9 @@ export interface Position {
 	account: string;
 	/** Where the user wanted to begin: an instant (RFC 3339), or empty for the first activation. */
 	start: string;
-	/** The types and patterns that the user chose. */
-	events: string[];
-	/** What was chosen before holds for the events up to a sequence. */
-	before?: { events: string[]; upTo: number } | undefined;
+	wanted: Wanted;
+	/** What was wanted before holds for the events up to a sequence. */
+	before?: { wanted: Wanted; upTo: number } | undefined;
 	/** Nothing at or below this sequence is wanted: it was there before the reading began. */
 	floor: number;
 	/** Everything up to this sequence was read. */
@@ -29,11 +36,19 @@ export interface Position {
  */
 export const overlap = 200;
 
+const wanted = z.object({
+	events: z.array(z.string()),
+	filter: z.object({
+		changedFields: z.array(z.string()),
+		equal: z.record(z.array(z.string())),
+	}),
+});
+
 const schema: z.ZodType<Position> = z.object({
 	account: z.string(),
 	start: z.string(),
-	events: z.array(z.string()),
-	before: z.object({ events: z.array(z.string()), upTo: z.number().int() }).optional(),
+	wanted,
+	before: z.object({ wanted, upTo: z.number().int() }).optional(),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	seen: z.record(z.number().int()),
@@ -68,13 +83,16 @@ export function readFrom({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
 }
 
-/** Whether an event was chosen when it happened. */
-export function isChosen({ before }: Position, { type, sequence }: CrmEvent): boolean {
-	if (before === undefined || sequence > before.upTo) return true;
-	return before.events.some((pattern) =>
-		pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern,
-	);
+/** Whether the user wants an event, and wanted it when it happened. */
+export function isWanted({ wanted, before }: Position, event: CrmEvent): boolean {
+	if (!passes(event, wanted.filter)) return false;
+	if (before === undefined || event.sequence > before.upTo) return true;
+	const { events, filter } = before.wanted;
+	return events.some((pattern) => covers(pattern, event.type)) && passes(event, filter);
 }
+
+const covers = (pattern: string, type: string): boolean =>
+	pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 
 /**
  * The position after a reading.

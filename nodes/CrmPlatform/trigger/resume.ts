@@ -1,14 +1,6 @@
 import type { CrmEvent } from '../api/event';
 import type { EventLog } from './eventLog';
-import type { Position } from './position';
-
-/** What the user wants of the log. */
-export interface Wanted {
-	/** Types and patterns. */
-	events: string[];
-	/** The instant to begin at (RFC 3339); from now on if empty. */
-	start: string;
-}
+import type { Position, Wanted } from './position';
 
 export interface Resumed {
 	position: Position;
@@ -25,32 +17,33 @@ const surelyKept = 24 * 60 * 60_000;
  *
  * @param stored where it stopped
  * @param newest the newest event there is
+ * @param start the instant to begin at (RFC 3339); from now on if empty
  * @param now Unix epoch milliseconds
  */
 export async function resume(
 	log: EventLog,
 	stored: Position | undefined,
 	newest: CrmEvent | undefined,
-	{ events, start }: Wanted,
+	wanted: Wanted,
+	start: string,
 	now: number,
 ): Promise<Resumed> {
 	const account = accountOf(newest) ?? stored?.account ?? '';
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const sequence = await beginning(log, start, newest);
 		const at = new Date(now).toISOString();
-		return { position: { account, start, events, floor: sequence, sequence, seen: {}, at } };
+		return { position: { account, start, wanted, floor: sequence, sequence, seen: {}, at } };
 	}
 
-	const position: Position = { ...stored, account, events };
+	const position: Position = { ...stored, account, wanted };
 	if (newest && newest.sequence < stored.sequence) {
 		return {
 			position: { ...position, floor: newest.sequence, sequence: newest.sequence, seen: {} },
 			notice: `Events may be missing: the service’s log ends before the place this trigger had reached on ${stored.at}, as if the service had been reset, or the credential saw less than before. The trigger goes on with what happens from now on.`,
 		};
 	}
-	if (events.join() !== stored.events.join()) {
-		position.before = { events: stored.events, upTo: newest?.sequence ?? stored.sequence };
-		// Events read again of late must not bring what was not chosen then.
+	if (JSON.stringify(wanted) !== JSON.stringify(stored.wanted)) {
+		position.before = { wanted: stored.wanted, upTo: newest?.sequence ?? stored.sequence };
 		position.floor = stored.sequence;
 	}
 	const notice = await gap(log, stored, newest, now);
