@@ -54,6 +54,11 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 	};
 }
 
+/** Where a service sends users back to once they have signed in to it. */
+export function signInCallback(port: number): string {
+	return `${n8nUrl(port)}/rest/oauth2-credential/callback`;
+}
+
 /** The address of an n8n on this machine, without a slash at its end. */
 export function n8nUrl(port: number): string {
 	return `http://127.0.0.1:${port}`;

@@ -9,13 +9,13 @@ import { showProgress } from '../tools/progress.mjs';
 import { isStopping, onStopSignal, stopProcess } from '../tools/stop.mjs';
 import { installCommunityPackage } from './community-package.ts';
 import { installN8n } from './install-n8n.ts';
-import { n8nUrl } from './n8n-environment.ts';
+import { n8nUrl, signInCallback } from './n8n-environment.ts';
 import { endOfLog, startN8n } from './n8n-process.ts';
 import { HELP, parseOptions } from './options.ts';
 import { freePort } from './ports.ts';
 import { readState, writeState } from './state.ts';
 import { welcome } from './welcome.ts';
-import { fillWorkspace } from './workspace.ts';
+import { fillWorkspace, OAUTH_CLIENT_ID } from './workspace.ts';
 
 const DATA = resolve('.demo');
 const STATE = join(DATA, 'state.json');
@@ -49,6 +49,11 @@ async function main(): Promise<void> {
 		db: join(DATA, 'sandbox.sqlite'),
 		contacts: SANDBOX_CONTACTS,
 		apiKey: state.apiKey,
+		oauthClient: {
+			id: OAUTH_CLIENT_ID,
+			name: 'n8n',
+			redirectUri: signInCallback(state.n8nPort),
+		},
 		// n8n listens on this machine.
 		allowPrivateWebhooks: true,
 	});

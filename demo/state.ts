@@ -17,6 +17,8 @@ const State = z.object({
 	sandboxUrl: z.string().optional(),
 	/** The credential for the sandbox in n8n. */
 	credentialId: z.string().optional(),
+	/** The credential in n8n that a user connects by signing in to the sandbox. */
+	oauth2CredentialId: z.string().optional(),
 	/** File names of the examples that are in n8n already, or were and have been deleted. */
 	importedExamples: z.array(z.string()),
 });

@@ -1,5 +1,6 @@
+import { demoMembers } from '../sandbox/seed/members.ts';
 import type { State } from './state.ts';
-import { OWNER_EMAIL } from './workspace.ts';
+import { OAUTH2_CREDENTIAL_NAME, OWNER_EMAIL } from './workspace.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What a person needs to know once everything runs, in a box. */
@@ -24,6 +25,8 @@ export function welcome(demo: {
 		'',
 		`Sandbox    ${sandboxUrl}`,
 		`API key    ${state.apiKey}`,
+		`Sign in    open the credential "${OAUTH2_CREDENTIAL_NAME}" and connect it as`,
+		...demoMembers.map(({ email, password }) => `           ${email} / ${password}`),
 		'',
 		'Data       .demo in this folder (npm start -- --fresh begins anew)',
 		"n8n's log  .demo/n8n.log",

@@ -1,19 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
-import { N8nClient, N8nRequestError } from './n8n-client.ts';
+import { type Credential, N8nClient, N8nRequestError } from './n8n-client.ts';
 import { writeState } from './state.ts';
 import type { State } from './state.ts';
 
 export const OWNER_EMAIL = 'demo@crm-platform.example';
 
+/** What n8n is called in the sandbox; a public client, so there is no secret to keep. */
+export const OAUTH_CLIENT_ID = 'cli_n8n_demo';
+
 const CREDENTIAL_TYPE = 'crmPlatformApi';
 const CREDENTIAL_NAME = 'CRM Platform (sandbox)';
+const OAUTH2_CREDENTIAL_TYPE = 'crmPlatformOAuth2Api';
+export const OAUTH2_CREDENTIAL_NAME = 'CRM Platform (sandbox, sign in)';
 
 /** What fillWorkspace could do. */
 export type Workspace = 'ready' | 'password changed';
 
 /**
- * Puts into a running n8n what is not there yet: the owner's account, the credential for the
+ * Puts into a running n8n what is not there yet: the owner's account, the credentials for the
  * sandbox, the example workflows. What the user has made of them is left alone.
  *
  * @param state is brought up to date and written to stateFile.
@@ -34,7 +39,16 @@ export async function fillWorkspace(
 	if (state.sandboxUrl && state.sandboxUrl !== sandboxUrl) {
 		await moveCredentials(n8n, state.sandboxUrl, sandboxUrl);
 	}
-	state.credentialId = await ensureCredential(n8n, sandboxUrl, state);
+	state.credentialId = await ensureCredential(n8n, state.credentialId, {
+		name: CREDENTIAL_NAME,
+		type: CREDENTIAL_TYPE,
+		data: { baseUrl: sandboxUrl, apiKey: state.apiKey, descriptionUrl: '' },
+	});
+	state.oauth2CredentialId = await ensureCredential(n8n, state.oauth2CredentialId, {
+		name: OAUTH2_CREDENTIAL_NAME,
+		type: OAUTH2_CREDENTIAL_TYPE,
+		data: { baseUrl: sandboxUrl, clientId: OAUTH_CLIENT_ID, access: 'readWrite' },
+	});
 	state.sandboxUrl = sandboxUrl;
 	writeState(stateFile, state);
 	const credential = { type: CREDENTIAL_TYPE, id: state.credentialId, name: CREDENTIAL_NAME };
@@ -47,19 +61,20 @@ export async function fillWorkspace(
 	return 'ready';
 }
 
-async function ensureCredential(n8n: N8nClient, baseUrl: string, state: State): Promise<string> {
-	const existing = (await n8n.listCredentials()).find(({ id }) => id === state.credentialId);
-	if (existing) return existing.id;
-	return await n8n.createCredential({
-		name: CREDENTIAL_NAME,
-		type: CREDENTIAL_TYPE,
-		data: { baseUrl, apiKey: state.apiKey, descriptionUrl: '' },
-	});
+/** @returns the id of the credential made earlier, or of a new one. */
+async function ensureCredential(
+	n8n: N8nClient,
+	earlierId: string | undefined,
+	credential: Credential,
+): Promise<string> {
+	const existing = (await n8n.listCredentials()).find(({ id }) => id === earlierId);
+	return existing?.id ?? (await n8n.createCredential(credential));
 }
 
 /** Follows the sandbox to another port: credentials that hold its old address get the new one. */
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
-	const ours = (await n8n.listCredentials()).filter(({ type }) => type === CREDENTIAL_TYPE);
+	const types = [CREDENTIAL_TYPE, OAUTH2_CREDENTIAL_TYPE];
+	const ours = (await n8n.listCredentials()).filter(({ type }) => types.includes(type));
 	for (const { id } of ours) {
 		const credential = await n8n.readCredential(id);
 		const data = moveAddresses(credential.data, from, to);

@@ -18,6 +18,7 @@ import { RateLimiter, rateLimit, rateLimitHeaders } from './middleware/rate-limi
 import { logRequests, RequestLog } from './middleware/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { usualLifetimes } from './oauth/tokens.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { docsPath } from './pages/docs-path.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
@@ -28,7 +29,7 @@ import { Problem } from './problem.ts';
 import { mount, type Route } from './router.ts';
 import { contacts } from './schemas/contacts.ts';
 import { resources } from './schemas/index.ts';
-import type { Env, Service } from './service.ts';
+import type { Env, Service, TokenLifetimes } from './service.ts';
 import type { Store } from './store/store.ts';
 import { Dispatcher } from './webhooks/dispatcher.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -43,6 +44,8 @@ export interface AppOptions {
 	allowPrivateWebhooks?: boolean;
 	/** Whether tests may ask for faults, move the clock and read the log of requests under `/_sandbox`. */
 	faults?: boolean;
+	/** An hour, and ten minutes for a replaced refresh token, if not said otherwise. */
+	tokenLifetimes?: Partial<TokenLifetimes>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
 }
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 		store: options.store,
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
+		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
 		now: clock.now,
 		newId: idMaker(),
 	};

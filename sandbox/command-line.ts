@@ -17,6 +17,8 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --api-key KEY             the API key to accept (made up)
   --plan NAME               ${planList} requests per minute (starter)
   --requests-per-minute N   instead of what the plan allows
+  --access-token-seconds N  how long an access token is good (3600)
+  --refresh-grace-seconds N how long a replaced refresh token stays good (600)
   --allow-private-webhooks  lets webhooks be sent to this machine and its network
   --faults                  lets tests ask for faults at /_sandbox/faults, and move the
                             clock at /_sandbox/clock
@@ -53,6 +55,14 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 				1_000_000,
 			),
 		}),
+		tokenLifetimes: {
+			...(given['access-token-seconds'] !== undefined && {
+				accessToken: seconds('--access-token-seconds', given['access-token-seconds'], 1),
+			}),
+			...(given['refresh-grace-seconds'] !== undefined && {
+				replacedRefreshToken: seconds('--refresh-grace-seconds', given['refresh-grace-seconds'], 0),
+			}),
+		},
 		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
 		faults: given.faults ?? false,
 	};
@@ -69,6 +79,8 @@ function parse(args: string[]) {
 			'api-key': string,
 			plan: string,
 			'requests-per-minute': string,
+			'access-token-seconds': string,
+			'refresh-grace-seconds': string,
 			'allow-private-webhooks': boolean,
 			faults: boolean,
 			help: boolean,
@@ -88,6 +100,10 @@ function wholeNumber(flag: string, value: string, minimum: number, maximum: numb
 		`${flag} takes a whole number from ${minimum} to ${maximum}, not "${value}".`,
 	);
 }
+
+/** @returns milliseconds */
+const seconds = (flag: string, value: string, minimum: number): number =>
+	1000 * wholeNumber(flag, value, minimum, 86_400);
 
 function text(flag: string, value: string): string {
 	if (value !== '') return value;

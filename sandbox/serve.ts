@@ -17,6 +17,8 @@ export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	contacts?: number;
 	/** Made up if none is given. */
 	apiKey?: string;
+	/** A public OAuth client that is there from the beginning, besides those made in the settings. */
+	oauthClient?: { id: string; name: string; redirectUri: string };
 }
 
 export interface Sandbox {
@@ -36,6 +38,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	try {
 		seed(store, options.contacts ?? 200);
 		store.apiKeys.add(idMaker()('key', Date.now()), apiKey, { name: 'Command line' });
+		if (options.oauthClient) {
+			const { id, name, redirectUri } = options.oauthClient;
+			const client = { id, name, redirectUris: [redirectUri], createdAt: Date.now() };
+			store.clients.add(client, undefined);
+		}
 		const server = serverFor(createApp({ ...options, store }));
 		server.listen(port, host);
 		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {

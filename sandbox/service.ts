@@ -8,9 +8,17 @@ export interface Service {
 	store: Store;
 	plan: Plan;
 	requestsPerMinute: number;
+	tokenLifetimes: TokenLifetimes;
 	/** Milliseconds since 1970. */
 	now(): number;
 	newId(prefix: string, now: number): string;
+}
+
+/** In milliseconds. */
+export interface TokenLifetimes {
+	accessToken: number;
+	/** How long a refresh token stays good after it was replaced. */
+	replacedRefreshToken: number;
 }
 
 /** Who sent a request: the API key it came with, or the user whose access token it came with. */

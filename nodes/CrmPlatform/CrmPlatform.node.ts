@@ -30,7 +30,19 @@ export class CrmPlatform implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'crmPlatformApi', required: true, testedBy: 'testCredential' }],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
 		properties: propertiesOf(resources),
 	};
 

@@ -2,9 +2,23 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from './model';
 
+/** Which credential signs the node's requests. */
+const authentication: INodeProperties = {
+	displayName: 'Authentication',
+	name: 'authentication',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'API Key', value: 'apiKey', description: 'The whole account, with a key' },
+		{ name: 'OAuth2', value: 'oAuth2', description: 'What one user may see, after signing in' },
+	],
+	default: 'apiKey',
+};
+
 /** The parameters n8n shows for the given kinds of records. */
 export function propertiesOf(resources: Resource[]): INodeProperties[] {
 	return [
+		authentication,
 		{
 			displayName: 'Resource',
 			name: 'resource',

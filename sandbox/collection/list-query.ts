@@ -14,6 +14,9 @@ export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 /** In characters: it bounds the number of words, each of which is a condition. */
 export const longestSearch = 200;
 
+/** The order of a list that is asked for none. */
+export const standardOrder = 'created_at';
+
 export interface ListQuery {
 	limit: number;
 	order: Order[];
@@ -110,7 +113,7 @@ function parseFlag(name: string, text: string | undefined): boolean {
 /** The id comes last, because it tells apart what is otherwise equal. */
 function parseSort(resource: Resource, text: string | undefined): Order[] {
 	const order: Order[] = [];
-	for (const part of (text ?? 'id').split(',')) {
+	for (const part of (text ?? standardOrder).split(',')) {
 		const descending = part.startsWith('-');
 		const column = descending ? part.slice(1) : part;
 		if (!sortableFields(resource).includes(column)) {

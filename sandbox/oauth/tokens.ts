@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service, TokenLifetimes } from '../service.ts';
 import type { Client } from '../store/clients.ts';
 import type { Grant } from '../store/grants.ts';
 import { OAuthError } from './error.ts';
@@ -6,10 +6,11 @@ import { required } from './parameters.ts';
 import { verifies } from './pkce.ts';
 import { parseScopes } from './scopes.ts';
 
-const accessTokenLastsMs = 60 * 60 * 1000;
-
 /** A client that refreshes several times at once, or lost an answer, is not logged out. */
-const replacedTokenLastsMs = 10 * 60 * 1000;
+export const usualLifetimes: TokenLifetimes = {
+	accessToken: 60 * 60 * 1000,
+	replacedRefreshToken: 10 * 60 * 1000,
+};
 
 /** RFC 6749, 5.1. */
 export interface TokenAnswer {
@@ -63,14 +64,14 @@ const exchangeCode: Exchange = (service, client, parameters) => {
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope
  */
 const refresh: Exchange = (service, client, parameters) => {
-	const { store, now } = service;
+	const { store, now, tokenLifetimes } = service;
 	const secret = required(parameters, 'refresh_token');
 	const token = store.tokens.findRefresh(secret);
 	if (!token || token.grant.clientId !== client.id) {
 		throw invalidGrant('This refresh token is not known, or was revoked. Ask the user again.');
 	}
 	const { grant, replacedAt } = token;
-	if (replacedAt !== null && now() - replacedAt >= replacedTokenLastsMs) {
+	if (replacedAt !== null && now() - replacedAt >= tokenLifetimes.replacedRefreshToken) {
 		store.grants.revoke(grant.id);
 		throw invalidGrant('This refresh token was replaced. All tokens of the user are revoked.');
 	}
@@ -88,12 +89,14 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
 	['refresh_token', refresh],
 ]);
 
-function issue({ store, now }: Service, grant: Grant, scopes: string[]): TokenAnswer {
+function issue(service: Service, grant: Grant, scopes: string[]): TokenAnswer {
+	const { store, now, tokenLifetimes } = service;
 	const time = now();
+	const lasts = tokenLifetimes.accessToken;
 	return {
-		access_token: store.tokens.addAccess(grant.id, scopes, time + accessTokenLastsMs, time),
+		access_token: store.tokens.addAccess(grant.id, scopes, time + lasts, time),
 		token_type: 'Bearer',
-		expires_in: accessTokenLastsMs / 1000,
+		expires_in: lasts / 1000,
 		refresh_token: store.tokens.addRefresh(grant.id),
 		scope: scopes.join(' '),
 	};

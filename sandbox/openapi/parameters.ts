@@ -1,5 +1,10 @@
 import { type Filter, filtersOf } from '../collection/filters.ts';
-import { longestSearch, pageSize, sortableFields } from '../collection/list-query.ts';
+import {
+	longestSearch,
+	pageSize,
+	sortableFields,
+	standardOrder,
+} from '../collection/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { namesOf } from './names.ts';
@@ -51,10 +56,15 @@ export function listParameters(resource: Resource): Parameter[] {
 	const sorts = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
 	return [
 		...pageParameters,
-		listOf('sort', 'Fields to sort by, a minus sign before those in descending order.', {
-			type: 'string',
-			enum: sorts,
-		}),
+		{
+			...query('sort', 'Fields to sort by, a minus sign before those in descending order.', {
+				type: 'array',
+				items: { type: 'string', enum: sorts },
+				default: [standardOrder],
+			}),
+			style: 'form',
+			explode: false,
+		},
 		query('q', `Words to search ${many} for, in ${resource.searched.join(', ')}.`, {
 			type: 'string',
 			minLength: 1,

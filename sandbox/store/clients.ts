@@ -25,14 +25,22 @@ export class Clients {
 			)
 		`);
 		this.statements = {
-			insert: database.prepare('INSERT INTO oauth_clients VALUES (?, ?, ?, ?, ?)'),
+			insert: database.prepare(`
+				INSERT INTO oauth_clients VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
+				SET name = excluded.name, redirect_uris = excluded.redirect_uris,
+					secret_hash = excluded.secret_hash
+			`),
 			select: database.prepare('SELECT * FROM oauth_clients WHERE id = ?'),
 			selectAll: database.prepare('SELECT * FROM oauth_clients ORDER BY created_at, id'),
 			delete: database.prepare('DELETE FROM oauth_clients WHERE id = ?'),
 		};
 	}
 
-	/** @param secret none makes a public client */
+	/**
+	 * A client that is known already gets the new values, and keeps what users have allowed it.
+	 *
+	 * @param secret none makes a public client
+	 */
 	add(client: Omit<Client, 'isConfidential'>, secret: string | undefined): void {
 		const { id, name, redirectUris, createdAt } = client;
 		const hash = secret === undefined ? null : hashOf(secret);

@@ -40,7 +40,7 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['mapping', 'api', 'n8n-workflow'],
+		imports: ['mapping', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	mapping: {
@@ -69,10 +69,10 @@ export const design: Record<string, Part> = {
 	},
 	credentials: {
 		files: ['credentials/*.ts'],
-		imports: ['api', 'n8n-workflow'],
+		imports: ['api', 'contract', 'n8n-workflow'],
 	},
 	contract: {
-		files: ['contract/openapi.json'],
+		files: ['contract/*.json'],
 		imports: [],
 	},
 	sandbox: {

@@ -18,6 +18,7 @@ import {
 	type INodeTypes,
 	type ITaskDataConnections,
 	type IWorkflowExecuteAdditionalData,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
@@ -25,8 +26,8 @@ import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 
 /** A node in a workflow with nothing else in it. */
 export interface Setup {
-	/** What the user entered in the credential. */
-	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string };
+	/** What the user entered in the credential with the API key, or the one they connected. */
+	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
 	parameters: INodeParameters;
 	items?: IDataObject[];
 	/** IANA time zone of the workflow. */
@@ -36,6 +37,18 @@ export interface Setup {
 	executionId?: string;
 	runIndex?: number;
 	abort?: AbortSignal;
+	/** How the execution was started; by hand unless given. */
+	mode?: WorkflowExecuteMode;
+	/** What n8n keeps for the workflow; written to as by an execution. */
+	staticData?: IDataObject;
+	/** What the user calls the node. */
+	name?: string;
+}
+
+/** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
+export interface StoredOAuth2 {
+	id: string;
+	data: ICredentialDataDecryptedObject;
 }
 
 export interface Run {
@@ -85,7 +98,7 @@ export function executeContext(setup: Setup): {
 		workflow,
 		node,
 		additionalData,
-		'manual',
+		setup.mode ?? 'manual',
 		createRunExecutionData(),
 		setup.runIndex ?? 0,
 		items,
@@ -97,16 +110,20 @@ export function executeContext(setup: Setup): {
 	return { context, counted };
 }
 
-function workflowOf({ credential, parameters, timezone, continueOnFail, executionId }: Setup) {
+function workflowOf(setup: Setup) {
+	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
 	const type = new CrmPlatform();
+	const stored = 'data' in credential ? credential : undefined;
 	const node: INode = {
 		id: 'node-1',
-		name: 'CRM Platform',
+		name: setup.name ?? 'CRM Platform',
 		type: 'n8n-nodes-crm-platform.crmPlatform',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters,
-		credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,
+		credentials: stored
+			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
+			: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 		...(continueOnFail && { onError: 'continueRegularOutput' }),
 	};
 	const nodeTypes = {
@@ -121,15 +138,22 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		active: false,
 		nodeTypes,
 		settings: { timezone: timezone ?? 'UTC' },
+		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counted = { decryptions: 0 };
 	const credentialsHelper = {
-		getParentTypes: () => [],
+		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
 		getDecrypted: async () => {
 			counted.decryptions += 1;
-			return { ...credential };
+			return { ...(stored?.data ?? credential) };
 		},
+		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
+			// A database takes its time.
+			await new Promise((resolve) => setImmediate(resolve));
+			stored!.data.oauthTokenData = data.oauthTokenData as IDataObject;
+		},
+		runPreAuthentication: async () => undefined,
 		preAuthentication: async () => undefined,
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
 			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
@@ -138,7 +162,7 @@ function workflowOf({ credential, parameters, timezone, continueOnFail, executio
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
-		currentNodeParameters: parameters,
+		currentNodeParameters: node.parameters,
 		variables: {},
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',

@@ -47,18 +47,22 @@ test.each([
 
 test('all that can be said is understood', () => {
 	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
-	expect(parseCommandLine([...args.split(' '), '--faults', '--allow-private-webhooks'])).toEqual({
+	const lifetimes = '--access-token-seconds 4 --refresh-grace-seconds 0';
+	const flags = '--faults --allow-private-webhooks';
+	expect(parseCommandLine(`${args} ${lifetimes} ${flags}`.split(' '))).toEqual({
 		port: 1,
 		db: 'x.db',
 		contacts: 2,
 		apiKey: 'K',
 		plan: 'pro',
 		requestsPerMinute: 3,
+		tokenLifetimes: { accessToken: 4000, replacedRefreshToken: 0 },
 		allowPrivateWebhooks: true,
 		faults: true,
 	});
 	expect(parseCommandLine([])).toEqual({
 		port: 4010,
+		tokenLifetimes: {},
 		allowPrivateWebhooks: false,
 		faults: false,
 	});

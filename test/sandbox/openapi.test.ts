@@ -36,6 +36,12 @@ test('contract/openapi.json is up to date (else run: npm run contract)', () => {
 	expect(JSON.parse(file)).toEqual(document);
 });
 
+test('contract/scopes.json has the scopes of the document (else run: npm run contract)', () => {
+	const file = readFileSync(join(__dirname, '../../contract/scopes.json'), 'utf8');
+	const { flows } = document.components.securitySchemes.oauth2;
+	expect(JSON.parse(file)).toEqual(flows.authorizationCode.scopes);
+});
+
 test('the service answers with its description', async () => {
 	const { send } = inProcess();
 	const { status, body } = await send('GET', '/openapi.json', undefined, { Authorization: '' });

@@ -160,3 +160,32 @@ test('what is no OpenAPI 3 document is not taken for one', () => {
 		expect(parseOpenApi(json)).toBeUndefined();
 	}
 });
+
+describe('time', () => {
+	const instant = { type: 'string', format: 'date-time' };
+	const listWith = (...names: string[]) =>
+		describe_({ parameters: names.map((name) => query(name, instant)) }).list;
+
+	test('a span of creation needs a parameter for its begin and one for its end', () => {
+		expect(listWith('created_at[gte]', 'created_at[lt]').created).toEqual({
+			field: 'created_at',
+			from: 'created_at[gte]',
+			before: 'created_at[lt]',
+		});
+		expect(listWith('created_at[gte]', 'created_at[lte]').created).toBeUndefined();
+	});
+
+	test('changes are asked for by a parameter of their own, or by a comparison', () => {
+		expect(listWith('updated_at[gte]', 'updated_since').changed?.since).toBe('updated_since');
+		expect(listWith('updated_at[gte]').changed?.since).toBe('updated_at[gte]');
+		expect(listWith('created_at[gte]').changed).toBeUndefined();
+	});
+
+	test('the usual order is the default of its parameter, one by one or as a list', () => {
+		for (const usual of ['-created_at', ['-created_at']]) {
+			const { list } = describe_({ parameters: [query('sort', { default: usual })] });
+			expect(list.sort?.default).toBe('-created_at');
+		}
+		expect(describe_({ parameters: [query('sort', {})] }).list.sort?.default).toBeUndefined();
+	});
+});

@@ -1,3 +1,5 @@
+import contract from '../../contract/openapi.json';
+import { inWords } from '../../nodes/CrmPlatform/api/errorWords';
 import { problemOf, unreadable } from '../../nodes/CrmPlatform/api/errors';
 import { unreachable } from '../../nodes/CrmPlatform/api/unreachable';
 
@@ -62,9 +64,44 @@ test('a missing scope is named', () => {
 	expect(problemOf(answer(403, body)).description).toContain('contacts:write');
 });
 
+test('a missing scope that only the challenge names is named too', () => {
+	const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
+	const refused = answer(403, 'Forbidden', { 'www-authenticate': challenge });
+	expect(problemOf(refused).description).toContain('the scope contacts:write');
+});
+
 test('a refused transition says what is possible', () => {
 	const body = { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] };
 	expect(problemOf(answer(409, body)).description).toContain('open, solved');
+});
+
+describe('every error the contract names', () => {
+	interface Answers {
+		content: Record<string, { examples: Record<string, { value: { status: number; code: string } }> }>;
+	}
+	const responses: Answers[] = Object.values(
+		contract.components.responses as unknown as Record<string, Answers>,
+	);
+	const answers = [
+		...responses
+			.flatMap(({ content }) => Object.values(content['application/problem+json']?.examples ?? {}))
+			.map(({ value }) => value),
+		// Of an item of a batch, and of no answer.
+		{ status: 424, code: 'failed_dependency' },
+	];
+
+	test('is looked at here', () => {
+		const { code } = contract.components.schemas.Problem.properties;
+		expect(answers.map((answer) => answer.code).sort()).toEqual([...code.enum].sort());
+	});
+
+	test.each(answers)('$code is told in words of its own, with what to do', ({ status, code }) => {
+		const { message, advice } = inWords(status, { code });
+		expect(message).toMatch(/^[A-Z]\w+ /);
+		expect(advice).toMatch(/^[A-Z].+\.$/);
+		const refused = ['malformed_request', 'malformed_json', 'validation_failed'];
+		expect(message.startsWith('The service refused the request')).toBe(refused.includes(code));
+	});
 });
 
 test.each([

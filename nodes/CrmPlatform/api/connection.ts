@@ -19,16 +19,8 @@ import {
 	type Outcome,
 } from './request';
 import { retryPolicy } from './retry';
-import { anonymous, authenticated } from './transport';
-
-/** What the user enters in the credential CRM Platform API. */
-export interface ApiCredential {
-	baseUrl: string;
-	apiKey: string;
-	descriptionUrl?: string;
-}
-
-export const credentialType = 'crmPlatformApi';
+import { signIn, type ServiceCredential } from './signIn';
+import { anonymous } from './transport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
@@ -47,17 +39,11 @@ export interface Connection {
 /**
  * Opens the connection the node's credential describes. Nothing is sent yet.
  *
- * @throws NodeOperationError where the credential's address is no web address
+ * @throws NodeOperationError where the credential is not connected, or its address is no web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
-	const credential = await n8n.getCredentials<ApiCredential>(credentialType);
+	const { credential, secret, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
-	const signed = authenticated(n8n, credentialType, {
-		id: '',
-		name: '',
-		type: credentialType,
-		data: { ...credential },
-	});
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
 	const sender = createSender({
@@ -72,7 +58,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
 		address,
-		secret: credential.apiKey,
+		secret,
 		signed,
 		anonymous: anonymous(n8n),
 	};
@@ -137,7 +123,7 @@ function waited(ms: number): string {
 }
 
 /** Where the description is when the credential does not say it. */
-export function descriptionUrl(credential: ApiCredential, address: string): string {
+export function descriptionUrl(credential: ServiceCredential, address: string): string {
 	return credential.descriptionUrl?.trim() || `${address}/openapi.json`;
 }
 

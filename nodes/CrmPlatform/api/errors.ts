@@ -35,19 +35,26 @@ export function problemOf(answer: Answer): Problem {
 	const { status, headers, text } = answer;
 	// Where there is no API, a web server says so with a page.
 	if (status === 404 && isPage(text)) return unreadable(answer, 'JSON');
-	return problemIn(status, parseJson(text), headers['x-request-id']);
+	return problemIn(status, parseJson(text), headers);
 }
 
 /**
  * The problem a JSON body tells of: of a whole answer, or of one item of a batch.
  *
- * @param sentId the answer's request id, where the body has none
+ * @param headers of the answer, where it has its own: they say what the body may not
  */
-export function problemIn(status: number, json: unknown, sentId?: string): Problem {
+export function problemIn(
+	status: number,
+	json: unknown,
+	headers: Answer['headers'] = {},
+): Problem {
 	const parsed = problemBody.safeParse(json);
-	const body: ProblemBody = parsed.success ? parsed.data : {};
+	const body: ProblemBody = {
+		...missingScope(headers['www-authenticate']),
+		...(parsed.success ? parsed.data : {}),
+	};
 	const said = body.detail ?? messageIn(json) ?? body.title;
-	const requestId = body.request_id ?? sentId;
+	const requestId = body.request_id ?? headers['x-request-id'];
 	const { message, advice } = inWords(status, body, said);
 
 	const lines = [
@@ -63,6 +70,13 @@ export function problemIn(status: number, json: unknown, sentId?: string): Probl
 	const problem: Problem = { message, description: lines.join('\n'), status, details };
 	if (body.code !== undefined) problem.code = body.code;
 	return problem;
+}
+
+/** What a challenge says of a missing scope (RFC 6750, section 3). */
+function missingScope(challenge = ''): ProblemBody {
+	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
+	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
+	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
 }
 
 /** The problem of an answer that says it succeeded and cannot be understood. */

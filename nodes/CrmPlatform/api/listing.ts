@@ -1,15 +1,16 @@
 import { field, kindOf, labelFor, type Field } from './fields';
 import { resolve, type OpenApiDocument, type Operation, type Parameter, type PathItem } from './openapi';
+import { recordTimes, type RecordTimes } from './recordTimes';
 import { choices, flatten, jsonSchema, parametersIn } from './schema';
 
 /** How one kind of record is listed. */
-export interface ListDescription {
+export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: { name: string; maximum: number };
-	/** The parameter for the order, and the orders it takes. */
-	sort?: { name: string; values: string[] };
+	/** The parameter for the order, the orders it takes, and the one a list has without it. */
+	sort?: { name: string; values: string[]; default?: string };
 	/** The parameter for full-text search. */
 	search?: string;
 	/** The parameter that names the fields to answer with. */
@@ -50,13 +51,16 @@ export function describeList(
 	const search = named(usualNames.search)?.name;
 	const fields = named(usualNames.fields)?.name;
 
-	const description: ListDescription = { cursor, filters: [] };
+	const times = recordTimes(query.map(({ name = '' }) => name));
+	const description: ListDescription = { cursor, filters: [], ...times };
 	if (pageSize?.name !== undefined) {
 		const { maximum = modestPage } = flatten(document, pageSize.schema ?? {});
 		description.pageSize = { name: pageSize.name, maximum };
 	}
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: choices(document, sort) };
+		const { default: usual } = flatten(document, sort.schema ?? {});
+		if (usual !== undefined) description.sort.default = [usual].flat().join();
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;

@@ -11,7 +11,8 @@ import {
 	type Failure,
 	type RetryPolicy,
 } from './retry';
-import type { HttpRequest, HttpResponse, NoResponse, Transport } from './transport';
+import { signedOutProblem } from './signedOut';
+import type { HttpRequest, HttpResponse, Transport } from './transport';
 import { unreachable } from './unreachable';
 
 export interface ApiRequest {
@@ -31,6 +32,8 @@ export interface ApiResponse {
 	/** Parsed JSON; undefined where the service sent nothing (204). */
 	body: unknown;
 }
+
+type Answer = Awaited<ReturnType<Transport>>;
 
 export type Outcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
@@ -131,7 +134,8 @@ const ndjson = 'application/x-ndjson';
 const linesOf = (values: object[]): string =>
 	values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-function read(answer: HttpResponse | NoResponse, address: string): Outcome {
+function read(answer: Answer, address: string): Outcome {
+	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
 	if ('connectionError' in answer) {
 		return { ok: false, problem: unreachable(address, answer.connectionError) };
 	}
@@ -144,7 +148,8 @@ function read(answer: HttpResponse | NoResponse, address: string): Outcome {
 	return { ok: true, response: { status, headers, body } };
 }
 
-function failureOf(answer: HttpResponse | NoResponse, { code }: Problem): Failure {
+function failureOf(answer: Answer, { code }: Problem): Failure {
+	if ('signedOut' in answer) return { status: 401, headers: {} };
 	if ('connectionError' in answer) return { headers: {} };
 	const { status, headers, text } = answer;
 	// A success cut short on its way is as passing as a broken connection; a web page is no accident.

@@ -6,6 +6,8 @@ import type {
 	IHttpRequestOptions,
 } from 'n8n-workflow';
 
+import { whySignedOut, type SignedOut } from './signedOut';
+
 export interface HttpRequest {
 	method: IHttpRequestMethods;
 	url: string;
@@ -29,9 +31,9 @@ export interface NoResponse {
 }
 
 /** Sends one request, whatever the answer's status is. Never throws. */
-export type Transport = (request: HttpRequest) => Promise<HttpResponse | NoResponse>;
+export type Transport = (request: HttpRequest) => Promise<HttpResponse | NoResponse | SignedOut>;
 
-/** Requests signed with the user's credential. */
+/** Requests signed with the user's API key. */
 export function authenticated(
 	n8n: IAllExecuteFunctions,
 	credentialType: string,
@@ -43,6 +45,24 @@ export function authenticated(
 			n8n.helpers.httpRequestWithAuthentication.call(n8n, credentialType, options(request), {
 				credentialsDecrypted: credential,
 			}),
+		);
+}
+
+/**
+ * Requests signed with the user's access token. When one is answered 401, n8n renews the token, once
+ * for all requests of all executions and workers that need it, and sends the request again.
+ */
+export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Transport {
+	return async (request) =>
+		await settle(
+			n8n.helpers.httpRequestWithAuthentication.call(n8n, credentialType, {
+				...options(request),
+				ignoreHttpStatusErrors: { ignore: true, except: [401] },
+			}),
+			(errors) => {
+				const signedOut = whySignedOut(errors);
+				return signedOut === undefined ? undefined : { signedOut };
+			},
 		);
 }
 
@@ -94,20 +114,29 @@ interface FullResponse {
 	body: unknown;
 }
 
-async function settle(sent: Promise<unknown>): Promise<HttpResponse | NoResponse> {
+async function settle(
+	sent: Promise<unknown>,
+	explain: (errors: Error[]) => SignedOut | undefined = () => undefined,
+): Promise<HttpResponse | NoResponse | SignedOut> {
 	try {
 		const { statusCode, headers, body } = (await sent) as FullResponse;
 		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
 	} catch (error) {
-		return { connectionError: connectionCode(error) };
+		const errors = withCauses(error);
+		return explain(errors) ?? { connectionError: connectionCode(errors) };
 	}
 }
 
-/** n8n wraps what axios threw, which wraps what Node.js threw; the innermost code says most. */
-function connectionCode(error: unknown): string {
+/** n8n wraps what axios threw, which wraps what Node.js threw. */
+function withCauses(error: unknown): Error[] {
+	return error instanceof Error ? [error, ...withCauses(error.cause)] : [];
+}
+
+/** The innermost code says most. */
+function connectionCode(errors: Error[]): string {
 	let code = 'UNKNOWN';
-	for (let e = error; e instanceof Error; e = e.cause) {
-		if ('code' in e && typeof e.code === 'string' && e.code !== '') code = e.code;
+	for (const error of errors) {
+		if ('code' in error && typeof error.code === 'string' && error.code !== '') code = error.code;
 	}
 	return code;
 }

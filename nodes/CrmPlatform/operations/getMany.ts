@@ -1,14 +1,17 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import type { ListDescription } from '../api/listing';
-import { pages, type Walk } from '../api/pages';
+import { readChanges } from '../api/changes';
+import { readAll, timelineOf } from '../api/cursors';
+import { readPage, type Send } from '../api/page';
+import { pages } from '../api/pages';
 import type { Query } from '../api/path';
 import { filtersOf } from '../mapping/filters';
-import type { Job, Operation } from '../model';
-import { mapperProperty } from './fieldsProperty';
+import type { Job, Operation, Run } from '../model';
+import { lastRunOf } from './lastRun';
+import { listOptions, listProperties } from './listProperties';
 import { offered } from './offered';
+import { asking, changedIn, output, readingOf, type ChangedSince, type Reading } from './reading';
 import { collectionPath } from './record';
-import { simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
 export function getMany(action: string): Operation {
@@ -20,85 +23,92 @@ export function getMany(action: string): Operation {
 			description: 'Read a list of records, filtered and sorted',
 		},
 
-		properties: () => [returnAll, limit, filters, simplifyProperty],
-		options,
+		properties: () => listProperties,
+		options: listOptions,
 
 		async prepare(job) {
 			const list = await offered(job, 'list');
 			const summary = await offered(job, 'summary');
-			const read = await filtersOf(job, 'filters', list);
-			return async (item) => {
-				const simple = job.n8n.getNodeParameter('simplify', item) as boolean;
-				const query: Query = { ...(read(item) as Query), ...sortOf(job, list, item) };
-				// Asking for less is faster than throwing away.
-				if (simple && list.fields !== undefined) query[list.fields] = summary;
-				const walk: Walk = { path: collectionPath(job, item), list, query, ...limitOf(job, item) };
+			const filters = await filtersOf(job, 'filters', list);
+			const since = job.n8n.getNodeParameter('changedSince', 0, 'ever') as ChangedSince;
+			const readingFor = (item: number) => {
+				const path = collectionPath(job, item);
+				const asked = { path, list, since, filters: filters(item) as Query, summary };
+				return readingOf(job.n8n, item, asked);
+			};
 
-				const records: IDataObject[] = [];
-				for await (const page of pages(job.api.send, walk)) {
-					for (const record of page.records)
-						records.push(simple ? simplified(record, summary) : record);
-				}
-				return records;
+			if (since === 'lastRun') return changesOf(job, readingFor);
+			return async (item) => {
+				const reading = readingFor(item);
+				if (reading.onePage) return await onePage(job.api.send, reading);
+				const isWhole = reading.limit === undefined && reading.cursor === undefined;
+				return await (isWhole ? whole : part)(job.api.send, reading);
 			};
 		},
 	};
 }
 
-function limitOf({ n8n }: Job, item: number): { limit?: number } {
-	if (n8n.getNodeParameter('returnAll', item)) return {};
-	const limit = Number(n8n.getNodeParameter('limit', item));
-	if (limit >= 1) return { limit: Math.floor(limit) };
-	throw new Error(`Limit: it takes a number from 1 on, not '${limit}'.`);
+/** The whole list, with as many cursors at once as it allows. */
+async function whole(send: Send, reading: Reading): Promise<IDataObject[]> {
+	const created = timelineOf(reading)?.field;
+	return await readAll(send, asking(reading, created), output(reading));
 }
 
-function sortOf({ n8n }: Job, list: ListDescription, item: number): Query {
-	const { sort } = n8n.getNodeParameter('options', item, {}) as { sort?: string };
-	return sort && list.sort ? { [list.sort.name]: sort } : {};
+/** A list up to its limit, from a cursor on, or both. */
+async function part(send: Send, reading: Reading): Promise<IDataObject[]> {
+	const records: IDataObject[] = [];
+	const asOutput = output(reading);
+	for await (const page of pages(send, asking(reading))) {
+		for (const record of page.records) records.push(asOutput(record));
+	}
+	return records;
 }
 
-const returnAll: INodeProperties = {
-	displayName: 'Return All',
-	name: 'returnAll',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to return all results or only up to a given limit',
-};
+/** One page, and where the next one begins: an empty page has this too. */
+async function onePage(send: Send, reading: Reading): Promise<IDataObject> {
+	const { path, list, query, limit = Infinity, cursor } = asking(reading);
+	const page: Query = { ...query, [list.cursor]: cursor };
+	if (list.pageSize) page[list.pageSize.name] = Math.min(limit, list.pageSize.maximum);
+	const { records, next = null, total } = await readPage(send, path, page);
+	return {
+		records: records.map(output(reading)),
+		next_cursor: next,
+		...(total !== undefined && { total }),
+	};
+}
 
-const limit: INodeProperties = {
-	displayName: 'Limit',
-	name: 'limit',
-	type: 'number',
-	typeOptions: { minValue: 1 },
-	default: 50,
-	description: 'Max number of results to return',
-	displayOptions: { show: { returnAll: [false] } },
-};
+/** What was changed since the last run. */
+function changesOf(job: Job, readingFor: (item: number) => Reading): Run {
+	const lastRun = lastRunOf(job);
+	return lastRun.keepingAfter(async (item) => {
+		const reading = readingFor(item);
+		const { list } = reading;
+		const changed = changedIn(list);
+		const order = orderOfChange(reading, changed.field);
+		const { query, ...asked } = asking(reading, changed.field);
+		const { records, mark } = await readChanges(
+			job.api.send,
+			{ ...asked, changed, query: { ...query, ...order } },
+			lastRun.markOf(reading),
+			output(reading),
+		);
+		if (mark) lastRun.reached(reading, mark);
+		return records;
+	});
+}
 
-const filters = mapperProperty(
-	{
-		displayName: 'Filters',
-		name: 'filters',
-		description: 'Only records that meet all of them; none means every record',
-	},
-	{
-		mode: 'add',
-		resourceMapperMethod: 'getFilters',
-		valuesLabel: 'Filters',
-		fieldWords: { singular: 'filter', plural: 'filters' },
-		addAllFields: false,
-		supportAutoMap: false,
-	},
-);
-
-const options: INodeProperties[] = [
-	{
-		displayName: 'Sort Name or ID',
-		name: 'sort',
-		type: 'options',
-		typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
-		default: '',
-		description:
-			'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-	},
-];
+/** @throws Error in the user's words where changes cannot be read in their order */
+function orderOfChange({ list, query, onePage, cursor }: Reading, field: string): Query {
+	const { sort } = list;
+	if (!sort?.values.includes(field)) {
+		throw new Error(
+			'Changed Since Last Run: the service does not sort records by when they were changed. Choose Moment.',
+		);
+	}
+	if (onePage || cursor !== undefined || query[sort.name] !== undefined) {
+		throw new Error(
+			'Changed Since Last Run reads all changes in their order, so it goes without the options Cursor, One Page and Sort. Remove them, or choose Moment.',
+		);
+	}
+	return { [sort.name]: field };
+}

@@ -10,7 +10,8 @@ export const simplifyProperty: INodeProperties = {
 
 /** The record with the named fields only, in that order. */
 export function simplified(record: IDataObject, names: string[]): IDataObject {
-	return Object.fromEntries(
-		names.filter((name) => record[name] !== undefined).map((name) => [name, record[name]]),
-	);
+	const simple: IDataObject = {};
+	// A loop, as 100,000 records make it count.
+	for (const name of names) if (record[name] !== undefined) simple[name] = record[name];
+	return simple;
 }

@@ -6,7 +6,8 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { pages } from '../api/pages';
+import { readPage } from '../api/page';
+import type { Query } from '../api/path';
 import { opened } from './opened';
 
 /** Records a list shows at a time. */
@@ -61,11 +62,10 @@ async function search(
 	const list = (await api.describe(resource))?.list;
 	if (!list) throw new Error(`The service does not list ${resource}. Pick the record by its id.`);
 
-	const query = filter && list.search !== undefined ? { [list.search]: filter } : {};
-	const from = cursor === undefined ? {} : { cursor };
-	const walk = pages(api.send, { path: collection, list, query, limit: pageSize, ...from });
-	const { value: page } = await walk.next();
-	if (!page) return { results: [] };
+	const query: Query = { [list.cursor]: cursor };
+	if (filter && list.search !== undefined) query[list.search] = filter;
+	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
+	const page = await readPage(api.send, collection, query);
 
 	const items = page.records.map((record) => listItem(record, value));
 	const wanted = (filter ?? '').toLowerCase();

@@ -4,13 +4,14 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 
-import { descriptionUrl, type ApiCredential } from '../api/connection';
+import { descriptionUrl } from '../api/connection';
 import { describeResource } from '../api/description';
 import { loadDocument } from '../api/document';
 import { pages } from '../api/pages';
 import { serviceAddress } from '../api/path';
 import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/request';
 import { retryPolicy } from '../api/retry';
+import type { ApiCredential } from '../api/signIn';
 import { testing } from '../api/transport';
 
 /**

@@ -6,6 +6,7 @@ export const TRIGGER = 'Start';
 export const NODE = 'CRM Platform';
 
 export interface NodeRun {
+	/** Of an API key, unless the parameters say otherwise. */
 	credentialId: string;
 	parameters: IDataObject;
 	/** The items the node gets; one empty item if none are given. */
@@ -54,7 +55,12 @@ export function workflowWith(run: NodeRun): Workflow {
 				typeVersion: 1,
 				position: [220, 0],
 				parameters: parameters as INode['parameters'],
-				credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+				credentials: {
+					[parameters['authentication'] === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi']: {
+						id: credentialId,
+						name: 'Sandbox',
+					},
+				},
 				...(onError ? { onError } : {}),
 			},
 		],

@@ -1,0 +1,142 @@
+import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
+
+import offered from '../contract/scopes.json';
+
+/** The base URL as `serviceAddress` of the nodes reads it, where n8n allows nothing but expressions. */
+const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`;
+
+const scopes = Object.keys(offered).sort();
+
+const reading = scopes.filter((scope) => scope.endsWith(':read'));
+
+/** All but those that change how the account is set up: these, users pick on purpose. */
+const usual = scopes.filter(
+	(scope) => !['custom-fields:write', 'pipelines:write', 'users:write'].includes(scope),
+);
+
+export class CrmPlatformOAuth2Api implements ICredentialType {
+	name = 'crmPlatformOAuth2Api';
+
+	extends = ['oAuth2Api'];
+
+	displayName = 'CRM Platform OAuth2 API';
+
+	icon: Icon = {
+		light: 'file:../icons/crm-platform.svg',
+		dark: 'file:../icons/crm-platform.dark.svg',
+	};
+
+	documentationUrl =
+		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform#sign-in-with-oauth2';
+
+	properties: INodeProperties[] = [
+		{ displayName: 'Grant Type', name: 'grantType', type: 'hidden', default: 'pkce' },
+		{
+			displayName: 'Client Secret',
+			name: 'clientSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description: 'Leave empty for a public client, which has none',
+		},
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'https://api.example.com',
+			description: 'The address of the API, with or without /v1 at its end',
+		},
+		{
+			displayName: 'Access',
+			name: 'access',
+			type: 'options',
+			options: [
+				{ name: 'Choose Scopes', value: 'chosen' },
+				{ name: 'Read', value: 'read', description: 'Read everything, change nothing' },
+				{
+					name: 'Read and Write',
+					value: 'readWrite',
+					description: 'All but changing users, pipelines and custom fields',
+				},
+			],
+			default: 'readWrite',
+			description:
+				'What the credential may do, at most what its user may. After a change, connect it again.',
+		},
+		{
+			displayName: 'Scopes',
+			name: 'scopes',
+			type: 'multiOptions',
+			displayOptions: { show: { access: ['chosen'] } },
+			options: scopes.map((scope) => ({
+				name: scope,
+				value: scope,
+				description: offered[scope as keyof typeof offered],
+			})),
+			default: [],
+		},
+		{
+			displayName: 'More Scopes',
+			name: 'moreScopes',
+			type: 'string',
+			displayOptions: { show: { access: ['chosen'] } },
+			default: '',
+			placeholder: 'invoices:read invoices:write',
+			description: 'Scopes the service offers that are not in the list, separated by spaces',
+		},
+		{
+			displayName: 'Scope',
+			name: 'scope',
+			type: 'hidden',
+			default: `={{ $self["access"] === "chosen" ? $self["scopes"].concat($self["moreScopes"]).join(" ").trim() : $self["access"] === "read" ? "${reading.join(' ')}" : "${usual.join(' ')}" }}`,
+		},
+		{
+			displayName: 'Authorization Page URL',
+			name: 'authorizationPageUrl',
+			type: 'string',
+			default: '',
+			placeholder: 'https://login.example.com/authorize',
+			description:
+				'Where users sign in (authorization_endpoint of RFC 8414). Leave empty for /oauth/authorize at the base URL.',
+		},
+		{
+			displayName: 'Token URL',
+			name: 'tokenUrl',
+			type: 'string',
+			default: '',
+			placeholder: 'https://login.example.com/token',
+			description:
+				'Where n8n gets tokens (token_endpoint of RFC 8414). Leave empty for /oauth/token at the base URL.',
+		},
+		{
+			displayName: 'Authorization URL',
+			name: 'authUrl',
+			type: 'hidden',
+			default: `={{ $self["authorizationPageUrl"].trim() || ${address} + "/oauth/authorize" }}`,
+		},
+		{
+			displayName: 'Access Token URL',
+			name: 'accessTokenUrl',
+			type: 'hidden',
+			default: `={{ $self["tokenUrl"].trim() || ${address} + "/oauth/token" }}`,
+		},
+		{
+			displayName: 'Auth URI Query Parameters',
+			name: 'authQueryParameters',
+			type: 'hidden',
+			default: '',
+		},
+		{ displayName: 'Authentication', name: 'authentication', type: 'hidden', default: 'header' },
+		{
+			displayName: 'API Description URL',
+			name: 'descriptionUrl',
+			type: 'string',
+			default: '',
+			placeholder: 'https://api.example.com/openapi.json',
+			description:
+				'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
+		},
+	];
+}

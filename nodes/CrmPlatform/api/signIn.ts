@@ -1,0 +1,57 @@
+import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
+
+import { authenticated, signedIn, type Transport } from './transport';
+
+/** What the user enters in either credential. */
+export interface ServiceCredential {
+	baseUrl: string;
+	descriptionUrl?: string;
+}
+
+/** The credential CRM Platform API. */
+export interface ApiCredential extends ServiceCredential {
+	apiKey: string;
+}
+
+/** The credential CRM Platform OAuth2 API, with the tokens n8n adds when the user connects it. */
+interface OAuth2Credential extends ServiceCredential {
+	oauthTokenData?: { access_token?: string };
+}
+
+/** A credential and the requests it signs. */
+export interface SignIn {
+	credential: ServiceCredential;
+	/** The key or token: what a service lets in by the same one, it shows the same. */
+	secret: string;
+	transport: Transport;
+}
+
+/**
+ * Signs in with the credential that the node's parameter `authentication` names.
+ *
+ * @throws NodeOperationError where the user has not connected the OAuth2 credential
+ */
+export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
+	const { authentication } = n8n.getNode().parameters;
+	return authentication === 'oAuth2' ? await withOAuth2(n8n) : await withApiKey(n8n);
+}
+
+async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
+	const type = 'crmPlatformApi';
+	const credential = await n8n.getCredentials<ApiCredential>(type);
+	const data = { ...credential };
+	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
+	return { credential, secret: credential.apiKey, transport };
+}
+
+async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
+	const type = 'crmPlatformOAuth2Api';
+	const credential = await n8n.getCredentials<OAuth2Credential>(type);
+	const secret = credential.oauthTokenData?.access_token;
+	if (!secret) {
+		throw new NodeOperationError(n8n.getNode(), 'The credential is not connected yet', {
+			description: 'Open the credential, connect it and sign in.',
+		});
+	}
+	return { credential, secret, transport: signedIn(n8n, type) };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+
+import type { Mark } from '../api/changes';
+import type { Job, Run } from '../model';
+import type { Reading } from './reading';
+
+/** How far the lists of a node were read, kept in the workflow. */
+export interface LastRun {
+	/** Where a list with these filters goes on; undefined where it was never read. */
+	markOf(reading: Reading): Mark | undefined;
+	reached(reading: Reading, mark: Mark): void;
+	/** The run, after whose last item the marks are kept. */
+	keepingAfter(run: Run): Run;
+}
+
+/** Filters that are new in every run leave marks nobody comes back to. */
+const mostKept = 1000;
+
+/**
+ * The marks of a node. They move on when its last item is done and none has failed; with Continue
+ * On Fail, those of the items that succeeded. More a node cannot know: n8n stores them after the
+ * execution, and does so too if a later node has failed.
+ */
+export function lastRunOf({ n8n, api }: Job): LastRun {
+	const data = n8n.getWorkflowStaticData('global');
+	// Under the node's id: n8n's own place for a node goes by its name, and is lost with a rename.
+	const place = `crmPlatform:${n8n.getNode().id}`;
+	const marks = new Map(Object.entries((data[place] ?? {}) as unknown as Record<string, Mark>));
+	const reached = new Map<string, Mark>();
+	const keyOf = ({ path, query }: Reading) =>
+		createHash('sha256').update(JSON.stringify([path, query])).digest('base64url');
+
+	if (n8n.getMode() === 'manual') {
+		api.notices.add(
+			'This run was started by hand. n8n keeps nothing of such runs, so the next run begins where this one did; runs of the active workflow go on from each other.',
+		);
+	}
+
+	const keep = () => {
+		for (const [key, mark] of reached) {
+			marks.delete(key);
+			marks.set(key, mark);
+		}
+		const kept = Object.fromEntries([...marks].slice(-mostKept));
+		if (reached.size > 0) data[place] = kept;
+	};
+
+	return {
+		markOf: (reading) => marks.get(keyOf(reading)),
+
+		reached: (reading, mark) => void reached.set(keyOf(reading), mark),
+
+		keepingAfter(run) {
+			let left = n8n.getInputData().length;
+			let succeeded = 0;
+			return async (item) => {
+				try {
+					const records = await run(item);
+					succeeded += 1;
+					return records;
+				} finally {
+					left -= 1;
+					const counts = succeeded === n8n.getInputData().length || n8n.continueOnFail();
+					if (left === 0 && counts) keep();
+				}
+			};
+		},
+	};
+}

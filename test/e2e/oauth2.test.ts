@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import { signInCallback } from '../../demo/n8n-environment.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { theN8n, theWorld } from './harness/access.ts';
+import { Editor } from './harness/browser.ts';
+import { runNode, workflowWith } from './harness/run-node.ts';
+import { openCredential, signIn } from './harness/sign-in.ts';
+
+const clientId = 'cli_test';
+const callback = signInCallback(Number(new URL(theWorld().n8nUrl).port));
+const describeWithChromium = theWorld().chromium ? describe : describe.skip;
+
+describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
+	const n8n = theN8n();
+	const clock = { now: Date.now() };
+	let sandbox: Sandbox;
+	let editor: Editor;
+
+	beforeAll(async () => {
+		sandbox = await startSandbox({
+			contacts: 1_200,
+			plan: 'enterprise',
+			faults: true,
+			now: () => clock.now,
+			// A refresh token used twice logs the user out.
+			tokenLifetimes: { replacedRefreshToken: 0 },
+			oauthClient: { id: clientId, name: 'n8n', redirectUri: callback },
+		});
+		editor = await Editor.open();
+		await editor.signIn();
+	});
+	afterEach(async () => {
+		await editor.screenshot(expect.getState().currentTestName ?? 'unnamed');
+		await editor.page.context().clearCookies({ name: 'crm_session' });
+	});
+	afterAll(async () => {
+		await editor?.close();
+		await sandbox?.close();
+	});
+
+	/** A credential as a user would enter it, not connected yet. */
+	const addCredential = async (baseUrl = sandbox.url) =>
+		await n8n.createCredential({
+			name: `Sign in ${randomUUID()}`,
+			type: 'crmPlatformOAuth2Api',
+			data: { baseUrl, clientId },
+		});
+
+	async function connect(): Promise<string> {
+		const id = await addCredential();
+		const dialog = await openCredential(editor, id);
+		const window = await signIn(editor, dialog);
+		await window.getByRole('button', { name: 'Allow' }).click();
+		await dialog.getByTestId('oauth-connect-success-banner').waitFor();
+		return id;
+	}
+
+	const list = (more: IDataObject = {}) => ({
+		authentication: 'oAuth2',
+		resource: 'contact',
+		operation: 'getMany',
+		limit: 10,
+		...more,
+	});
+
+	const refreshes = async () => {
+		const response = await fetch(`${sandbox.url}/_sandbox/requests`);
+		const requests = (await response.json()) as Array<{ path: string }>;
+		return requests.filter(({ path }) => path === '/oauth/token').length;
+	};
+
+	test('a user connects with a click, and 20 executions at once outlive the access token', async () => {
+		const credentialId = await connect();
+		const { items } = await runNode(n8n, { credentialId, parameters: list() });
+		expect(items).toHaveLength(10);
+
+		const path = randomUUID();
+		const { nodes, connections } = workflowWith({ credentialId, parameters: list() });
+		const webhook = {
+			...nodes[0]!,
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			webhookId: path,
+			parameters: { path, responseMode: 'lastNode', responseData: 'allEntries' },
+		};
+		const id = await n8n.createWorkflow({
+			name: `Test ${path}`,
+			nodes: [webhook, ...nodes.slice(1)],
+			connections,
+		});
+		await n8n.activateWorkflow(id);
+		const before = await refreshes();
+		clock.now += 60 * 60 * 1000;
+		const answers = await Promise.all(
+			Array.from({ length: 20 }, () => fetch(`${theWorld().n8nUrl}/webhook/${path}`)),
+		);
+		expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+		expect(await refreshes()).toBe(before + 1);
+
+		const all = await runNode(n8n, { credentialId, parameters: list({ returnAll: true }) });
+		expect(all.items).toHaveLength(1_200);
+	});
+
+	test('a user who denies access reads so, and the credential stays unconnected', async () => {
+		const credentialId = await addCredential(`${sandbox.url}/v1/`);
+		const window = await signIn(editor, await openCredential(editor, credentialId));
+		await window.getByRole('button', { name: 'Deny' }).click();
+		await window.getByText('Failed to connect').waitFor();
+		expect(await window.content()).toContain('The user has not allowed this.');
+		await window.close();
+
+		const run = await runNode(n8n, { credentialId, parameters: list() });
+		expect(run.error?.message).toContain('not connected yet');
+	});
+
+	test('an answer that n8n did not ask for is refused, and none counts twice', async () => {
+		const { page } = editor;
+		const answer = async (state: string) => {
+			await page.goto(`${callback}?code=stolen&state=${encodeURIComponent(state)}`);
+			return await page.locator('body').innerText();
+		};
+		const forged = Buffer.from('{"token":"forged"}').toString('base64');
+		expect(await answer(forged)).toContain('The OAuth callback state is invalid!');
+
+		const credentialId = await addCredential();
+		const window = await signIn(editor, await openCredential(editor, credentialId));
+		const state = new URL(window.url()).searchParams.get('state')!;
+		await window.close();
+		// n8n takes the state and shows the code, which the service does not know.
+		expect(await answer(state)).toContain('Failed to connect');
+		expect(await answer(state)).toContain('The OAuth callback state is invalid!');
+		const run = await runNode(n8n, { credentialId, parameters: list() });
+		expect(run.error?.message).toContain('not connected yet');
+	});
+});

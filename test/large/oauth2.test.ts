@@ -1,0 +1,24 @@
+import { run } from '../integration/n8n.ts';
+import { startSignInSandbox } from '../integration/oauth2.ts';
+import { getMany } from '../integration/parameters.ts';
+
+const contacts = 130_000;
+
+test('130,000 contacts come back whole though the access token expires among them', async () => {
+	const sandbox = await startSignInSandbox({
+		contacts,
+		tokenLifetimes: { replacedRefreshToken: 0 },
+	});
+	const credential = await sandbox.credential();
+	const running = run({ credential, parameters: getMany('contact', { simplify: true }) });
+	while ((await sandbox.requests()).length < 100) await new Promise(setImmediate);
+	sandbox.expire();
+	const { items } = await running;
+	const requests = await sandbox.requests();
+	await sandbox.close();
+	expect(items).toHaveLength(contacts);
+	expect(new Set(items.map(({ json }) => json.id)).size).toBe(contacts);
+	expect(requests.filter((request) => request.startsWith('POST'))).toEqual([
+		'POST /oauth/token 200',
+	]);
+}, 300_000);

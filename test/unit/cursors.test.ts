@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+
+import { readAll } from '../../nodes/CrmPlatform/api/cursors';
+import type { ListDescription } from '../../nodes/CrmPlatform/api/listing';
+import { ListService, writes, type Stored } from './listService.ts';
+
+const list: ListDescription = {
+	cursor: 'cursor',
+	pageSize: { name: 'limit', maximum: 4 },
+	sort: { name: 'sort', values: ['created_at', '-created_at'], default: 'created_at' },
+	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
+	filters: [],
+};
+
+const read = async (service: ListService, cursors: number, query = {}) =>
+	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (one) => one)) as Stored[];
+
+/** Times with ties, clusters and gaps, as imports and quiet years leave them. */
+const times = fc
+	.array(fc.oneof(fc.constant(0), fc.nat(3), fc.nat(1000), fc.nat(1e9)), { maxLength: 200, size: 'max' })
+	.map((gaps) => gaps.map(((now) => (gap: number) => (now += gap))(Date.parse('2024-01-01'))));
+
+const queries = fc.constantFrom(
+	{},
+	{ sort: '-created_at' },
+	{ 'created_at[gte]': '2024-01-01T00:00:00.500Z' },
+	{ 'created_at[lt]': '2024-01-05T00:00:00.000Z' },
+	{ 'created_at[gte]': '2024-01-01T00:00:00.500Z', sort: '-created_at' },
+	{ 'created_at[lt]': '2024-01-05T00:00:00.000Z', sort: '-created_at' },
+);
+
+test('several cursors give the records that one gives, in the same order', async () => {
+	await fc.assert(
+		fc.asyncProperty(times, queries, fc.integer({ min: 2, max: 6 }), async (at, query, cursors) => {
+			const service = new ListService(at);
+			const one = await read(service, 1, query);
+			service.requests = 0;
+			expect(await read(service, cursors, query)).toEqual(one);
+			expect(service.mostUnderWay).toBeLessThanOrEqual(cursors);
+		}),
+		{ numRuns: 100 },
+	);
+});
+
+test('while others write, no record comes twice, none that stays is missing, and the order holds', async () => {
+	await fc.assert(
+		fc.asyncProperty(times, writes, fc.boolean(), async (at, meanwhile, descending) => {
+			const service = new ListService(at, meanwhile);
+			const before = [...service.records];
+			const found = await read(service, 4, descending ? { sort: '-created_at' } : {});
+			const ids = found.map(({ id }) => id);
+			expect(new Set(ids).size).toBe(ids.length);
+			const staying = before.filter(({ id }) => !service.deleted.has(id));
+			expect(staying.filter(({ id }) => !ids.includes(id))).toEqual([]);
+			const ordered = [...ids].sort();
+			expect(ids).toEqual(descending ? ordered.reverse() : ordered);
+		}),
+		{ numRuns: 100 },
+	);
+});
+
+test('an even list costs few requests more than one cursor needs', async () => {
+	const even = Array.from({ length: 800 }, (_, i) => Date.parse('2024-01-01') + i * 60_000);
+	const service = new ListService(even);
+	await read(service, 5);
+	expect(service.requests).toBeLessThanOrEqual(200 + 10);
+	expect(service.rounds).toBeLessThanOrEqual(0.25 * 200);
+});
+
+test('a list that was imported in one go, years ago, is divided where its records are', async () => {
+	const imported = Array.from({ length: 700 }, (_, i) => Date.parse('2021-01-01') + i * 2);
+	const since = Array.from({ length: 100 }, (_, i) => Date.parse('2021-02-01') + i * 864e5);
+	const service = new ListService([...imported, ...since]);
+	await read(service, 5);
+	expect(service.requests).toBeLessThanOrEqual(200 + 30);
+	expect(service.rounds).toBeLessThanOrEqual(0.4 * 200);
+});
+
+test.each([
+	['in another order', list, { sort: 'name' }],
+	['in an order nobody knows', { ...list, sort: { name: 'sort', values: [] } }, {}],
+	['that cannot be narrowed by time', { ...list, created: undefined }, {}],
+])('a list %s is read with one cursor', async (_, described, query) => {
+	const service = new ListService(Array.from({ length: 100 }, (__, i) => i * 1000));
+	const whole = { path: '/v1/contacts', list: described as ListDescription, query, cursors: 5 };
+	expect(await readAll(service.send, whole, (one) => one)).toHaveLength(100);
+	expect(service.mostUnderWay).toBe(1);
+});
+
+test('a service that ignores the times it is asked for is found out', async () => {
+	const service = new ListService(Array.from({ length: 100 }, (_, i) => i * 1000));
+	service.filters = false;
+	await expect(read(service, 5)).rejects.toThrow('Parallel Reads to 1');
+});
+
+test('when one cursor fails the others end with their page', async () => {
+	const service = new ListService(Array.from({ length: 400 }, (_, i) => i * 1000));
+	service.failsAt = 20;
+	await expect(read(service, 4)).rejects.toThrow('no more');
+	await new Promise((resolve) => setImmediate(resolve));
+	while (service.underWay > 0) await new Promise((resolve) => setImmediate(resolve));
+	expect(service.requests).toBeLessThanOrEqual(20 + 4);
+});

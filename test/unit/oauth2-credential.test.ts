@@ -1,0 +1,78 @@
+import { Workflow, type IDataObject, type INode, type INodeTypes } from 'n8n-workflow';
+
+import { CrmPlatformOAuth2Api } from '../../credentials/CrmPlatformOAuth2Api.credentials';
+import { serviceAddress } from '../../nodes/CrmPlatform/api/path';
+
+const { properties } = new CrmPlatformOAuth2Api();
+const node = { name: 'Node', parameters: {}, typeVersion: 1 } as unknown as INode;
+const workflow = new Workflow({
+	nodes: [],
+	connections: {},
+	active: false,
+	nodeTypes: { getByNameAndVersion: () => undefined } as unknown as INodeTypes,
+});
+
+/** What n8n makes of the values a user enters, the hidden ones among them. */
+function filledIn(entered: IDataObject): IDataObject {
+	const defaults = properties.map(({ name, default: value }) => [name, value]);
+	const values = { ...Object.fromEntries(defaults), ...entered };
+	const { expression } = workflow;
+	return expression.getComplexParameterValue(
+		node,
+		values,
+		'internal',
+		{},
+		undefined,
+		undefined,
+		values,
+	) as IDataObject;
+}
+
+test.each([
+	'https://api.example.com',
+	'https://api.example.com/',
+	' https://api.example.com/v1 ',
+	'https://api.example.com/v1/',
+	'https://example.com:8443/crmv1//v1//',
+])('the endpoints are those of the service at %j', (baseUrl) => {
+	expect(filledIn({ baseUrl })).toMatchObject({
+		authUrl: `${serviceAddress(baseUrl)}/oauth/authorize`,
+		accessTokenUrl: `${serviceAddress(baseUrl)}/oauth/token`,
+	});
+});
+
+test('endpoints elsewhere are taken as they are', () => {
+	const authorizationPageUrl = 'https://login.example.com/authorize?tenant=1';
+	const tokenUrl = 'https://login.example.com/token';
+	expect(
+		filledIn({ baseUrl: 'https://api.example.com', authorizationPageUrl, tokenUrl }),
+	).toMatchObject({ authUrl: authorizationPageUrl, accessTokenUrl: tokenUrl });
+});
+
+describe('the scopes asked for', () => {
+	const scopes = (entered: IDataObject) =>
+		String(filledIn({ baseUrl: 'https://api.example.com', ...entered }).scope).split(' ');
+
+	test('read and write, and leave the set-up of the account alone, unless told otherwise', () => {
+		expect(scopes({})).toEqual(expect.arrayContaining(['contacts:read', 'contacts:write']));
+		expect(scopes({})).toContain('users:read');
+		expect(scopes({})).not.toContain('users:write');
+	});
+
+	test('only read, where that is all the user wants', () => {
+		const reading = scopes({ access: 'read' });
+		expect(reading).toContain('contacts:read');
+		expect(reading.filter((scope) => !scope.endsWith(':read'))).toEqual([]);
+	});
+
+	test('are those the user chooses, and others the list does not have', () => {
+		const chosen = { access: 'chosen', scopes: ['contacts:read', 'users:write'] };
+		expect(scopes(chosen)).toEqual(['contacts:read', 'users:write']);
+		expect(scopes({ ...chosen, moreScopes: 'invoices:read a:b' })).toEqual([
+			'contacts:read',
+			'users:write',
+			'invoices:read',
+			'a:b',
+		]);
+	});
+});
