@@ -9,6 +9,7 @@ import {
 import { getOwners, getPipelines, getStages } from './pickers/eventFilters';
 import { getEvents } from './pickers/getEvents';
 import { testCredential } from './pickers/testCredential';
+import { authentication } from './properties';
 import { eventProperties } from './trigger/eventProperties';
 import { poll } from './trigger/poll';
 import { pollProperties } from './trigger/pollProperties';
@@ -30,8 +31,20 @@ export class CrmPlatformPollTrigger implements INodeType {
 		polling: true,
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'crmPlatformApi', required: true, testedBy: 'testCredential' }],
-		properties: [...eventProperties, ...pollProperties],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
+		properties: [authentication, ...eventProperties, ...pollProperties],
 	};
 
 	methods = {

@@ -1,24 +1,20 @@
 import { PollContext } from 'n8n-core';
 import {
 	Workflow,
-	type ICredentialDataDecryptedObject,
-	type ICredentialsHelper,
 	type IDataObject,
-	type IHttpRequestOptions,
 	type INode,
 	type INodeTypes,
 	type IPollFunctions,
-	type IWorkflowExecuteAdditionalData,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import type { Clock } from '../../nodes/CrmPlatform/api/request';
 import { poll } from '../../nodes/CrmPlatform/trigger/poll';
+import { additionalDataOf, type Setup } from './n8n.ts';
 
 export interface PollerSetup {
-	credential: { baseUrl: string; apiKey: string };
+	credential: Setup['credential'];
 	/** The node's parameters; every event from now on, unless told otherwise. */
 	parameters?: IDataObject;
 	clock?: Clock;
@@ -87,15 +83,22 @@ export class Poller {
 	}
 
 	private load(): Workflow {
-		const { parameters } = this.setup;
+		const { parameters, credential } = this.setup;
+		const isUser = 'data' in credential;
 		const node: INode = {
 			id: 'node-1',
 			name: this.nodeName,
 			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 			typeVersion: 1,
 			position: [0, 0],
-			parameters: { events: ['*'], ...parameters },
-			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+			parameters: {
+				events: ['*'],
+				authentication: isUser ? 'oAuth2' : 'apiKey',
+				...parameters,
+			},
+			credentials: isUser
+				? { crmPlatformOAuth2Api: { id: credential.id, name: 'Test' } }
+				: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 		};
 		const type = new CrmPlatformPollTrigger();
 		const nodeTypes = {
@@ -122,18 +125,10 @@ function contextOf(
 	report: (error: Error) => void,
 ): IPollFunctions {
 	const [node] = Object.values(workflow.nodes);
-	const credentialsHelper = {
-		getParentTypes: () => [],
-		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => ({ ...credential }),
-		preAuthentication: async () => undefined,
-		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
-			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
-	} as unknown as ICredentialsHelper;
 	return new PollContext(
 		workflow,
 		node!,
-		{ credentialsHelper } as IWorkflowExecuteAdditionalData,
+		additionalDataOf(credential, node!.parameters),
 		mode,
 		mode === 'manual' ? 'manual' : 'activate',
 		undefined,
