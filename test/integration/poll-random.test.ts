@@ -14,7 +14,7 @@ const steps = {
 		void (await Promise.all([active.poll(), active.poll()])),
 	'a start of n8n': async (active: Poller) => await active.activate(),
 	'another name': async (active: Poller) => {
-		active.nodeName += '!';
+		active.nodeName = active.nodeName === 'One' ? 'Other' : 'One';
 		await active.activate();
 	},
 	'another size': async (active: Poller) => {

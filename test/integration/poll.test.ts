@@ -84,13 +84,17 @@ describe('reading goes on where it stopped', () => {
 		expect(active.ids).toEqual(meanwhile);
 	});
 
-	test('when the node was renamed', async () => {
+	test('when the node was renamed, and when it got its old name again', async () => {
 		const active = await activated();
-		active.nodeName = 'Something happened';
-		const meanwhile = await contacts(2);
-		await active.activate();
-		await active.poll();
-		expect(active.ids).toEqual(meanwhile);
+		const ids: string[] = [];
+		for (const name of ['Something happened', 'News', 'Something happened']) {
+			ids.push(...(await contacts(2)));
+			await active.poll();
+			ids.push(...(await contacts(1)));
+			active.nodeName = name;
+			await active.activate();
+		}
+		expect(active.ids).toEqual(ids);
 	});
 
 	test('when the service fails, at the first page or a later one', async () => {

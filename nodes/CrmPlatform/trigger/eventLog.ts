@@ -46,7 +46,9 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 	};
 }
 
-function readable(list: ListDescription | undefined): ListDescription & Required<Pick<ListDescription, 'sort'>> {
+type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
+
+function readable(list: ListDescription | undefined): SortedList {
 	const sort = list?.sort;
 	const names = list?.filters.map(({ name }) => name) ?? [];
 	if (

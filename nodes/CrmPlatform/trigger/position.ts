@@ -55,27 +55,37 @@ const schema: z.ZodType<Position> = z.object({
 	at: z.string(),
 });
 
+/** A position as n8n keeps it, with the name the node had then. */
+const noted = z.object({ node: z.string(), position: schema });
+
 /**
- * Where n8n keeps the position. It has two places: the node's own goes by the node's name and is
- * lost when that changes, the workflow's stays. The node's own comes first, since n8n may keep it
- * with more care (together with the execution it starts).
+ * Where n8n keeps the position. The node's own place goes by the node's name and is another one
+ * after a rename; the workflow's place stays. Both are written.
  */
 function places(n8n: IPollFunctions) {
+	const { id, name } = n8n.getNode();
 	const own = n8n.getWorkflowStaticData('node');
 	const shared = n8n.getWorkflowStaticData('global');
-	return { all: [own, shared], key: `crmPlatformPollTrigger:${n8n.getNode().id}` };
+	return { own, shared, name, key: `crmPlatformPollTrigger:${id}` };
 }
 
-/** The position as it was stored last; undefined if there is none. */
+/**
+ * The position as it was stored last; undefined if there is none. The node's own place counts, as
+ * n8n may write it in one transaction with the execution, unless the node has got another name: what
+ * is there under this name is then of old, if anything.
+ */
 export function storedPosition(n8n: IPollFunctions): Position | undefined {
-	const { all, key } = places(n8n);
-	return all.map((place) => schema.safeParse(place[key]).data).find(Boolean);
+	const { own, shared, name, key } = places(n8n);
+	const ofNode = noted.safeParse(own[key]).data;
+	const ofWorkflow = noted.safeParse(shared[key]).data;
+	const isRenamed = ofWorkflow !== undefined && ofWorkflow.node !== name;
+	return (isRenamed ? ofWorkflow : (ofNode ?? ofWorkflow))?.position;
 }
 
 /** n8n writes it down when the poll's items start an execution. */
 export function storePosition(n8n: IPollFunctions, position: Position): void {
-	const { all, key } = places(n8n);
-	for (const place of all) place[key] = { ...position };
+	const { own, shared, name, key } = places(n8n);
+	for (const place of [own, shared]) place[key] = { node: name, position: { ...position } };
 }
 
 /** Where to read on: behind the floor, and `overlap` before the position. */
