@@ -10,7 +10,8 @@ test('every type of event is described with its payload and an example of it', (
 	const types = [...eventTypes, ...customEventTypes].map(({ type }) => type);
 	expect(Object.keys(document.webhooks)).toEqual(types);
 	for (const [type, { post }] of Object.entries<Json>(document.webhooks)) {
-		const { schema, example } = post.requestBody.content['application/json'];
+		const { schema } = post.requestBody.content['application/json'];
+		const { example } = schema;
 		const { properties, required } = schemas[schema.$ref.split('/').at(-1)];
 		expect(Object.keys(example)).toEqual(required);
 		expect(Object.keys(properties)).toEqual(required);
