@@ -19,3 +19,4 @@ export const Publication = z.object({ status: z.string() });
 export const Started = z.object({ executionId: z.string() });
 /** The data is JSON as the package flatted writes it. */
 export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });
+export const ExecutionList = z.object({ results: z.array(WithId) });

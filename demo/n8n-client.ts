@@ -117,6 +117,30 @@ export class N8nClient {
 		while ((await publication()).status !== 'published') await sleep(POLL_MS);
 	}
 
+	/** Saves a changed workflow; what is in production stays as it is until it is activated again. */
+	async updateWorkflow(id: string, changed: Partial<Workflow>): Promise<void> {
+		await this.request('PATCH', `/rest/workflows/${id}`, answers.WithId, changed);
+	}
+
+	/** Takes a workflow out of production. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
+	}
+
+	/** The latest executions of a workflow, once there are so many and all have ended, oldest first. */
+	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const path = `/rest/executions?filter=${filter}&limit=100`;
+		for (;;) {
+			const { results } = await this.request('GET', path, answers.ExecutionList);
+			if (results.length >= count) {
+				const ids = results.map(({ id }) => id).sort((one, other) => Number(one) - Number(other));
+				return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
+			}
+			await sleep(POLL_MS);
+		}
+	}
+
 	private async waitForExecution(id: string): Promise<Execution> {
 		const running = ['new', 'running', 'waiting'];
 		for (;;) {

@@ -141,6 +141,18 @@ function workflowOf(setup: Setup) {
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counted = { decryptions: 0 };
+	const additionalData = additionalDataOf(credential, node.parameters, executionId, counted);
+	return { workflow, node, additionalData, counted };
+}
+
+/** What n8n brings to a workflow: credentials above all. */
+export function additionalDataOf(
+	credential: Setup['credential'],
+	parameters: INodeParameters,
+	executionId?: string,
+	counted = { decryptions: 0 },
+): IWorkflowExecuteAdditionalData {
+	const stored = 'data' in credential ? credential : undefined;
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
@@ -158,14 +170,13 @@ function workflowOf(setup: Setup) {
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
 			await new CrmPlatformApi().authenticate(data as ICredentialDataDecryptedObject, request),
 	} as unknown as ICredentialsHelper;
-	const additionalData = {
+	return {
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
-		currentNodeParameters: node.parameters,
+		currentNodeParameters: parameters,
 		variables: {},
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',
 	} as unknown as IWorkflowExecuteAdditionalData;
-	return { workflow, node, additionalData, counted };
 }
