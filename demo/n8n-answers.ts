@@ -20,7 +20,10 @@ export const Publication = z.object({
 	triggers: z.array(z.object({ errorMessage: z.string().nullish() })),
 });
 export const Listening = z.object({ waitingForWebhook: z.literal(true) });
-export const Executions = z.object({ results: z.array(WithId), nextCursor: z.string().nullish() });
 export const Started = z.object({ executionId: z.string() });
 /** The data is JSON as the package flatted writes it. */
 export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });
+export const ExecutionList = z.object({
+	results: z.array(WithId),
+	nextCursor: z.string().nullish(),
+});

@@ -116,13 +116,6 @@ export class N8nClient {
 		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
 	}
 
-	/** Saves another version of a workflow. One in production stays as it is until it is activated. */
-	async changeWorkflow(id: string, workflow: Partial<Workflow>): Promise<void> {
-		const path = `/rest/workflows/${id}`;
-		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
-		await this.request('PATCH', path, answers.WithId, { ...workflow, versionId });
-	}
-
 	/**
 	 * Puts a workflow into production: its triggers listen when this returns.
 	 *
@@ -137,22 +130,38 @@ export class N8nClient {
 		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
 	}
 
+	/** Saves a changed workflow; what is in production stays as it is until it is activated again. */
+	async updateWorkflow(id: string, changed: Partial<Workflow>): Promise<void> {
+		await this.request('PATCH', `/rest/workflows/${id}`, answers.WithId, changed);
+	}
+
 	/** Takes a workflow out of production: its triggers have ended when this returns. */
 	async deactivateWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
 		await this.whenPublished(id);
 	}
 
-	/** The ids of a workflow's executions, the newest first. */
+	/** The ids of a workflow's executions, the oldest first. */
 	async listExecutions(workflowId: string): Promise<string[]> {
 		const ids: string[] = [];
 		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId }), limit: '100' });
 		for (;;) {
 			const path = `/rest/executions?${query}`;
-			const { results, nextCursor } = await this.request('GET', path, answers.Executions);
+			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);
 			ids.push(...results.map(({ id }) => id));
-			if (!nextCursor) return ids;
+			if (!nextCursor) return ids.sort((one, other) => Number(one) - Number(other));
 			query.set('cursor', nextCursor);
+		}
+	}
+
+	/** The executions of a workflow, once there are so many and all have ended, the oldest first. */
+	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
+		for (;;) {
+			const ids = await this.listExecutions(workflowId);
+			if (ids.length >= count) {
+				return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
+			}
+			await sleep(POLL_MS);
 		}
 	}
 
@@ -166,8 +175,17 @@ export class N8nClient {
 		}
 	}
 
+	private async waitForExecution(id: string): Promise<Execution> {
+			await sleep(POLL_MS);
+		}
+	}
+
+<<<<<<< HEAD
 	/** Reads an execution, as soon as it has ended. */
 	async waitForExecution(id: string): Promise<Execution> {
+=======
+	private async waitForExecution(id: string): Promise<Execution> {
+>>>>>>> origin/main
 		const running = ['new', 'running', 'waiting'];
 		for (;;) {
 			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);

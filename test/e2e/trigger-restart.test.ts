@@ -10,7 +10,7 @@ import { freePort } from '../../demo/ports.ts';
 import { packPackage } from '../../tools/pack.ts';
 import { sandboxCredential, theWorld } from './harness/access.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
-import { recordOf, triggerWorkflow, waitForEvents } from './harness/trigger.ts';
+import { eventsOf, recordOf, triggerWorkflow } from './harness/trigger.ts';
 
 const MISSED = 20;
 const BURST = 60;
@@ -47,7 +47,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 	await client.activateWorkflow(id);
 	const [subscription] = await subscriptions();
 	await happen('before');
-	await waitForEvents(client, id, 1);
+	await eventsOf(client, id, 1);
 
 	await n8n.stop();
 	for (const name of numbered(MISSED, 'down')) await happen(name);
@@ -57,7 +57,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 	await n8n.ready;
 	// The service would try again in five minutes; the first delivery has it try at once.
 	await happen('up again');
-	const events = await waitForEvents(client, id, MISSED + 2);
+	const events = await eventsOf(client, id, MISSED + 2);
 	const names = events.map((event) => recordOf(event)['last_name']);
 	expect(names).toEqual(['before', 'up again', ...numbered(MISSED, 'down')]);
 	expect((await subscriptions()).map((one) => one.id)).toEqual([subscription!.id]);
@@ -68,7 +68,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 		const items = records.slice(from, from + 100);
 		await callSandbox('POST', '/v1/contacts/batch/create', { items });
 	}
-	const all = await waitForEvents(client, id, MISSED + 2 + BURST);
+	const all = await eventsOf(client, id, MISSED + 2 + BURST);
 	const last = all.slice(MISSED + 2).map((event) => String(recordOf(event)['last_name']));
 	expect(last.sort()).toEqual(burst.sort());
 	expect((await subscriptions())[0]).toMatchObject({ id: subscription!.id, status: 'active' });

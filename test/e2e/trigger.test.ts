@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { callSandbox, createRecord, type ServiceRecord } from './harness/sandbox.ts';
-import { eventsOf, NODE, recordOf, triggerWorkflow, waitForEvents } from './harness/trigger.ts';
+import { eventsOf, NODE, recordOf, triggerWorkflow } from './harness/trigger.ts';
 
 describe('The trigger in a real n8n', () => {
 	const n8n = theN8n();
@@ -23,7 +23,7 @@ describe('The trigger in a real n8n', () => {
 		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const contact = await happen('Moreno');
-		const [event] = await waitForEvents(n8n, id, 1);
+		const [event] = await eventsOf(n8n, id, 1);
 		expect(event).toMatchObject({ type: 'contact.created', data: { object: contact } });
 		const [subscription] = await subscriptions();
 		const path = `/v1/webhooks/${subscription!.id}/deliveries`;
@@ -39,7 +39,7 @@ describe('The trigger in a real n8n', () => {
 		await n8n.activateWorkflow(id);
 		const [subscription] = await subscriptions();
 		await happen('Moreno');
-		const [event] = await waitForEvents(n8n, id, 1);
+		const [event] = await eventsOf(n8n, id, 1);
 		const body = JSON.stringify(event);
 		// The service's secret is nobody's but n8n's; this one it would give to an administrator.
 		const path = `/v1/webhooks/${subscription!.id}/rotate-secret`;
@@ -68,7 +68,7 @@ describe('The trigger in a real n8n', () => {
 		expect(await send(body.slice(0, 100), now)).toBeGreaterThanOrEqual(400);
 		expect(await send(body, new Date(0))).toBe(401);
 		expect(await send('', now)).toBe(401);
-		expect(await eventsOf(n8n, id)).toHaveLength(1);
+		expect(await eventsOf(n8n, id, 1)).toHaveLength(1);
 		await n8n.deactivateWorkflow(id);
 	});
 
@@ -82,11 +82,11 @@ describe('The trigger in a real n8n', () => {
 		await n8n.activateWorkflow(id);
 		for (let i = 0; i < 3; i++) await n8n.activateWorkflow(id);
 		expect(await subscriptions()).toHaveLength(1);
-		await n8n.changeWorkflow(id, { nodes: named('New contact').nodes });
+		await n8n.updateWorkflow(id, { nodes: named('New contact').nodes });
 		await n8n.activateWorkflow(id);
 		expect(await subscriptions()).toHaveLength(1);
 		await happen('after');
-		const events = await waitForEvents(n8n, id, 2);
+		const events = await eventsOf(n8n, id, 2);
 		expect(events.map((event) => recordOf(event)['last_name'])).toEqual(['while inactive', 'after']);
 		await n8n.deactivateWorkflow(id);
 		expect(await subscriptions()).toEqual([]);
@@ -99,7 +99,7 @@ describe('The trigger in a real n8n', () => {
 		await n8n.listenForTest(id, NODE);
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
-		await waitForEvents(n8n, id, 2);
+		await eventsOf(n8n, id, 2);
 		while ((await subscriptions()).length > 1) await new Promise((resolve) => setTimeout(resolve, 100));
 		expect((await subscriptions())[0]!.id).toBe(own!.id);
 		await n8n.deactivateWorkflow(id);

@@ -27,7 +27,7 @@ export async function fuzzCursors(target: Target, list: Operation, { runs, seed 
 				body: undefined,
 			});
 		const { answer } = await ask([]);
-		const { next_cursor: cursor } = JSON.parse(answer.text) as Json;
+		const { next_cursor: cursor } = JSON.parse(answer.text);
 		// Of a list of one record there is none.
 		if (cursor === null) return;
 		const content: Json = JSON.parse(Buffer.from(cursor, 'base64url').toString());

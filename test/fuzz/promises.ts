@@ -52,8 +52,8 @@ export function brokenPromises(method: string, path: string, answer: Answered): 
 	return broken;
 }
 
-/** Where a person is, and not a program (RFC 6749, 4.1.2.1). */
-const isPage = (path: string): boolean => path === '/' || path === '/oauth/authorize';
+/** Where a person is told, and not a program (RFC 6749, 4.1.2.1). */
+const isPage = (path: string): boolean => path === '/oauth/authorize';
 
 function flawsOfProblem(problem: Json, status: number): string[] {
 	const [ofCode, title] = problems[problem?.code as keyof typeof problems] ?? [];

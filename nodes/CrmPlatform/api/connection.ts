@@ -94,6 +94,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 /** Milliseconds a request may wait in all: the node's option, where it has been set. */
 function longestWaitOf(n8n: IAllExecuteFunctions): number {
+	// What n8n gives to a poll has to do for more than waiting.
+	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
 	const seconds = Number((n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, NaN));
 	return seconds >= 0 ? seconds * 1000 : retryPolicy.longestWait;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 
@@ -25,26 +24,18 @@ export function triggerWorkflow(
 	return { name: `Test ${id}`, nodes: [node], connections: {} };
 }
 
-/** The events that a workflow was started with, the first one first. */
-export async function eventsOf(n8n: N8nClient, workflowId: string): Promise<IDataObject[]> {
-	const events: IDataObject[] = [];
-	for (const id of (await n8n.listExecutions(workflowId)).reverse()) {
-		const { data } = await n8n.waitForExecution(id);
-		const [runs] = Object.values(data.resultData.runData);
-		const items = runs?.[0]?.data?.['main']?.[0] ?? [];
-		events.push(...items.map(({ json }) => json));
-	}
-	return events;
-}
-
-/** Waits until a workflow has been started so often; gives the events. */
-export async function waitForEvents(
+/** The events that a workflow was started with, as soon as they are so many; the first one first. */
+export async function eventsOf(
 	n8n: N8nClient,
 	workflowId: string,
 	count: number,
 ): Promise<IDataObject[]> {
-	while ((await n8n.listExecutions(workflowId)).length < count) await sleep(200);
-	return await eventsOf(n8n, workflowId);
+	const executions = await n8n.executionsOf(workflowId, count);
+	return executions.flatMap(({ data }) => {
+		const [runs] = Object.values(data.resultData.runData);
+		const items = runs?.[0]?.data?.['main']?.[0] ?? [];
+		return items.map(({ json }) => json);
+	});
 }
 
 /** The record that an event is about. */

@@ -1,0 +1,77 @@
+import type { Json } from './in-process.ts';
+import { startReceiver } from './receiver.ts';
+import {
+	answering,
+	hasTried,
+	isDone,
+	seconds,
+	startWebhookSandbox,
+	type WebhookSandbox,
+} from './webhook-client.ts';
+
+const { hour, day } = seconds;
+
+let sandbox: WebhookSandbox;
+beforeEach(async () => void (sandbox = await startWebhookSandbox()));
+afterEach(() => sandbox.close());
+
+test('410 disables at once, and the account is told', async () => {
+	const { receiver, subscribe, happen, deliveries, webhook, patch } = sandbox;
+	receiver.answer = answering(410);
+	const { id } = await subscribe('contact.created');
+	const watch = await startReceiver();
+	await sandbox.post('/v1/webhooks', { url: watch.url, events: ['webhook.disabled'] });
+	await happen();
+	const [told] = await watch.events(1);
+	await watch.close();
+	expect(told).toMatchObject({
+		actor: { type: 'system' },
+		data: { object: { id, status: 'disabled', disabled_reason: 'gone' } },
+	});
+	const [delivery] = await deliveries(id, hasTried(1));
+	expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null });
+	receiver.answer = answering(200);
+	await happen('not sent');
+	const enabled = await patch(`/v1/webhooks/${id}`, { status: 'active' });
+	expect(enabled.body).toMatchObject({
+		status: 'active',
+		disabled_reason: null,
+		failing_since: null,
+	});
+	await happen('sent');
+	const events = await receiver.events(2);
+	expect(events.at(-1).data.object.last_name).toBe('sent');
+	expect((await webhook(id)).disabled_reason).toBeNull();
+});
+
+test('five days of failure disable, and give up what was still to be tried', async () => {
+	const { receiver, subscribe, happen, advance, deliveries, webhook } = sandbox;
+	receiver.answer = answering(500);
+	const { id } = await subscribe('contact.created');
+	await happen();
+	await deliveries(id, hasTried(1));
+	await advance(5 * day - hour);
+	await deliveries(id, hasTried(2));
+	expect(await webhook(id)).toMatchObject({ status: 'active' });
+	await happen();
+	await deliveries(id, ({ attempts }: Json) => attempts.length > 0);
+	await advance(hour);
+	const given = await deliveries(id, ({ status }: Json) => status === 'failed');
+	expect(given).toHaveLength(2);
+	expect(await webhook(id)).toMatchObject({ status: 'disabled', disabled_reason: 'failures' });
+});
+
+test('while paused nothing is sent; what was queued before waits', async () => {
+	const { receiver, subscribe, happen, advance, deliveries, patch } = sandbox;
+	receiver.answer = answering(500);
+	const { id } = await subscribe('contact.created');
+	await happen('queued');
+	await deliveries(id, hasTried(1));
+	await patch(`/v1/webhooks/${id}`, { status: 'paused' });
+	receiver.answer = answering(200);
+	await happen('missed');
+	await advance(hour);
+	await patch(`/v1/webhooks/${id}`, { status: 'active' });
+	const [delivery, ...others] = await deliveries(id, isDone);
+	expect([delivery.attempts.length, others]).toEqual([2, []]);
+});
