@@ -176,16 +176,6 @@ export class N8nClient {
 	}
 
 	private async waitForExecution(id: string): Promise<Execution> {
-			await sleep(POLL_MS);
-		}
-	}
-
-<<<<<<< HEAD
-	/** Reads an execution, as soon as it has ended. */
-	async waitForExecution(id: string): Promise<Execution> {
-=======
-	private async waitForExecution(id: string): Promise<Execution> {
->>>>>>> origin/main
 		const running = ['new', 'running', 'waiting'];
 		for (;;) {
 			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);
