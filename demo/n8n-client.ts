@@ -4,6 +4,7 @@ import { parse as parseFlatted } from 'flatted';
 import type { IRunExecutionData, IWorkflowBase } from 'n8n-workflow';
 import type { z } from 'zod/v4';
 import * as answers from './n8n-answers.ts';
+import { N8nRequestError } from './n8n-request-error.ts';
 
 const POLL_MS = 100;
 
@@ -24,17 +25,6 @@ export type Workflow = Pick<IWorkflowBase, 'name' | 'nodes' | 'connections'> &
 export interface Execution {
 	status: string;
 	data: IRunExecutionData;
-}
-
-/** n8n answered a request with an error. */
-export class N8nRequestError extends Error {
-	override name = 'N8nRequestError';
-	readonly status: number;
-
-	constructor(request: string, status: number, answer: string) {
-		super(`n8n answered ${request} with ${status}: ${answer}`);
-		this.status = status;
-	}
 }
 
 /** A user's session. n8n binds it to one browser, also the request that opens it. */
@@ -107,10 +97,7 @@ export class N8nClient {
 		return await this.waitForExecution(executionId);
 	}
 
-	/**
-	 * Runs a saved workflow as the editor's button does, where its trigger waits for something to
-	 * happen: it listens when this returns.
-	 */
+	/** The same where the trigger waits for something to happen: it listens when this returns. */
 	async listenForTest(id: string, trigger: string): Promise<void> {
 		const body = { triggerToStartFrom: { name: trigger } };
 		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);

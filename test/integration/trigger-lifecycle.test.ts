@@ -133,7 +133,7 @@ test('a copy of the workflow does not take over what the original keeps', async 
 	const original = await start();
 	await original.activate();
 	const copy = await start({ workflowId: 'workflow-2' });
-	copy.staticData = structuredClone(original.staticData) as IDataObject;
+	copy.staticData = structuredClone(original.staticData);
 	await copy.activate();
 	expect(await subscriptions()).toHaveLength(2);
 	await copy.deactivate();

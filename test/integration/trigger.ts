@@ -13,7 +13,6 @@ import {
 	type INodeTypes,
 	type IWebhookData,
 	type IWebhookFunctions,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
@@ -82,15 +81,15 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			connections: {},
 			active: !isTest,
 			nodeTypes,
-			staticData: isTest ? testStaticData : (structuredClone(trigger.staticData) as IDataObject),
+			staticData: isTest ? testStaticData : structuredClone(trigger.staticData),
 		});
 		const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 		const additionalData = {
 			...additionalDataOf(setup.credential, node.parameters),
 			webhookBaseUrl: `${base}/webhook`,
 			webhookTestBaseUrl: `${base}/webhook-test`,
-		} as IWorkflowExecuteAdditionalData;
-		const webhookData = { webhookDescription, isTest } as unknown as IWebhookData;
+		};
+		const webhookData = { webhookDescription, isTest } as IWebhookData;
 		return { workflow, node, additionalData, webhookData };
 	};
 
@@ -128,7 +127,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 				...additionalData,
 				httpRequest: Object.assign(request, { rawBody }),
 				httpResponse: response,
-			} as unknown as IWorkflowExecuteAdditionalData,
+			},
 			isTest ? 'manual' : 'webhook',
 			webhookData,
 			[],
