@@ -147,6 +147,20 @@ test('after a start of n8n, the first delivery brings up what failed meanwhile, 
 	expect(names()).toEqual(['first', ...numbered(15)]);
 });
 
+test('where somebody has deleted the subscription, nothing that had arrived comes again', async () => {
+	await trigger.activate();
+	await happen('arrived');
+	await settle(1);
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	const [{ id } = {}] = body.data as IDataObject[];
+	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
+	await trigger.activate();
+	await happen('after');
+	await settle(2);
+	expect(names()).toEqual(['arrived', 'after']);
+	expect(trigger.answers).toEqual([200, 200]);
+});
+
 test('in a test run, nothing is recovered', async () => {
 	await trigger.activate();
 	await trigger.deactivate();

@@ -98,11 +98,17 @@ export async function pause(api: Connection, { id }: Subscription): Promise<Subs
 	return parse((await api.send({ method: 'PATCH', path: pathOf(id), body })).body);
 }
 
-/** A new secret; for a day, the service signs with the old one as well. */
-export async function rotateSecret(api: Connection, { id }: Subscription): Promise<Subscription> {
+/**
+ * A new secret; for a day, the service signs with the old one as well.
+ *
+ * @throws Error in the user's words when the service answers without one
+ */
+export async function rotateSecret(api: Connection, { id }: Subscription): Promise<string> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
 	const request = { method: 'POST', path: `${pathOf(id)}/rotate-secret`, ...once(rotate) } as const;
-	return parse((await api.send(request)).body);
+	const { secret } = parse((await api.send(request)).body);
+	if (secret) return secret;
+	throw new Error('The service gave no secret, so its deliveries could not be checked.');
 }
 
 /** The header that lets a write be tried again without being done twice. */

@@ -42,8 +42,11 @@ export const subscription = {
 		const kept = readKept(this);
 		const found = await findOwn(api, kept.id, wanted.url);
 		const own = found ? await bring(this, api, found, wanted) : await subscribe(this, api, wanted);
-		const secret = secretOf(own, kept) ?? (await rotateSecret(api, own)).secret ?? undefined;
-		const active = { ...kept, id: own.id, ...(secret !== undefined && { secret }) };
+		const secret = secretOf(own, kept) ?? (await rotateSecret(api, own));
+		// Of a subscription that is gone, nobody knows what it has delivered.
+		const isSuccessor = kept.id !== undefined && kept.id !== own.id;
+		const { instance, workflow } = kept;
+		const active = { ...(isSuccessor ? { instance, workflow } : kept), id: own.id, secret };
 		keep(this, active);
 		if (own.status === 'paused') {
 			this.logger.warn(`${this.getNode().name}: the subscription is paused in the CRM Platform`);
@@ -54,10 +57,9 @@ export const subscription = {
 	},
 
 	async delete(this: IHookFunctions): Promise<boolean> {
-		const { url } = wantedBy(this);
 		const api = await connect(this);
 		const { instance, workflow, id, gap } = readKept(this);
-		const own = await findOwn(api, id, url);
+		const own = await findOwn(api, id, addressOf(this));
 		const left = own && !isTest(this) ? await stop(api, own, gap) : gap;
 		keep(this, { instance, workflow, ...(left && { gap: left }) });
 		if (own) await unlessGone(api.send({ method: 'DELETE', path: pathOf(own.id) }));
@@ -65,12 +67,18 @@ export const subscription = {
 	},
 };
 
+/** @throws Error in the user's words where there is none */
+function addressOf(n8n: IHookFunctions): string {
+	const url = n8n.getNodeWebhookUrl('default');
+	if (url !== undefined) return url;
+	throw new Error('n8n has no address for this trigger. Save the workflow first.');
+}
+
 /** @throws Error in the user's words where n8n has no address or no event was chosen */
 function wantedBy(n8n: IHookFunctions): Wanted {
-	const url = n8n.getNodeWebhookUrl('default');
-	if (url === undefined) throw new Error('n8n has no address for this trigger. Save the workflow first.');
 	const name = `n8n: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`;
-	return { url, events: readEventChoice(n8n).events, description: name.slice(0, 255) };
+	const { events } = readEventChoice(n8n);
+	return { url: addressOf(n8n), events, description: name.slice(0, 255) };
 }
 
 /** The secret, where it is known: just answered, or kept and still the current one. */
