@@ -6,6 +6,8 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+import { baseUrl, descriptionUrl } from './serviceProperties';
+
 export class CrmPlatformApi implements ICredentialType {
 	name = 'crmPlatformApi';
 
@@ -20,15 +22,7 @@ export class CrmPlatformApi implements ICredentialType {
 		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform#credentials';
 
 	properties: INodeProperties[] = [
-		{
-			displayName: 'Base URL',
-			name: 'baseUrl',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'https://api.example.com',
-			description: 'The address of the API, with or without /v1 at its end',
-		},
+		baseUrl,
 		{
 			displayName: 'API Key',
 			name: 'apiKey',
@@ -38,15 +32,7 @@ export class CrmPlatformApi implements ICredentialType {
 			required: true,
 			description: 'Generated in the platform’s settings, under API and integrations',
 		},
-		{
-			displayName: 'API Description URL',
-			name: 'descriptionUrl',
-			type: 'string',
-			default: '',
-			placeholder: 'https://api.example.com/openapi.json',
-			description:
-				'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
-		},
+		descriptionUrl,
 	];
 
 	/** A function, since n8n evaluates the declarative form anew for each request. */

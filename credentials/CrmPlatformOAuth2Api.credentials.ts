@@ -1,6 +1,7 @@
 import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 import offered from '../contract/scopes.json';
+import { baseUrl, descriptionUrl } from './serviceProperties';
 
 /** The base URL as `serviceAddress` of the nodes reads it, where n8n allows nothing but expressions. */
 const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`;
@@ -39,15 +40,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			default: '',
 			description: 'Leave empty for a public client, which has none',
 		},
-		{
-			displayName: 'Base URL',
-			name: 'baseUrl',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'https://api.example.com',
-			description: 'The address of the API, with or without /v1 at its end',
-		},
+		baseUrl,
 		{
 			displayName: 'Access',
 			name: 'access',
@@ -129,14 +122,6 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			default: '',
 		},
 		{ displayName: 'Authentication', name: 'authentication', type: 'hidden', default: 'header' },
-		{
-			displayName: 'API Description URL',
-			name: 'descriptionUrl',
-			type: 'string',
-			default: '',
-			placeholder: 'https://api.example.com/openapi.json',
-			description:
-				'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
-		},
+		descriptionUrl,
 	];
 }

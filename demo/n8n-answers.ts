@@ -15,7 +15,15 @@ export const DecryptedCredential = CredentialRecord.extend({
 });
 export const CredentialTest = z.object({ status: z.string(), message: z.string() });
 export const WorkflowVersion = WithId.extend({ versionId: z.string() });
-export const Publication = z.object({ status: z.string() });
+export const Publication = z.object({
+	status: z.string(),
+	triggers: z.array(z.object({ errorMessage: z.string().nullish() })),
+});
+export const Listening = z.object({ waitingForWebhook: z.literal(true) });
 export const Started = z.object({ executionId: z.string() });
 /** The data is JSON as the package flatted writes it. */
 export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });
+export const ExecutionList = z.object({
+	results: z.array(WithId),
+	nextCursor: z.string().nullish(),
+});

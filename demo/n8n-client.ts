@@ -4,6 +4,7 @@ import { parse as parseFlatted } from 'flatted';
 import type { IRunExecutionData, IWorkflowBase } from 'n8n-workflow';
 import type { z } from 'zod/v4';
 import * as answers from './n8n-answers.ts';
+import { N8nRequestError } from './n8n-request-error.ts';
 
 const POLL_MS = 100;
 
@@ -24,17 +25,6 @@ export type Workflow = Pick<IWorkflowBase, 'name' | 'nodes' | 'connections'> &
 export interface Execution {
 	status: string;
 	data: IRunExecutionData;
-}
-
-/** n8n answered a request with an error. */
-export class N8nRequestError extends Error {
-	override name = 'N8nRequestError';
-	readonly status: number;
-
-	constructor(request: string, status: number, answer: string) {
-		super(`n8n answered ${request} with ${status}: ${answer}`);
-		this.status = status;
-	}
 }
 
 /** A user's session. n8n binds it to one browser, also the request that opens it. */
@@ -107,14 +97,69 @@ export class N8nClient {
 		return await this.waitForExecution(executionId);
 	}
 
-	/** Puts a workflow into production: its triggers listen when this returns. */
+	/** The same where the trigger waits for something to happen: it listens when this returns. */
+	async listenForTest(id: string, trigger: string): Promise<void> {
+		const body = { triggerToStartFrom: { name: trigger } };
+		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
+	}
+
+	/**
+	 * Puts a workflow into production: its triggers listen when this returns.
+	 *
+	 * @throws Error with what n8n says of a trigger that could not be activated.
+	 */
 	async activateWorkflow(id: string): Promise<void> {
 		const path = `/rest/workflows/${id}`;
 		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
 		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
-		const status = `${path}/publication-status`;
-		const publication = async () => await this.request('GET', status, answers.Publication);
-		while ((await publication()).status !== 'published') await sleep(POLL_MS);
+		const { status, triggers } = await this.whenPublished(id);
+		if (status === 'published') return;
+		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
+	}
+
+	/** Saves a changed workflow; what is in production stays as it is until it is activated again. */
+	async updateWorkflow(id: string, changed: Partial<Workflow>): Promise<void> {
+		await this.request('PATCH', `/rest/workflows/${id}`, answers.WithId, changed);
+	}
+
+	/** Takes a workflow out of production: its triggers have ended when this returns. */
+	async deactivateWorkflow(id: string): Promise<void> {
+		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
+		await this.whenPublished(id);
+	}
+
+	/** The ids of a workflow's executions, the oldest first. */
+	async listExecutions(workflowId: string): Promise<string[]> {
+		const ids: string[] = [];
+		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId }), limit: '100' });
+		for (;;) {
+			const path = `/rest/executions?${query}`;
+			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);
+			ids.push(...results.map(({ id }) => id));
+			if (!nextCursor) return ids.sort((one, other) => Number(one) - Number(other));
+			query.set('cursor', nextCursor);
+		}
+	}
+
+	/** The executions of a workflow, once there are so many and all have ended, the oldest first. */
+	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
+		for (;;) {
+			const ids = await this.listExecutions(workflowId);
+			if (ids.length >= count) {
+				return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
+			}
+			await sleep(POLL_MS);
+		}
+	}
+
+	/** What n8n says of a workflow's production, as soon as it is done with it. */
+	private async whenPublished(id: string): Promise<z.infer<typeof answers.Publication>> {
+		for (;;) {
+			const path = `/rest/workflows/${id}/publication-status`;
+			const publication = await this.request('GET', path, answers.Publication);
+			if (publication.status !== 'in_progress') return publication;
+			await sleep(POLL_MS);
+		}
 	}
 
 	private async waitForExecution(id: string): Promise<Execution> {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
-import { type Credential, N8nClient, N8nRequestError } from './n8n-client.ts';
+import { type Credential, N8nClient } from './n8n-client.ts';
+import { N8nRequestError } from './n8n-request-error.ts';
 import { writeState } from './state.ts';
 import type { State } from './state.ts';
 

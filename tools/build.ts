@@ -22,6 +22,17 @@ export async function buildPackage(): Promise<void> {
 	if (code !== 0) throw new Failure('The package was not built: its sources do not compile.');
 	for (const file of globSync(COPIED)) cpSync(file, join('dist', file));
 	writeOutputSchemas(join('dist', 'nodes', 'CrmPlatform'));
+	writeContract(join('dist', 'contract', 'openapi.json'));
+}
+
+/** Writes the contract as the node reads it: without the examples, which are half of it. */
+function writeContract(path: string): void {
+	const isExample = (name: string) => name === 'example' || name === 'examples';
+	const contract: unknown = JSON.parse(readFileSync('contract/openapi.json', 'utf8'));
+	const text = JSON.stringify(contract, (name, value: unknown) =>
+		isExample(name) ? undefined : value,
+	);
+	writeFileSync(path, text);
 }
 
 /** Writes what n8n shows of the node's output before it has run. */

@@ -104,7 +104,7 @@ export function contextIn(
 	return { context, counted };
 }
 
-/** A workflow of this node alone, and what n8n keeps of its credential. */
+/** A workflow of this node alone, with what n8n brings to it. */
 export function workflowIn(parts: Parts, setup: Setup) {
 	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
 	const type = parts.node;
@@ -136,6 +136,25 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counted = { decryptions: 0 };
+	const additionalData = additionalDataIn(
+		parts,
+		credential,
+		node.parameters,
+		executionId,
+		counted,
+	);
+	return { workflow, node, additionalData, counted };
+}
+
+/** What n8n brings to a workflow: credentials above all. */
+export function additionalDataIn(
+	parts: Parts,
+	credential: Setup['credential'],
+	parameters: INodeParameters,
+	executionId?: string,
+	counted = { decryptions: 0 },
+): IWorkflowExecuteAdditionalData {
+	const stored = 'data' in credential ? credential : undefined;
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
@@ -153,14 +172,13 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		authenticate: async (data: IDataObject, _type: string, request: IHttpRequestOptions) =>
 			await parts.apiKeyCredential.authenticate(data as ICredentialDataDecryptedObject, request),
 	} as unknown as ICredentialsHelper;
-	const additionalData = {
+	return {
 		credentialsHelper,
 		executionId: executionId ?? randomUUID(),
 		instanceBaseUrl: '',
-		currentNodeParameters: node.parameters,
+		currentNodeParameters: parameters,
 		variables: {},
 		webhookWaitingBaseUrl: 'http://localhost/webhook-waiting',
 		formWaitingBaseUrl: 'http://localhost/form-waiting',
 	} as unknown as IWorkflowExecuteAdditionalData;
-	return { workflow, node, additionalData, counted };
 }

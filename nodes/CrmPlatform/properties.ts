@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { Operation, Resource } from './model';
 
 /** Which credential signs the node's requests. */
-const authentication: INodeProperties = {
+export const authentication: INodeProperties = {
 	displayName: 'Authentication',
 	name: 'authentication',
 	type: 'options',

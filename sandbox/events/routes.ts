@@ -8,8 +8,9 @@ import { invalidParameter, Problem } from '../problem.ts';
 import type { Route } from '../router.ts';
 import type { Env, Service } from '../service.ts';
 import type { Condition } from '../store/condition.ts';
+import { keysetCondition } from '../store/keyset.ts';
 import { eventJson } from './event.ts';
-import { eventFilters } from './filters.ts';
+import { eventFilters, eventSorts } from './filters.ts';
 import { eventTypesIn, explainPattern } from './types.ts';
 
 const json = { 'Content-Type': 'application/json' };
@@ -22,10 +23,12 @@ export function eventRoutes(service: Service): Route[] {
 		const given = queryOf(c, [
 			'cursor',
 			'limit',
+			'sort',
 			'type',
 			...eventFilters.map(({ parameter }) => parameter),
 		]);
 		const limit = parseLimit(given.get('limit'));
+		const descending = parseSort(given.get('sort'));
 		const conditions = [
 			...readable(c),
 			...typeConditions(service, given.get('type')),
@@ -34,13 +37,14 @@ export function eventRoutes(service: Service): Route[] {
 				return text === undefined ? [] : [filterCondition(filter, text, 'sequence')];
 			}),
 		];
-		const fingerprint = listFingerprint('events', conditions);
+		const fingerprint = listFingerprint('events', descending, conditions);
 		const cursor = given.get('cursor');
-		const [after] = cursor === undefined ? [] : decodeCursor(cursor, fingerprint, 1);
-		const beyond = after === undefined ? [] : [{ sql: 'sequence > ?', values: [after] }];
+		const after = cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, 1);
+		const order = [{ column: 'sequence', descending }];
+		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
 		const { events } = logOf(c);
 		// One more than asked for shows whether there is a next page.
-		const found = events.page([...conditions, ...beyond], limit + 1);
+		const found = events.page([...conditions, ...beyond], limit + 1, descending);
 		const page = found.slice(0, limit);
 		const next = found.length > limit ? encodeCursor([page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
@@ -73,6 +77,13 @@ export function eventRoutes(service: Service): Route[] {
 		{ method: 'GET', path, handler: list },
 		{ method: 'GET', path: `${path}/:id`, handler: get },
 	];
+}
+
+/** Whether the newest event comes first. */
+function parseSort(text: string | undefined): boolean {
+	if (text === undefined || text === 'sequence') return false;
+	if (text === '-sequence') return true;
+	throw invalidParameter('sort', `sort has to be one of: ${eventSorts.join(', ')}.`);
 }
 
 /** Events of resources that an access token may not read are not there. */

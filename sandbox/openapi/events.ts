@@ -1,9 +1,9 @@
-import { eventFilters } from '../events/filters.ts';
+import { eventFilters, eventSorts } from '../events/filters.ts';
 import { customEventTypes, eventPatterns, eventTypes } from '../events/types.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { namesOf } from './names.ts';
 import { always } from './operations.ts';
-import { filterParameter, idParameter, listOf, pageParameters } from './parameters.ts';
+import { filterParameter, idParameter, listOf, pageParameters, query } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { securityOf } from './oauth2.ts';
 import { pageSchema } from './schemas.ts';
@@ -21,6 +21,11 @@ export const eventPaths = () => ({
 				'the events of records that its user saw when they happened, of resources it may read.',
 			parameters: [
 				...pageParameters,
+				query('sort', 'The order: in sequence, or with a minus sign the newest first.', {
+					type: 'string',
+					enum: eventSorts,
+					default: eventSorts[0],
+				}),
 				listOf('type', 'Only events of these types, or patterns such as contact.*.', {
 					type: 'string',
 					examples: ['contact.*'],

@@ -66,7 +66,8 @@ export const webhookPaths = () => ({
 			summary: 'Recover missed events',
 			description:
 				'Sends, in sequence, the events since then that the webhook has not got: those that ' +
-				'happened while it was paused, disabled or not there yet, and those that were given up.',
+				'happened while it was paused, disabled or not there yet, and those that failed, whether they ' +
+				'were given up or wait for another try.',
 			parameters: [idempotencyKeyParameter],
 			requestBody: body('WebhookRecovery'),
 			responses: {

@@ -66,6 +66,7 @@ export class Deliveries {
 				ON CONFLICT (sequence, webhook_id) DO UPDATE SET
 					status = 'pending', is_recovered = 1, next_attempt_at = excluded.next_attempt_at
 				WHERE status = 'failed'
+					OR status = 'pending' AND attempts <> '[]' AND next_attempt_at > excluded.next_attempt_at
 			`),
 			find: database.prepare(`${select} WHERE deliveries.id = ? AND webhook_id = ?`),
 			save: database.prepare(`
@@ -94,7 +95,8 @@ export class Deliveries {
 	}
 
 	/**
-	 * Has an event sent that a subscription has not got and is not about to get.
+	 * Has an event sent that a subscription has not got and is not about to get: one that waits for
+	 * another try need not wait any longer.
 	 *
 	 * @returns whether there was anything to do
 	 */

@@ -77,11 +77,12 @@ export class Events {
 		return eventOf(this.statements.find.get(sequence)!);
 	}
 
-	/** In sequence. */
-	page(conditions: Condition[], limit: number): StoredEvent[] {
+	/** In sequence, or the newest first. */
+	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
 		const { sql, values } = all([...conditions, ...this.visible]);
+		const direction = descending ? 'DESC' : 'ASC';
 		return this.database
-			.prepare(`SELECT * FROM events WHERE ${sql} ORDER BY sequence LIMIT ?`)
+			.prepare(`SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`)
 			.all(...values, limit)
 			.map(eventOf);
 	}

@@ -55,7 +55,7 @@ export const design: Record<string, Part> = {
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'n8n-workflow', 'node:crypto'],
+		imports: ['api', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {

@@ -13,7 +13,7 @@ import { oddNumber, oddText } from './values.ts';
 export async function fuzzCursors(target: Target, list: Operation, { runs, seed }: Effort) {
 	const { schema } = list.parameters.find(({ name }) => name === 'sort');
 	const forgeries = fc.tuple(
-		fc.constantFrom<string>(...schema.items.enum),
+		fc.constantFrom<string>(...(schema.items ?? schema).enum),
 		fc.array(fc.oneof(oddText, oddNumber), { maxLength: 2 }),
 	);
 	const path = list.path.replace('{key}', 'machines');

@@ -4,11 +4,14 @@ import {
 	NodeOperationError,
 	Workflow,
 	type ILoadOptionsFunctions,
+	type INodeParameters,
+	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import {
+	additionalDataIn,
 	contextIn,
 	runIn,
 	workflowIn,
@@ -32,6 +35,12 @@ export const run = async (setup: Setup): Promise<Run> => await runIn(parts, setu
 
 /** The context in which n8n runs the node. */
 export const executeContext = (setup: Setup) => contextIn(parts, setup);
+
+/** What n8n brings to a workflow: credentials above all. */
+export const additionalDataOf = (
+	credential: Setup['credential'],
+	parameters: INodeParameters,
+): IWorkflowExecuteAdditionalData => additionalDataIn(parts, credential, parameters);
 
 /** What the node fails with. */
 export async function failure(setup: Setup): Promise<NodeOperationError> {

@@ -75,6 +75,17 @@ describe('the fields to map', () => {
 	});
 });
 
+test('records of a custom object have fields once the object is chosen', async () => {
+	const unchosen = await picker(getFields, setup('customObjectRecord'));
+	expect(unchosen).toEqual({ fields: [], emptyFieldsNotice: 'Choose the custom object first.' });
+});
+
+test('an import does what needs items, and no export', async () => {
+	const fields = byId((await picker(getFields, setup('job', 'startImport'))).fields);
+	const operations = fields.operation?.options?.map(({ value }) => value);
+	expect(operations).toEqual(['create', 'update', 'upsert', 'delete']);
+});
+
 test('filters and orders come from the same description', async () => {
 	const filters = byId((await picker(getFilters, setup())).fields);
 	expect(filters['created_at[gte]']).toMatchObject({ type: 'dateTime', required: false });

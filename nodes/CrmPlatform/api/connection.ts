@@ -9,6 +9,7 @@ import {
 import { describeResource, type ResourceDescription } from './description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './document';
 import type { Problem } from './errors';
+import { describeEvents, type EventOffer } from './eventTypes';
 import { serviceAddress } from './path';
 import {
 	createSender,
@@ -27,6 +28,8 @@ export interface Connection {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** What the service offers for the records at `path` (`/contacts`); undefined for none. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
+	/** Which events the service tells of. */
+	describeEvents(): Promise<EventOffer>;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
 	/** Said to the user after the execution. */
@@ -63,6 +66,13 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	let loading: Promise<LoadedDocument> | undefined;
 	const known = new Map<string, ResourceDescription | undefined>();
 
+	const described = async () => {
+		loading ??= loadDocument(source, clock);
+		const { document, notice } = await loading;
+		if (notice) notices.add(notice);
+		return document;
+	};
+
 	return {
 		notices,
 
@@ -73,17 +83,19 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		},
 
 		async describe(path) {
-			loading ??= loadDocument(source, clock);
-			const { document, notice } = await loading;
-			if (notice) notices.add(notice);
+			const document = await described();
 			if (!known.has(path)) known.set(path, describeResource(document, path));
 			return known.get(path);
 		},
+
+		describeEvents: async () => describeEvents(await described()),
 	};
 }
 
 /** Milliseconds a request may wait in all: the node's option, where it has been set. */
 function longestWaitOf(n8n: IAllExecuteFunctions): number {
+	// What n8n gives to a poll has to do for more than waiting.
+	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
 	const seconds = Number((n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, NaN));
 	return seconds >= 0 ? seconds * 1000 : retryPolicy.longestWait;

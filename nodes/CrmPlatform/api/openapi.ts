@@ -98,6 +98,7 @@ const pathItem = z.object({
 const document = z.object({
 	openapi: z.string().regex(/^3\./),
 	paths: z.record(z.unknown()),
+	webhooks: z.record(z.unknown()).optional(),
 	components: z.record(z.record(z.unknown()).catch({})).optional(),
 });
 

@@ -16,7 +16,8 @@ export function mapperProperty(
 		noDataExpression: true,
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
-			loadOptionsDependsOn: ['resource', 'operation'],
+			// The last is what records of custom objects belong to.
+			loadOptionsDependsOn: ['resource', 'operation', 'objectKey.value'],
 			resourceMapper: mapper,
 		},
 	};

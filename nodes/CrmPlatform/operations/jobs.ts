@@ -13,6 +13,8 @@ import { writeOne } from './write';
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
 const mostLines = 100_000;
 
+const exporting = 'export';
+
 /** The job of all input items: each is a line of it, as it is. */
 export function startImport(): Operation {
 	return {
@@ -25,7 +27,7 @@ export function startImport(): Operation {
 		},
 
 		properties: () => fieldsProperties('add'),
-		write: ({ create }) => asked(create, ['resource', 'operation', 'match_on']),
+		write: ({ create }) => withoutExport(asked(create, ['resource', 'operation', 'match_on'])),
 
 		async prepare(job) {
 			const { description, orderOf } = await ordering(job);
@@ -62,7 +64,7 @@ export function startExport(): Operation {
 		async prepare(job) {
 			const { description, orderOf } = await ordering(job);
 			return async (item) =>
-				await start(job, description, { ...orderOf(item), operation: 'export' }, [item]);
+				await start(job, description, { ...orderOf(item), operation: exporting }, [item]);
 		},
 	};
 }
@@ -102,6 +104,19 @@ const waitProperty: INodeProperties = {
 /** The parameters of a job's start, which are asked for like fields. */
 function asked(create: WriteDescription | undefined, only: string[]): WriteDescription | undefined {
 	return create && narrowed({ ...create, fields: create.query }, { only });
+}
+
+/** An export takes no items, and has an operation of its own. */
+function withoutExport(write: WriteDescription | undefined): WriteDescription | undefined {
+	const isImport = ({ value }: { value: unknown }) => value !== exporting;
+	return (
+		write && {
+			...write,
+			fields: write.fields.map((field) =>
+				field.choices ? { ...field, choices: field.choices.filter(isImport) } : field,
+			),
+		}
+	);
 }
 
 async function ordering(job: Job) {

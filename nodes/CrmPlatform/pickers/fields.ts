@@ -9,12 +9,16 @@ import { customFields, customFilters } from '../api/customFields';
 import type { Field } from '../api/fields';
 import type { WriteDescription } from '../api/writing';
 import { choicesOf, mapperField } from './mapperField';
-import { opened } from './opened';
+import { NotChosenYet, opened } from './opened';
 import { referencesOf } from './references';
 
 /** The fields the chosen operation takes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields, write } = await writable(this);
+	return await onceChosen(async () => await fieldsToWrite(this));
+}
+
+async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const { api, fields, write } = await writable(n8n);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter(({ kind }) => kind !== 'list');
 	const references = await referencesOf(api, single);
@@ -44,7 +48,11 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 
 /** The values a list can be filtered by. */
 export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, description, collection } = await opened(this);
+	return await onceChosen(async () => await fieldsToFilterBy(this));
+}
+
+async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const { api, description, collection } = await opened(n8n);
 	const { filters = [], takesCustomFields = false } = description.list ?? {};
 	const custom = takesCustomFields ? customFilters(await customFields(api, collection)) : [];
 	const all = [...filters, ...custom];
@@ -53,6 +61,22 @@ export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceM
 		api,
 		all.map((filter) => mapperField(filter, references.get(filter.name) ?? choicesOf(filter))),
 	);
+}
+
+async function onceChosen(
+	read: () => Promise<ResourceMapperFields>,
+): Promise<ResourceMapperFields> {
+	try {
+		return await read();
+	} catch (error) {
+		return noticeOf(error as Error);
+	}
+}
+
+/** n8n shows no error of a mapper's, so what is to be done first is said in its place. */
+function noticeOf(error: Error): ResourceMapperFields {
+	if (error instanceof NotChosenYet) return { fields: [], emptyFieldsNotice: error.message };
+	throw error;
 }
 
 async function writable(n8n: ILoadOptionsFunctions) {

@@ -17,11 +17,14 @@ export interface Opened {
 	operation?: Operation;
 }
 
+/** Something the fields depend on has not been chosen yet. */
+export class NotChosenYet extends Error {}
+
 /** @throws NodeOperationError or NodeApiError in the user's words; n8n shows it in the picker's place */
 export async function opened(n8n: ILoadOptionsFunctions): Promise<Opened> {
 	const value = n8n.getCurrentNodeParameter('resource');
 	const resource = resourceNamed(String(value));
-	if (!resource) throw new Error('Choose a resource first.');
+	if (!resource) throw new NotChosenYet('Choose a resource first.');
 	const api = await connect(n8n);
 	const description = await api.describe(resource.path);
 	if (!description) throw new Error(`The service’s description does not offer ${resource.path}.`);
@@ -37,7 +40,7 @@ function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
 		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
 		const property = resource.parents?.find(({ name }) => name === parent);
 		if (picked) return path`${String(picked)}`;
-		throw new Error(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
+		throw new NotChosenYet(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
 	});
 	return `/v1${filled}`;
 }

@@ -1,0 +1,22 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** Where the service is: asked for by every credential. */
+export const baseUrl: INodeProperties = {
+	displayName: 'Base URL',
+	name: 'baseUrl',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'https://api.example.com',
+	description: 'The address of the API, with or without /v1 at its end',
+};
+
+export const descriptionUrl: INodeProperties = {
+	displayName: 'API Description URL',
+	name: 'descriptionUrl',
+	type: 'string',
+	default: '',
+	placeholder: 'https://api.example.com/openapi.json',
+	description:
+		'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
+};

@@ -1,0 +1,68 @@
+import {
+	NodeConnectionTypes,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+
+import { getOwners, getPipelines, getStages } from './pickers/eventFilters';
+import { getEvents } from './pickers/getEvents';
+import { testCredential } from './pickers/testCredential';
+import { authentication } from './properties';
+import { eventProperties } from './trigger/eventProperties';
+import { receive } from './trigger/receive';
+import { subscription } from './trigger/subscription';
+import { webhookProperties } from './trigger/webhookProperties';
+
+export class CrmPlatformTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform Trigger',
+		name: 'crmPlatformTrigger',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["events"].join(", ") }}',
+		description: 'Starts the workflow when something happens in a CRM Platform account',
+		defaults: { name: 'CRM Platform Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				responseData: 'noData',
+				path: 'webhook',
+			},
+		],
+		properties: [authentication, ...eventProperties, ...webhookProperties],
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		loadOptions: { getEvents, getOwners, getPipelines, getStages },
+	};
+
+	webhookMethods = { default: subscription };
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receive(this);
+	}
+}

@@ -1,0 +1,46 @@
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
+
+/** Something that happened to a record, as the service delivers it and as its log keeps it. */
+export interface CrmEvent extends IDataObject {
+	/** The same for every attempt to deliver it. */
+	id: string;
+	/** Such as `deal.won`. */
+	type: string;
+	/** When it happened (RFC 3339). */
+	timestamp: string;
+	/** Counts the events of the account; a higher one happened later. */
+	sequence: number;
+	data: IDataObject & {
+		/** The record as it was then. */
+		object: IDataObject;
+		/** The fields that changed, as they were; null unless the record was changed. */
+		previous: IDataObject | null;
+		/** Names of the fields that changed; `custom_fields.<key>` for custom fields. */
+		changed: string[];
+	};
+}
+
+const record = z.record(z.unknown());
+
+const event = z
+	.object({
+		id: z.string().min(1),
+		type: z.string().min(1),
+		timestamp: z.string(),
+		sequence: z.number().int(),
+		data: z
+			.object({
+				object: record,
+				previous: record.nullish().transform((previous) => previous ?? null),
+				changed: z.array(z.string()).nullish().transform((changed) => changed ?? []),
+			})
+			.passthrough(),
+	})
+	.passthrough();
+
+/** Reads an event; undefined where the JSON is none. What it has beyond that is kept. */
+export function parseEvent(json: unknown): CrmEvent | undefined {
+	const parsed = event.safeParse(json);
+	return parsed.success ? (parsed.data as CrmEvent) : undefined;
+}

@@ -1,0 +1,61 @@
+import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+
+import { connect } from '../api/connection';
+import type { EventOffer, EventType } from '../api/eventTypes';
+import { labelFor } from '../api/fields';
+import { everyRecord } from './everyRecord';
+
+/** The events to choose from: every one, then all of a resource and one by one. */
+export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const api = await connect(this);
+	const offer = await api.describeEvents();
+	const objects = offer.types.some(isTemplate) ? await everyRecord(api, '/custom-objects') : [];
+	return eventOptions(offer, objects);
+}
+
+/** @param objects the account's custom objects, whose records have events of their own */
+export function eventOptions(
+	{ types, patterns }: EventOffer,
+	objects: IDataObject[],
+): INodePropertyOptions[] {
+	const [templates, plain] = [types.filter(isTemplate), types.filter((type) => !isTemplate(type))];
+	const custom = objects.flatMap((object) => customOptions(object, templates));
+	const groups = [...new Set([...patterns.map(groupOf), ...plain.map(({ type }) => groupOf(type))])];
+	const options = groups.flatMap((group) => [
+		...patterns.filter((pattern) => groupOf(pattern) === group).map(patternOption),
+		...plain.filter(({ type }) => groupOf(type) === group).map(typeOption),
+	]);
+	return [...options, ...custom];
+}
+
+const isTemplate = ({ type }: EventType): boolean => type.includes('{');
+
+/** `deal.won` and `deal.*` belong together. */
+const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.');
+
+function patternOption(pattern: string): INodePropertyOptions {
+	const group = groupOf(pattern);
+	const about = group === '' ? 'Every Event' : `All ${labelFor(group)} Events`;
+	return { name: about, value: pattern, description: `${pattern}, those to come included` };
+}
+
+const typeOption = ({ type, summary }: EventType): INodePropertyOptions => ({
+	name: labelFor(type),
+	value: type,
+	description: summary,
+});
+
+function customOptions(object: IDataObject, templates: EventType[]): INodePropertyOptions[] {
+	const key = String(object.key);
+	const label = String(object.label_singular ?? labelFor(key));
+	const [first] = templates;
+	if (!first) return [];
+	const filled = (type: string) => type.replace(/\{\w+\}/, () => key);
+	const one = templates.map(({ type, summary }) => ({
+		name: `${label} ${labelFor(type.split('.').at(-1) ?? type)}`,
+		value: filled(type),
+		description: summary,
+	}));
+	const pattern = `${groupOf(filled(first.type))}.*`;
+	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...one];
+}

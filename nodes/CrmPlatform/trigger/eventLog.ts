@@ -1,0 +1,72 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { parseEvent, type CrmEvent } from '../api/event';
+import type { ListDescription } from '../api/listing';
+import { pages } from '../api/pages';
+import type { Query } from '../api/path';
+
+/** The service's log of what has happened. */
+export interface EventLog {
+	/** The oldest or newest event that there is; undefined if there is none. */
+	end(which: 'oldest' | 'newest'): Promise<CrmEvent | undefined>;
+	/** The first event at this instant (RFC 3339) or later. */
+	firstSince(instant: string): Promise<CrmEvent | undefined>;
+	/** The events of these types and patterns above a sequence, in sequence. */
+	after(sequence: number, types: string[]): AsyncGenerator<CrmEvent, void>;
+	/** The events of these types and patterns, the newest first. */
+	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
+}
+
+const path = '/events';
+/** What the log has to take, beside the cursor. */
+const filters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
+const orders = { oldest: 'sequence', newest: '-sequence' };
+
+/** @throws Error in the user's words where the service has no log that can be read like this */
+export async function openEventLog(api: Connection): Promise<EventLog> {
+	const list = readable((await api.describe(path))?.list);
+
+	async function* read(query: Query, limit = Infinity): AsyncGenerator<CrmEvent, void> {
+		for await (const { records } of pages(api.send, { path: `/v1${path}`, list, query, limit })) {
+			for (const record of records) yield eventIn(record);
+		}
+	}
+
+	const first = async (query: Query): Promise<CrmEvent | undefined> => {
+		const { value } = await read(query, 1).next();
+		return value ?? undefined;
+	};
+
+	return {
+		end: async (which) => await first({ [list.sort.name]: orders[which] }),
+		firstSince: async (instant) => await first({ [filters.since]: instant }),
+		after: (sequence, types) => read({ [filters.above]: sequence, [filters.types]: types }),
+		newestFirst: (types) => read({ [list.sort.name]: orders.newest, [filters.types]: types }),
+	};
+}
+
+type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
+
+function readable(list: ListDescription | undefined): SortedList {
+	const sort = list?.sort;
+	const names = list?.filters.map(({ name }) => name) ?? [];
+	if (
+		list &&
+		sort &&
+		Object.values(orders).every((order) => sort.values.includes(order)) &&
+		Object.values(filters).every((filter) => names.includes(filter))
+	) {
+		return { ...list, sort };
+	}
+	throw new Error(
+		'The service keeps no log of events that can be read from a position on. Use the CRM Platform Trigger, which gets events delivered.',
+	);
+}
+
+function eventIn(record: IDataObject): CrmEvent {
+	const event = parseEvent(record);
+	if (event) return event;
+	const excerpt = JSON.stringify(record).slice(0, 120);
+	throw new Error(`The service’s log of events has an entry that is no event: ${excerpt}`);
+}

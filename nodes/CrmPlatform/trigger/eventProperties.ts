@@ -1,0 +1,129 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import type { EventFilter } from './eventFilter';
+import type { EventOutput } from './output';
+
+/** What a trigger asks for: which events, and what comes out of them. */
+export const eventProperties: INodeProperties[] = [
+	{
+		displayName: 'Event Names or IDs',
+		name: 'events',
+		type: 'multiOptions',
+		typeOptions: { loadOptionsMethod: 'getEvents' },
+		default: [],
+		required: true,
+		description:
+			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+	},
+	{
+		displayName: 'Output',
+		name: 'output',
+		type: 'options',
+		options: [
+			{
+				name: 'Full Event',
+				value: 'event',
+				description: 'What happened, who did it, what changed, and the record as it was then',
+			},
+			{
+				name: 'Only the Record',
+				value: 'record',
+				description: 'The record as it was then, with the ID and type of the event',
+			},
+			{
+				name: 'Record as It Is Now',
+				value: 'current',
+				description: 'The full event, with the record read afresh',
+			},
+		],
+		default: 'event',
+	},
+	{
+		displayName: 'Filters',
+		name: 'filters',
+		type: 'collection',
+		placeholder: 'Add filter',
+		default: {},
+		description: 'Events that do not pass every filter start nothing',
+		options: [
+			{
+				displayName: 'Changed Fields',
+				name: 'changedFields',
+				type: 'string',
+				default: '',
+				placeholder: 'amount, stage_id, custom_fields.tier',
+				description:
+					'Of changes, only those of one of these fields, separated by commas. Events that tell of no change, such as a new record, pass.',
+			},
+			{
+				displayName: 'Owner Names or IDs',
+				name: 'owners',
+				type: 'multiOptions',
+				typeOptions: { loadOptionsMethod: 'getOwners' },
+				default: [],
+				description:
+					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+			},
+			{
+				displayName: 'Pipeline Names or IDs',
+				name: 'pipelines',
+				type: 'multiOptions',
+				typeOptions: { loadOptionsMethod: 'getPipelines' },
+				default: [],
+				description:
+					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+			},
+			{
+				displayName: 'Stage Names or IDs',
+				name: 'stages',
+				type: 'multiOptions',
+				typeOptions: { loadOptionsMethod: 'getStages' },
+				default: [],
+				description:
+					'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+			},
+		],
+	},
+];
+
+/** What the user chose of it. */
+export interface EventChoice {
+	/** Types and patterns, in a fixed order, each once. */
+	events: string[];
+	filter: EventFilter;
+	output: EventOutput;
+}
+
+/** The functions n8n calls a trigger with; they all read parameters alike. */
+interface ParameterReader {
+	getNodeParameter(name: string, fallback: unknown): unknown;
+}
+
+/**
+ * Reads what the user chose.
+ *
+ * @throws Error in the user's words where no event was chosen
+ */
+export function readEventChoice(n8n: ParameterReader): EventChoice {
+	const events = texts(n8n.getNodeParameter('events', []));
+	if (events.length === 0) throw new Error('Choose at least one event for the trigger to listen to.');
+	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
+	return {
+		events: [...new Set(events)].sort(),
+		output: n8n.getNodeParameter('output', 'event') as EventOutput,
+		filter: {
+			changedFields: texts(filters.changedFields),
+			equal: {
+				owner_id: texts(filters.owners),
+				pipeline_id: texts(filters.pipelines),
+				stage_id: texts(filters.stages),
+			},
+		},
+	};
+}
+
+/** A list, or one written with commas. */
+function texts(value: unknown): string[] {
+	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
+	return list.map((one) => String(one).trim()).filter((text) => text !== '');
+}

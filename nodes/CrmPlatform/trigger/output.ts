@@ -1,0 +1,56 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import type { CrmEvent } from '../api/event';
+import type { EventType } from '../api/eventTypes';
+import { find } from '../api/find';
+import { path } from '../api/path';
+
+/** The event as it came, only its record, or the event with the record as it is now. */
+export type EventOutput = 'event' | 'record' | 'current';
+
+/**
+ * What an event becomes in the workflow. Its id is always in it: as `id`, or `event.id` beside a
+ * record.
+ *
+ * @param api opened only if something has to be read
+ * @throws NodeApiError if the record cannot be read
+ */
+export async function outputOf(
+	event: CrmEvent,
+	output: EventOutput,
+	api: () => Promise<Connection>,
+): Promise<IDataObject> {
+	if (output === 'current') return await withCurrentRecord(event, await api());
+	if (output === 'event') return event;
+	const { id, type, timestamp, sequence, data } = event;
+	return { ...data.object, event: { id, type, timestamp, sequence } };
+}
+
+/** `data.fetched_at` says when the record was read; null if there is none any more. */
+async function withCurrentRecord(event: CrmEvent, api: Connection): Promise<IDataObject> {
+	const { types } = await api.describeEvents();
+	const place = recordPath(event, types);
+	const record = place === undefined ? undefined : await find(api, place);
+	const fetched_at = record ? new Date().toISOString() : null;
+	return { ...event, data: { ...event.data, object: record ?? event.data.object, fetched_at } };
+}
+
+/** Where the record of an event is; undefined where the service does not say. */
+export function recordPath({ type, data }: CrmEvent, types: EventType[]): string | undefined {
+	const known = types.find((one) => matches(one.type, type));
+	if (known?.collection === undefined || typeof data.object.id !== 'string') return undefined;
+	// `custom.machines.created` is about a record of `/custom-objects/{key}/records`.
+	const [, key = ''] = type.split('.');
+	const collection = known.collection.replace(/\{\w+\}/, () => path`${key}`);
+	return `/v1${collection}${path`/${data.object.id}`}`;
+}
+
+/** @param template may have a parameter in braces for one part: `custom.{key}.created` */
+function matches(template: string, type: string): boolean {
+	const [expected, given] = [template.split('.'), type.split('.')];
+	return (
+		expected.length === given.length &&
+		expected.every((part, i) => part.startsWith('{') || part === given[i])
+	);
+}

@@ -1,0 +1,52 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What came in, as far as its signature goes. */
+export interface Signed {
+	/** The headers webhook-id, webhook-timestamp and webhook-signature. */
+	id: string | undefined;
+	timestamp: string | undefined;
+	signature: string | undefined;
+	/** The exact bytes. */
+	body: Uint8Array;
+}
+
+/** Seconds a delivery may be old, or from the future: clocks differ, and replays are to fail. */
+const tolerance = 5 * 60;
+
+/**
+ * Checks a delivery as Standard Webhooks 1.0.0 says: `v1,<base64 HMAC-SHA256>` of
+ * `id.timestamp.body`. During a rotation the header has a signature for each secret, of which one
+ * has to be right.
+ *
+ * @param secret `whsec_` and base64; undefined fails
+ * @param now Unix epoch milliseconds
+ * @returns why it is not genuine; undefined if it is
+ */
+export function explainForged(
+	{ id, timestamp, signature, body }: Signed,
+	secret: string | undefined,
+	now: number,
+): string | undefined {
+	const key = keyOf(secret);
+	if (!key) return 'This trigger knows no secret to check deliveries with';
+	if (!id || !timestamp || !signature) return 'The delivery is not signed';
+	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
+	const age = now / 1000 - Number(timestamp);
+	if (age > tolerance) return 'The delivery is too old';
+	if (age < -tolerance) return 'The delivery is from the future';
+
+	const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+	const isGenuine = signature.split(' ').some((one) => isSame(one, expected));
+	return isGenuine ? undefined : 'The signature is wrong';
+}
+
+function keyOf(secret: string | undefined): Buffer | undefined {
+	const key = Buffer.from(secret?.replace(/^whsec_/, '') ?? '', 'base64');
+	return key.length > 0 ? key : undefined;
+}
+
+function isSame(versioned: string, expected: Buffer): boolean {
+	const [version, signature = ''] = versioned.split(',');
+	const given = Buffer.from(signature, 'base64');
+	return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+}

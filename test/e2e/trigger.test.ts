@@ -1,0 +1,107 @@
+import { Webhook } from 'standardwebhooks';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { callSandbox, createRecord, type ServiceRecord } from './harness/sandbox.ts';
+import { eventsOf, NODE, recordOf, triggerWorkflow } from './harness/trigger.ts';
+
+describe('The trigger in a real n8n', () => {
+	const n8n = theN8n();
+	const parameters = { events: ['contact.created'] };
+	let credentialId: string;
+	beforeAll(async () => {
+		credentialId = await n8n.createCredential(sandboxCredential());
+	});
+	afterEach(async () => {
+		for (const { id } of await subscriptions()) await callSandbox('DELETE', `/v1/webhooks/${id}`);
+	});
+
+	const subscriptions = async (): Promise<ServiceRecord[]> =>
+		(await callSandbox('GET', '/v1/webhooks')).body.data;
+	const happen = async (last_name: string) => await createRecord('/v1/contacts', { last_name });
+	const workflow = triggerWorkflow;
+
+	test('a new record starts the workflow with its event, once', async () => {
+		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		await n8n.activateWorkflow(id);
+		const contact = await happen('Moreno');
+		const [event] = await eventsOf(n8n, id, 1);
+		expect(event).toMatchObject({ type: 'contact.created', data: { object: contact } });
+		const [subscription] = await subscriptions();
+		const path = `/v1/webhooks/${subscription!.id}/deliveries`;
+		expect((await callSandbox('GET', path)).body.data).toMatchObject([
+			{ status: 'succeeded', attempts: [{ response_status: 200 }] },
+		]);
+		await n8n.deactivateWorkflow(id);
+		expect(await subscriptions()).toEqual([]);
+	});
+
+	test('forged, changed, stale and replayed deliveries start nothing', async () => {
+		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		await n8n.activateWorkflow(id);
+		const [subscription] = await subscriptions();
+		await happen('Moreno');
+		const [event] = await eventsOf(n8n, id, 1);
+		const body = JSON.stringify(event);
+		// The service's secret is nobody's but n8n's; this one it would give to an administrator.
+		const path = `/v1/webhooks/${subscription!.id}/rotate-secret`;
+		const secret = String((await callSandbox('POST', path)).body['secret']);
+		const send = async (text: string, at: Date, by = secret, type = 'application/json') => {
+			const response = await fetch(String(subscription!['url']), {
+				method: 'POST',
+				body: text,
+				headers: {
+					'content-type': type,
+					'webhook-id': String(event!['id']),
+					'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+					'webhook-signature': new Webhook(by).sign(String(event!['id']), at, body),
+				},
+			});
+			return response.status;
+		};
+		const now = new Date();
+		// n8n still has the secret before.
+		expect(await send(body, now)).toBe(401);
+		await n8n.deactivateWorkflow(id);
+		await n8n.activateWorkflow(id);
+		expect(await send(body, now)).toBe(401);
+		expect(await send(body.replace('Moreno', 'Mareno'), now)).toBe(401);
+		expect(await send(body.slice(0, 100), now, secret, 'text/plain')).toBe(401);
+		expect(await send(body.slice(0, 100), now)).toBeGreaterThanOrEqual(400);
+		expect(await send(body, new Date(0))).toBe(401);
+		expect(await send('', now)).toBe(401);
+		expect(await eventsOf(n8n, id, 1)).toHaveLength(1);
+		await n8n.deactivateWorkflow(id);
+	});
+
+	test('however often it is activated and renamed, there is one subscription', async () => {
+		const nodeId = crypto.randomUUID();
+		const named = (name: string) => workflow(credentialId, parameters, name, nodeId);
+		const id = await n8n.createWorkflow(named(NODE));
+		await n8n.activateWorkflow(id);
+		await n8n.deactivateWorkflow(id);
+		await happen('while inactive');
+		await n8n.activateWorkflow(id);
+		for (let i = 0; i < 3; i++) await n8n.activateWorkflow(id);
+		expect(await subscriptions()).toHaveLength(1);
+		await n8n.updateWorkflow(id, { nodes: named('New contact').nodes });
+		await n8n.activateWorkflow(id);
+		expect(await subscriptions()).toHaveLength(1);
+		await happen('after');
+		const events = await eventsOf(n8n, id, 2);
+		expect(events.map((event) => recordOf(event)['last_name'])).toEqual(['while inactive', 'after']);
+		await n8n.deactivateWorkflow(id);
+		expect(await subscriptions()).toEqual([]);
+	});
+
+	test('a test run takes one event and leaves no subscription, the workflow keeps its own', async () => {
+		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
+		await n8n.activateWorkflow(id);
+		const [own] = await subscriptions();
+		await n8n.listenForTest(id, NODE);
+		expect(await subscriptions()).toHaveLength(2);
+		await happen('Moreno');
+		await eventsOf(n8n, id, 2);
+		while ((await subscriptions()).length > 1) await new Promise((resolve) => setTimeout(resolve, 100));
+		expect((await subscriptions())[0]!.id).toBe(own!.id);
+		await n8n.deactivateWorkflow(id);
+	});
+});

@@ -1,0 +1,160 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useSandbox } from './sandbox';
+import { startTrigger, until, type TestTrigger } from './trigger';
+
+const sandbox = useSandbox({ contacts: 0 });
+const open: TestTrigger[] = [];
+
+const start = async (parameters: IDataObject, workflowId?: string): Promise<TestTrigger> => {
+	const trigger = await startTrigger({
+		credential: sandbox.credential,
+		parameters: parameters as TestTrigger['parameters'],
+		...(workflowId !== undefined && { workflowId }),
+	});
+	open.push(trigger);
+	await trigger.activate();
+	return trigger;
+};
+
+afterEach(async () => {
+	for (const trigger of open.splice(0)) {
+		await trigger.deactivate();
+		await trigger.close();
+	}
+});
+
+const create = async (path: string, body: IDataObject): Promise<IDataObject> =>
+	(await sandbox.call('POST', path, body)).body;
+const happen = async (last_name: string): Promise<IDataObject> => create('/v1/contacts', { last_name });
+const names = ({ started }: TestTrigger) =>
+	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
+
+test('a new record starts the workflow with the full event', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	const contact = await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	expect(trigger.started).toEqual([
+		expect.objectContaining({
+			id: expect.stringMatching(/^evt_/),
+			type: 'contact.created',
+			sequence: expect.any(Number),
+			actor: expect.objectContaining({ type: 'api_key' }),
+			data: { object: contact, previous: null, changed: [] },
+		}),
+	]);
+});
+
+test('only the record comes out, with the id of the event, if that is what is wanted', async () => {
+	const trigger = await start({ events: ['contact.*'], output: 'record' });
+	const contact = await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	const [{ event: about, ...record } = {}] = trigger.started;
+	expect(record).toEqual(contact);
+	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created' });
+});
+
+test('the record comes as it is now, or as it was where there is none any more', async () => {
+	const trigger = await start({ events: ['contact.*'], output: 'current' });
+	// Not taken in at first, so that the record is another one when it comes again.
+	trigger.fails = 503;
+	const { id } = await happen('before');
+	await until(() => trigger.answers.length > 0);
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { last_name: 'now' });
+	await until(() => trigger.answers.length > 1);
+	trigger.fails = undefined;
+	await trigger.activate();
+	await until(() => trigger.started.length === 2);
+	expect(names(trigger)).toEqual(['now', 'now']);
+	await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+	await until(() => trigger.started.length === 3);
+	const { data } = trigger.started[2]!;
+	expect(data).toMatchObject({ object: { last_name: 'now' }, fetched_at: null });
+	expect(trigger.started[1]!.data).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
+});
+
+test('records of custom objects come afresh as well', async () => {
+	await create('/v1/custom-objects', {
+		key: 'boats',
+		label_singular: 'Boat',
+		label_plural: 'Boats',
+		primary_field: 'name',
+	});
+	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
+	expect(await create('/v1/custom-fields', field)).toHaveProperty('id');
+	const trigger = await start({ events: ['custom.boats.*'], output: 'current' });
+	await create('/v1/custom-objects/boats/records', { custom_fields: { name: 'Aurora' } });
+	await until(() => trigger.started.length > 0);
+	expect(trigger.started[0]).toMatchObject({
+		type: 'custom.boats.created',
+		data: { object: { title: 'Aurora' }, fetched_at: expect.any(String) },
+	});
+});
+
+test('what does not pass the filters starts nothing and is done with', async () => {
+	const { id } = await happen('Moreno');
+	const trigger = await start({
+		events: ['contact.updated'],
+		filters: { changedFields: 'job_title, language' },
+	});
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { first_name: 'Ana' });
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'Buyer' });
+	await until(() => trigger.answers.length === 2);
+	expect(trigger.answers).toEqual([200, 200]);
+	expect(trigger.started.map(({ data }) => (data as IDataObject).changed)).toEqual([['job_title']]);
+});
+
+test('two workflows each get the same event', async () => {
+	const [one, other] = [
+		await start({ events: ['contact.created'] }),
+		await start({ events: ['contact.*'] }, 'workflow-2'),
+	];
+	await happen('Moreno');
+	await until(() => one.started.length + other.started.length === 2);
+	expect([names(one), names(other)]).toEqual([['Moreno'], ['Moreno']]);
+});
+
+test('an event that n8n could not start comes again', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	trigger.fails = 500;
+	await happen('Moreno');
+	await until(() => trigger.answers.length > 0);
+	trigger.fails = undefined;
+	await sandbox.call('POST', '/_sandbox/clock', { advance: 10 });
+	await until(() => trigger.started.length > 0);
+	expect(names(trigger)).toEqual(['Moreno']);
+});
+
+test('a secret that is rotated is good for another day', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	const [{ id } = {}] = body.data as IDataObject[];
+	await sandbox.call('POST', `/v1/webhooks/${String(id)}/rotate-secret`);
+	await happen('before');
+	await until(() => trigger.started.length === 1);
+	await trigger.activate();
+	await happen('after');
+	await until(() => trigger.started.length === 2);
+	expect(trigger.answers).toEqual([200, 200]);
+});
+
+test('the service’s test is answered, and starts the workflow only if asked for', async () => {
+	const trigger = await start({ events: ['*'] });
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	const [{ id } = {}] = body.data as IDataObject[];
+	const test = async () => (await sandbox.call('POST', `/v1/webhooks/${String(id)}/test`)).body;
+	expect(await test()).toMatchObject({ status: 'succeeded' });
+	expect(trigger.started).toEqual([]);
+	trigger.parameters = { ...trigger.parameters, options: { testEvents: true } };
+	expect(await test()).toMatchObject({ status: 'succeeded' });
+	expect(trigger.started).toMatchObject([{ type: 'webhook.test' }]);
+});
+
+test('a test run takes what comes to it, in its own way', async () => {
+	const trigger = await start({ events: ['contact.created'] });
+	await trigger.activate(true);
+	await happen('Moreno');
+	await until(() => trigger.started.length === 2);
+	await trigger.deactivate(true);
+	expect(names(trigger)).toEqual(['Moreno', 'Moreno']);
+});

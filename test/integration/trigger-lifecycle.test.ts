@@ -1,0 +1,178 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useSandbox } from './sandbox';
+import { startTrigger, until, type TestTrigger, type TriggerSetup } from './trigger';
+
+const sandbox = useSandbox({ contacts: 0 });
+const open: TestTrigger[] = [];
+
+const contacts = { events: ['contact.created'] };
+const start = async (setup: Partial<TriggerSetup> = {}): Promise<TestTrigger> => {
+	const trigger = await startTrigger({
+		credential: sandbox.credential,
+		parameters: contacts,
+		...setup,
+	});
+	open.push(trigger);
+	return trigger;
+};
+
+const subscriptions = async (): Promise<IDataObject[]> =>
+	(await sandbox.call('GET', '/v1/webhooks')).body.data as IDataObject[];
+const only = async (): Promise<IDataObject> => {
+	const all = await subscriptions();
+	expect(all).toHaveLength(1);
+	return all[0]!;
+};
+
+afterEach(async () => {
+	for (const trigger of open.splice(0)) await trigger.close();
+	for (const { id } of await subscriptions()) await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
+});
+
+test('activation subscribes the workflow’s address to the chosen events, and says whose it is', async () => {
+	const trigger = await start({ parameters: { events: ['deal.*', 'contact.created'] } });
+	await trigger.activate();
+	expect(await only()).toMatchObject({
+		url: trigger.url,
+		events: ['contact.created', 'deal.*'],
+		description: 'n8n: Welcome new contacts / CRM Platform Trigger',
+		status: 'active',
+	});
+	await trigger.deactivate();
+	expect(await subscriptions()).toEqual([]);
+});
+
+test('ten activations leave one subscription, the same', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	for (let i = 0; i < 9; i++) await trigger.activate();
+	expect((await only()).id).toBe(id);
+});
+
+test('without recovery, what is as it should be is left alone', async () => {
+	const trigger = await start({ parameters: { ...contacts, recover: false } });
+	expect(await trigger.checkExists()).toBe(false);
+	await trigger.activate();
+	expect(await trigger.checkExists()).toBe(true);
+	trigger.parameters = { ...trigger.parameters, events: ['deal.won'] };
+	expect(await trigger.checkExists()).toBe(false);
+	await trigger.activate();
+	expect(await trigger.checkExists()).toBe(true);
+	expect(await only()).toMatchObject({ events: ['deal.won'] });
+});
+
+test('one that is gone is made anew, one that was disabled is enabled, one that was paused stays so', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
+	await trigger.activate();
+	const renewed = await only();
+	expect(renewed).not.toMatchObject({ id });
+
+	// The receiver is gone, it says: the service gives up at once.
+	trigger.fails = 410;
+	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	await until(async () => (await only()).status === 'disabled');
+	trigger.fails = undefined;
+	await trigger.activate();
+	expect(await only()).toMatchObject({ id: renewed.id, status: 'active' });
+	await until(() => trigger.started.length === 1);
+
+	await sandbox.call('PATCH', `/v1/webhooks/${String(renewed.id)}`, { status: 'paused' });
+	await trigger.activate();
+	expect(await only()).toMatchObject({ id: renewed.id, status: 'paused' });
+	expect(trigger.warnings.join()).toMatch(/paused/);
+});
+
+test('one whose id n8n has lost is found by its address, and gets a new secret', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	trigger.staticData = {};
+	await trigger.activate();
+	expect((await only()).id).toBe(id);
+	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	await until(() => trigger.answers.length > 0);
+	expect(trigger.answers).toEqual([200]);
+});
+
+test('a secret that was rotated elsewhere is replaced at the next activation', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	const path = `/v1/webhooks/${String(id)}/rotate-secret`;
+	const { body } = await sandbox.call('POST', path);
+	await trigger.activate();
+	expect((await only()).secret_hint).not.toBe(body.secret_hint);
+});
+
+test('a renamed node keeps its subscription', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	trigger.nodeName = 'When a contact is created';
+	await trigger.activate();
+	expect((await only()).id).toBe(id);
+	await trigger.deactivate();
+	expect(await subscriptions()).toEqual([]);
+});
+
+test('two workflows with the same events have a subscription each, and end only their own', async () => {
+	const [one, other] = [await start(), await start({ workflowId: 'workflow-2' })];
+	await one.activate();
+	await other.activate();
+	expect(await subscriptions()).toHaveLength(2);
+	await one.deactivate();
+	expect(await only()).toMatchObject({ url: other.url });
+});
+
+test('a copy of the workflow does not take over what the original keeps', async () => {
+	const original = await start();
+	await original.activate();
+	const copy = await start({ workflowId: 'workflow-2' });
+	copy.staticData = structuredClone(original.staticData);
+	await copy.activate();
+	expect(await subscriptions()).toHaveLength(2);
+	await copy.deactivate();
+	expect(await only()).toMatchObject({ url: original.url, status: 'active' });
+});
+
+test('others’ subscriptions are never touched', async () => {
+	const body = { url: 'https://elsewhere.example/hook', events: ['*'], status: 'paused' };
+	const { body: other } = await sandbox.call('POST', '/v1/webhooks', body);
+	const trigger = await start();
+	await trigger.activate();
+	await trigger.deactivate();
+	expect(await only()).toMatchObject({ id: other.id, version: 1, status: 'paused' });
+});
+
+test('a test run has a subscription of its own and leaves none behind', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	const { id } = await only();
+	await trigger.activate(true);
+	expect((await subscriptions()).map(({ url }) => url).sort()).toEqual([trigger.testUrl, trigger.url].sort());
+	await trigger.deactivate(true);
+	expect((await only()).id).toBe(id);
+});
+
+test('a subscription that is gone already is no obstacle to deactivation', async () => {
+	const trigger = await start();
+	await trigger.activate();
+	await sandbox.call('DELETE', `/v1/webhooks/${String((await only()).id)}`);
+	await trigger.deactivate();
+});
+
+test('what fails says so, and nothing is left behind', async () => {
+	const none = await start({ parameters: { events: [] } });
+	await expect(none.activate()).rejects.toThrow('Choose at least one event');
+	const unknown = await start({ parameters: { events: ['deal.danced'] } });
+	await expect(unknown.activate()).rejects.toThrow(/There is no event deal.danced/);
+	const stranger = await start({ credential: { ...sandbox.credential, apiKey: 'wrong' } });
+	await expect(stranger.activate()).rejects.toThrow(/credential/);
+	await expect(stranger.deactivate()).rejects.toThrow(/credential/);
+	expect(await subscriptions()).toEqual([]);
+});

@@ -1,0 +1,173 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { asked } from '../../nodes/CrmPlatform/trigger/gap';
+import { useSandbox } from './sandbox';
+import { startTrigger, until, type TestTrigger } from './trigger';
+
+const sandbox = useSandbox({ contacts: 0 });
+const hour = 3_600_000;
+
+let trigger: TestTrigger;
+beforeEach(async () => {
+	trigger = await startTrigger({
+		credential: sandbox.credential,
+		parameters: { events: ['contact.created'] },
+	});
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await sandbox.clear();
+	trigger.fails = undefined;
+	await trigger.deactivate();
+	await trigger.close();
+});
+
+const happen = async (...names: string[]) => {
+	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
+};
+const names = () =>
+	trigger.started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
+const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `${from + i}`);
+const later = async (seconds: number) =>
+	void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
+
+/** Waits until so much has started the workflow, and nothing is on its way any more. */
+const settle = async (count: number) =>
+	await until(async () => {
+		const { body } = await sandbox.call('GET', '/v1/webhooks');
+		const [{ id } = {}] = body.data as IDataObject[];
+		const path = `/v1/webhooks/${String(id)}/deliveries?status=pending&limit=1`;
+		const [pending] = (await sandbox.call('GET', path)).body.data as IDataObject[];
+		// What is to be tried again in five seconds is tried again now.
+		if (pending) await later(6);
+		return trigger.started.length >= count && !pending;
+	});
+
+test('what happened before the first activation is nobody’s', async () => {
+	await happen('before');
+	await trigger.activate();
+	await happen('after');
+	await settle(1);
+	expect(names()).toEqual(['after']);
+});
+
+test('what happened while the workflow was inactive comes afterwards, in sequence, once', async () => {
+	await trigger.activate();
+	await happen('a', 'b');
+	await settle(2);
+	await trigger.deactivate();
+	await happen(...numbered(30));
+	await trigger.activate();
+	await settle(32);
+	await trigger.activate();
+	await happen('z');
+	await settle(33);
+	expect(names()).toEqual(['a', 'b', ...numbered(30), 'z']);
+});
+
+test('what was not delivered yet when the workflow was deactivated is not lost, the rest not doubled', async () => {
+	await trigger.activate();
+	await happen('arrived');
+	await settle(1);
+	trigger.fails = 503;
+	await happen('failed');
+	await until(() => trigger.answers.includes(503));
+	trigger.fails = undefined;
+	await happen('arrived too');
+	await until(() => trigger.started.length === 2);
+	await trigger.deactivate();
+	await happen('missed');
+	await trigger.activate();
+	await settle(4);
+	expect(names()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
+});
+
+test('publishing again in the middle of it all loses nothing and doubles nothing', async () => {
+	await trigger.activate();
+	const happening = happen(...numbered(120));
+	for (let i = 0; i < 4; i++) {
+		await until(() => trigger.started.length > i * 15);
+		await trigger.deactivate();
+		await trigger.activate();
+	}
+	await happening;
+	await settle(120);
+	expect(names().sort()).toEqual(numbered(120).sort());
+});
+
+test('an activation that could not ask for what was missed leaves that to the next', async () => {
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen('missed');
+	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', after: 1, status: 403 });
+	await expect(trigger.activate()).rejects.toThrow();
+	await trigger.deactivate();
+	await sandbox.clear();
+	await trigger.activate();
+	await settle(1);
+	expect(names()).toEqual(['missed']);
+});
+
+test('events older than the limit stay missed', async () => {
+	trigger.parameters = { ...trigger.parameters, recoverHours: 2 };
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen('too old');
+	await later(90 * 60);
+	await happen('young enough');
+	const now = Date.now();
+	jest.spyOn(Date, 'now').mockImplementation(() => now + 3 * hour);
+	await trigger.activate();
+	jest.restoreAllMocks();
+	await settle(1);
+	expect(names()).toEqual(['young enough']);
+});
+
+test('without recovery, what was missed stays missed', async () => {
+	trigger.parameters = { ...trigger.parameters, recover: false };
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen('missed');
+	await trigger.activate();
+	await happen('after');
+	await settle(1);
+	expect(names()).toEqual(['after']);
+});
+
+test('after a start of n8n, the first delivery brings up what failed meanwhile, in sequence', async () => {
+	await trigger.activate();
+	trigger.fails = 503;
+	await happen(...numbered(15));
+	await until(() => trigger.answers.length === 15);
+	trigger.fails = undefined;
+	// As in a new process of n8n.
+	asked.clear();
+	await happen('first');
+	await settle(16);
+	expect(names()).toEqual(['first', ...numbered(15)]);
+});
+
+test('where somebody has deleted the subscription, nothing that had arrived comes again', async () => {
+	await trigger.activate();
+	await happen('arrived');
+	await settle(1);
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	const [{ id } = {}] = body.data as IDataObject[];
+	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
+	await trigger.activate();
+	await happen('after');
+	await settle(2);
+	expect(names()).toEqual(['arrived', 'after']);
+	expect(trigger.answers).toEqual([200, 200]);
+});
+
+test('in a test run, nothing is recovered', async () => {
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen('missed');
+	await trigger.activate(true);
+	await happen('tried');
+	await until(() => trigger.started.length === 1);
+	await trigger.deactivate(true);
+	expect(names()).toEqual(['tried']);
+});

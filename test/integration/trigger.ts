@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+import { HookContext, WebhookContext } from 'n8n-core';
+import {
+	Workflow,
+	type IDataObject,
+	type IHookFunctions,
+	type INode,
+	type INodeParameters,
+	type INodeTypes,
+	type IWebhookData,
+	type IWebhookFunctions,
+} from 'n8n-workflow';
+
+import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
+import { additionalDataOf, type Setup } from './n8n';
+
+/** The trigger in a workflow of its own, in an n8n that is on the network for real. */
+export interface TestTrigger {
+	/** Where n8n listens: of the workflow when it is active, and of a test run. */
+	url: string;
+	testUrl: string;
+	/** The items that workflows were started with, in the order in which they were. */
+	started: IDataObject[];
+	/** The statuses of all answers that were given. */
+	answers: number[];
+	/** What n8n writes to its log. */
+	warnings: string[];
+	/** What n8n keeps of the workflow: written when it is activated and deactivated. */
+	staticData: IDataObject;
+	parameters: INodeParameters;
+	nodeName: string;
+	/** n8n starting no workflow, but answering so. */
+	fails: number | undefined;
+	checkExists(isTest?: boolean): Promise<boolean>;
+	/** As n8n does it: creates what does not exist. */
+	activate(isTest?: boolean): Promise<void>;
+	deactivate(isTest?: boolean): Promise<void>;
+	/** Posts a delivery as anyone could. */
+	post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }>;
+	close(): Promise<void>;
+}
+
+export interface TriggerSetup {
+	credential: Setup['credential'];
+	parameters: INodeParameters;
+	/** Another workflow is another one in the same n8n. */
+	workflowId?: string;
+}
+
+const nodeType = new CrmPlatformTrigger();
+const nodeTypes = {
+	getByName: () => nodeType,
+	getByNameAndVersion: () => nodeType,
+	getKnownTypes: () => ({}),
+} as unknown as INodeTypes;
+const webhookDescription = nodeType.description.webhooks![0]!;
+
+export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
+	const workflowId = setup.workflowId ?? 'workflow-1';
+
+	/** n8n reads the workflow anew each time. */
+	const opened = (isTest: boolean) => {
+		const node: INode = {
+			id: 'node-1',
+			name: trigger.nodeName,
+			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
+			typeVersion: 1,
+			position: [0, 0],
+			parameters: trigger.parameters,
+			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+			webhookId: `hook-of-${workflowId}`,
+		};
+		const workflow = new Workflow({
+			id: workflowId,
+			name: 'Welcome new contacts',
+			nodes: [node],
+			connections: {},
+			active: !isTest,
+			nodeTypes,
+			staticData: isTest ? testStaticData : structuredClone(trigger.staticData),
+		});
+		const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const additionalData = {
+			...additionalDataOf(setup.credential, node.parameters),
+			webhookBaseUrl: `${base}/webhook`,
+			webhookTestBaseUrl: `${base}/webhook-test`,
+		};
+		const webhookData = { webhookDescription, isTest } as IWebhookData;
+		return { workflow, node, additionalData, webhookData };
+	};
+
+	// Of a test run, n8n keeps it in memory and for that run only.
+	let testStaticData: IDataObject = {};
+	const hook = async (method: 'checkExists' | 'create' | 'delete', isTest: boolean) => {
+		const { workflow, node, additionalData, webhookData } = opened(isTest);
+		const context = new HookContext(
+			workflow,
+			node,
+			additionalData,
+			isTest ? 'manual' : 'trigger',
+			isTest ? 'manual' : 'activate',
+			webhookData,
+		);
+		context.logger.warn = (message) => void trigger.warnings.push(message);
+		try {
+			return await nodeType.webhookMethods.default[method].call(context as unknown as IHookFunctions);
+		} finally {
+			const saved = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject;
+			if (isTest) testStaticData = saved;
+			else trigger.staticData = saved;
+		}
+	};
+
+	const serve = async (request: IncomingMessage, response: ServerResponse) => {
+		response.once('close', () => trigger.answers.push(response.statusCode));
+		const rawBody = await buffer(request);
+		const isTest = request.url!.startsWith('/webhook-test/');
+		const { workflow, node, additionalData, webhookData } = opened(isTest);
+		const context = new WebhookContext(
+			workflow,
+			node,
+			{
+				...additionalData,
+				httpRequest: Object.assign(request, { rawBody }),
+				httpResponse: response,
+			},
+			isTest ? 'manual' : 'webhook',
+			webhookData,
+			[],
+			null,
+		);
+		context.logger.warn = (message) => void trigger.warnings.push(message);
+		context.logger.error = (message) => void trigger.warnings.push(message);
+		const result = await nodeType.webhook.call(context as unknown as IWebhookFunctions);
+		if (result.noWebhookResponse) return;
+		if (trigger.fails !== undefined) {
+			response.writeHead(trigger.fails).end();
+			return;
+		}
+		const [items = []] = result.workflowData ?? [];
+		trigger.started.push(...items.map(({ json }) => json));
+		response.writeHead(200).end();
+	};
+
+	const server = createServer((request, response) => {
+		serve(request, response).catch((error: Error) => {
+			trigger.warnings.push(error.message);
+			response.writeHead(500).end();
+		});
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+
+	const trigger: TestTrigger = {
+		url: '',
+		testUrl: '',
+		started: [],
+		answers: [],
+		warnings: [],
+		staticData: {},
+		parameters: setup.parameters,
+		nodeName: 'CRM Platform Trigger',
+		fails: undefined,
+		checkExists: async (isTest = false) => await hook('checkExists', isTest),
+		async activate(isTest = false) {
+			if (!(await hook('checkExists', isTest))) await hook('create', isTest);
+		},
+		deactivate: async (isTest = false) => void (await hook('delete', isTest)),
+		async post(body, headers) {
+			const response = await fetch(trigger.url, { method: 'POST', body, headers });
+			return { status: response.status, body: await response.text() };
+		},
+		async close() {
+			const closed = once(server, 'close');
+			server.close();
+			server.closeAllConnections();
+			await closed;
+		},
+	};
+	for (const isTest of [false, true]) {
+		const { workflow, node, additionalData, webhookData } = opened(isTest);
+		const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
+		trigger[isTest ? 'testUrl' : 'url'] = context.getNodeWebhookUrl('default')!;
+	}
+	return trigger;
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

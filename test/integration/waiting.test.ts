@@ -1,0 +1,55 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { connect } from '../../nodes/CrmPlatform/api/connection';
+import type { Clock } from '../../nodes/CrmPlatform/api/request';
+import { executeContext, run } from './n8n.ts';
+import { create, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+describe('a long wait', () => {
+	test('beyond the cap the user has set fails at once, and says when to come back', async () => {
+		const headers = { 'retry-after': '90' };
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
+		const parameters = getMany('contact', { options: { longestWait: 30 } });
+		await expect(run({ credential: sandbox.credential, parameters })).rejects.toMatchObject({
+			httpCode: '429',
+			description: expect.stringMatching(/accepts requests again at \d{4}-/),
+		});
+		expect(await sandbox.requests()).toHaveLength(1);
+	});
+
+	test('is told to the user when the node is done', async () => {
+		let time = Date.now();
+		const clock: Clock = {
+			now: () => time,
+			sleep: async (ms) => void (time += ms),
+			random: () => 0.5,
+		};
+		const { context } = executeContext({
+			credential: sandbox.credential,
+			parameters: getMany('contact'),
+		});
+		const api = await connect(context as unknown as IExecuteFunctions, clock);
+		const headers = { 'retry-after': '42' };
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers, times: 1 });
+		await api.send({ method: 'GET', path: '/v1/contacts' });
+		expect([...api.notices]).toEqual([expect.stringContaining('42 s')]);
+	});
+
+	test('ends when the execution is cancelled', async () => {
+		const headers = { 'retry-after': '60' };
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 429, headers });
+		const cancel = new AbortController();
+		const running = run({
+			credential: sandbox.credential,
+			parameters: create('contact', { email: 'waits@waiting.example' }),
+			abort: cancel.signal,
+		});
+		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		await sandbox.logged(1);
+		cancel.abort();
+		await ended;
+	});
+});

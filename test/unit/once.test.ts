@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+
+import { Deliveries, type Answer } from '../../nodes/CrmPlatform/trigger/once';
+
+/** An answer that n8n has not given yet. */
+class Pending extends EventEmitter implements Answer {
+	statusCode = 200;
+	writableEnded = false;
+
+	give(statusCode: number): void {
+		this.statusCode = statusCode;
+		this.writableEnded = true;
+		this.emit('close');
+	}
+}
+
+test('a delivery is new once', () => {
+	const deliveries = new Deliveries();
+	const answer = new Pending();
+	expect(deliveries.take('a', answer)).toBe('new');
+	answer.give(200);
+	expect(deliveries.take('a', new Pending())).toBe('known');
+	expect(deliveries.take('b', new Pending())).toBe('new');
+});
+
+test('what n8n has failed to start is new again', () => {
+	const deliveries = new Deliveries();
+	const answer = new Pending();
+	deliveries.take('a', answer);
+	answer.give(500);
+	expect(deliveries.take('a', new Pending())).toBe('new');
+});
+
+test('a sender that gave up waiting is not believed before n8n has answered', () => {
+	const deliveries = new Deliveries();
+	const answer = new Pending();
+	deliveries.take('a', answer);
+	answer.emit('close');
+	expect(deliveries.take('a', new Pending())).toBe('under way');
+	answer.give(200);
+	expect(deliveries.take('a', new Pending())).toBe('known');
+});
+
+test('memory is bounded: the oldest are forgotten', () => {
+	const deliveries = new Deliveries();
+	for (let i = 0; i <= 20_000; i++) {
+		const answer = new Pending();
+		deliveries.take(`${i}`, answer);
+		answer.give(200);
+	}
+	expect(deliveries.take('1', new Pending())).toBe('known');
+	expect(deliveries.take('0', new Pending())).toBe('new');
+});

@@ -1,0 +1,88 @@
+import type { Batch } from '../../nodes/CrmPlatform/model';
+import { inBatches, oneByOne, type Outcome } from '../../nodes/CrmPlatform/schedule';
+
+/** Batches that end when the test says so. */
+function controlled(records: (items: number[]) => string[] = () => []) {
+	const begun: number[][] = [];
+	const enders: Array<() => void> = [];
+	let atOnce = 0;
+	let most = 0;
+	const assemble = (items: number[]): Batch => ({
+		records: new Set(records(items)),
+		async send() {
+			begun.push(items);
+			most = Math.max(most, (atOnce += 1));
+			await new Promise<void>((resolve) => enders.push(resolve));
+			atOnce -= 1;
+			return items.map((item) => ({ item }));
+		},
+	});
+	/** Ends what is under way, the last begun first, until nothing new begins. */
+	const endAll = async () => {
+		for (;;) {
+			await new Promise((resolve) => setImmediate(resolve));
+			const end = enders.pop();
+			if (!end) return;
+			end();
+		}
+	};
+	return { assemble, begun, endAll, most: () => most };
+}
+
+async function all(outcomes: AsyncGenerator<Outcome, void>): Promise<Outcome[]> {
+	const found = [];
+	for await (const outcome of outcomes) found.push(outcome);
+	return found;
+}
+
+const always = () => true;
+
+describe('batches', () => {
+	test('go a few at a time, and come back in the order of the items whoever ends first', async () => {
+		const { assemble, endAll, most } = controlled();
+		const outcomes = all(inBatches({ size: 2, assemble }, 21, always));
+		await endAll();
+		expect(await outcomes).toEqual(
+			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
+		);
+		expect(most()).toBe(4);
+	});
+
+	test('that change the same record wait for each other', async () => {
+		const { assemble, begun, endAll, most } = controlled(() => ['the one record']);
+		const outcomes = all(inBatches({ size: 1, assemble }, 5, always));
+		await endAll();
+		await outcomes;
+		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
+		expect(most()).toBe(1);
+	});
+
+	test('do not begin once they are no longer wanted; what is under way is waited for', async () => {
+		const { assemble, begun, endAll } = controlled();
+		let wanted = true;
+		const outcomes = inBatches({ size: 1, assemble }, 100, () => wanted);
+		const first = outcomes.next();
+		await endAll();
+		await first;
+		const before = begun.length;
+		wanted = false;
+		const rest = await all(outcomes);
+		expect(begun).toHaveLength(before);
+		expect(rest).toHaveLength(before - 1);
+	});
+});
+
+test('items one by one end with the first that is no longer wanted', async () => {
+	let wanted = true;
+	const run = async (item: number) => {
+		wanted = item < 2;
+		if (item === 1) throw new Error('one of them');
+		return { item };
+	};
+	const outcomes = await all(oneByOne(run, 10, () => wanted));
+	expect(outcomes).toEqual([
+		{ item: 0, result: { item: 0 } },
+		{ item: 1, result: new Error('one of them') },
+		{ item: 2, result: { item: 2 } },
+	]);
+});
