@@ -63,7 +63,7 @@ let loaded: Parts | undefined;
 function parts(): Parts {
 	if (loaded) return loaded;
 	// n8n-core writes into the user's home unless told otherwise, and reads this when it loads.
-	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core');
+	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core-bench');
 	process.env['N8N_ENCRYPTION_KEY'] ??= 'benchmark';
 	process.env['N8N_LOG_LEVEL'] ??= 'silent';
 	const load = createRequire(resolve('package.json')) as (name: string) => unknown;
