@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { run } from '../integration/n8n.ts';
 import { getMany } from '../integration/parameters.ts';
 import { useSandbox } from '../integration/sandbox.ts';
@@ -5,21 +7,32 @@ import { useSandbox } from '../integration/sandbox.ts';
 const contacts = 200_000;
 const sandbox = useSandbox({ contacts, plan: 'enterprise' });
 
+/** The ids in the order the service gives them, by one cursor. */
+async function idsInOrder(): Promise<string[]> {
+	const ids: string[] = [];
+	let from = '';
+	do {
+		const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&fields=id${from}`);
+		for (const { id } of body.data as IDataObject[]) ids.push(String(id));
+		from = body.next_cursor ? `&cursor=${encodeURIComponent(String(body.next_cursor))}` : '';
+	} while (from !== '');
+	return ids;
+}
+
 // Nodes that hand all records to one push() end above 125,000 of them.
 test('200,000 contacts come back whole, each once, in order, with a few requests more than pages', async () => {
 	const { items, decryptions } = await run({
 		credential: sandbox.credential,
 		parameters: getMany('contact', { simplify: true }),
 	});
-	expect(items).toHaveLength(contacts);
-	expect(new Set(items.map(({ json }) => json.id)).size).toBe(contacts);
-	const times = items.map(({ json }) => Date.parse(String(json.created_at)));
-	expect(times.every((time, i) => i === 0 || times[i - 1]! <= time)).toBe(true);
+	const requests = await sandbox.requests();
+	expect(requests.length).toBeGreaterThanOrEqual(contacts / 500);
+	// Every part that a cursor reads may end with a page that is not full.
+	expect(requests.length).toBeLessThanOrEqual(contacts / 500 + 30);
 	expect(decryptions).toBe(1);
 
-	const requests = await sandbox.requests();
-	expect(requests.every(({ method, status }) => method === 'GET' && status === 200)).toBe(true);
-	expect(requests.length).toBeGreaterThanOrEqual(contacts / 500);
-	// Every part a cursor reads may end with a page that is not full.
-	expect(requests.length).toBeLessThanOrEqual(contacts / 500 + 30);
+	const ids = items.map(({ json }) => String(json.id));
+	expect(new Set(ids).size).toBe(contacts);
+	// Compared as text: what tells two long lists apart would take minutes to print.
+	expect(ids.join() === (await idsInOrder()).join()).toBe(true);
 }, 300_000);
