@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { accountOf } from './account.ts';
 import { Clock } from './clock.ts';
 import { customObjectRoutes } from './collection/custom-objects.ts';
@@ -19,7 +19,7 @@ import { logRequests, RequestLog } from './middleware/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { usualLifetimes } from './oauth/tokens.ts';
-import { openApiDocument } from './openapi/document.ts';
+import { openApiText } from './openapi/document.ts';
 import { docsPath } from './pages/docs-path.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
@@ -113,11 +113,13 @@ function problemOf(error: Error, store: Store): Problem {
 	return new Problem('internal_error', 'This is a fault of the service. Try again.');
 }
 
+const openApi = (c: Context<Env>) =>
+	c.body(openApiText(), 200, { 'Content-Type': 'application/json' });
+
 function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
 	const isContactList = ({ method, path }: Route) =>
 		method === 'GET' && path === `/v1/${contacts.name}`;
-	const document = openApiDocument();
 	return [
 		// Before the collections, so that `me` is not taken for an id.
 		meRoute(),
@@ -142,7 +144,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 		...signInRoutes(service),
 		...settingsRoutes(service),
 		...docsRoutes(findScript()),
-		{ method: 'GET', path: '/openapi.json', handler: (c) => c.json(document) },
+		{ method: 'GET', path: '/openapi.json', handler: openApi },
 		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
 	];
 }

@@ -24,8 +24,17 @@ export interface Filter {
 const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 const notFilters = ['id', 'object', 'version'];
 
+const known = new WeakMap<Resource, Filter[]>();
+
 /** The filters of a list, in the order of the resource's fields. */
 export function filtersOf(resource: Resource): Filter[] {
+	// A definition never changes, and reading it takes most of the service's start.
+	let filters = known.get(resource);
+	if (!filters) known.set(resource, (filters = readFilters(resource)));
+	return filters;
+}
+
+function readFilters(resource: Resource): Filter[] {
 	const selective = [...resource.lookups, ...Object.values(resource.unique).flat()];
 	return Object.entries(resource.properties)
 		.filter(([name]) => !notFilters.includes(name))

@@ -27,6 +27,11 @@ import { webhookPaths, webhookSchemas } from './webhooks.ts';
 
 const all: readonly Resource[] = [...resources, anyRecords('{key}')];
 
+let text: string | undefined;
+
+/** The same as JSON: made when it is first asked for, and never different. */
+export const openApiText = (): string => (text ??= JSON.stringify(openApiDocument()));
+
 /** The whole service as an OpenAPI 3.1 document. */
 export const openApiDocument = () => ({
 	openapi: '3.1.0',
