@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from './in-process.ts';
-import { startKillable } from './killable.ts';
+import type { Json } from '../sandbox/in-process.ts';
+import { startKillable } from '../sandbox/killable.ts';
 
 const writers = 8;
 const rounds = 10;

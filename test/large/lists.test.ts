@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from '../integration/n8n.ts';
+import { getMany } from '../integration/parameters.ts';
+import { useSandbox } from '../integration/sandbox.ts';
 
 const seeded = 6000;
 const sandbox = useSandbox({ contacts: seeded, plan: 'enterprise' });
