@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
-import { eventsIn } from './poll-log.ts';
-import { Poller } from './poller.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from '../integration/poll-log.ts';
+import { Poller } from '../integration/poller.ts';
+import { useSandbox } from '../integration/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { contacts } = eventsIn(sandbox);
