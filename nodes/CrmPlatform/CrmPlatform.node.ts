@@ -8,6 +8,7 @@ import {
 
 import { execute } from './execute';
 import { getFields, getFilters, getMatchFields } from './pickers/fields';
+import { getOutputFields } from './pickers/getOutputFields';
 import { getSortOrders } from './pickers/getSortOrders';
 import { searchCustomObjects, searchRecords, searchTags } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
@@ -49,7 +50,7 @@ export class CrmPlatform implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchRecords, searchTags },
-		loadOptions: { getMatchFields, getSortOrders },
+		loadOptions: { getMatchFields, getOutputFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },
 	};
 

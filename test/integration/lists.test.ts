@@ -1,5 +1,6 @@
-import { run as runNode } from './n8n.ts';
-import { getMany } from './parameters.ts';
+import { getOutputFields } from '../../nodes/CrmPlatform/pickers/getOutputFields';
+import { picker, run as runNode } from './n8n.ts';
+import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -48,3 +49,36 @@ test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
 		await expect(run()).rejects.toThrow('list of records');
 	},
 );
+
+describe('the fields that come out', () => {
+	const options = { outputFields: ['email', 'updated_at'] };
+
+	test('are those the user has chosen, in a list and of one record', async () => {
+		const { items } = await run({ simplify: true, options });
+		expect(items).toHaveLength(25);
+		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
+		const [asked] = await sandbox.requests();
+		expect(decodeURIComponent(asked?.query ?? '')).toContain('fields=email,updated_at');
+
+		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body as {
+			data: Array<{ id: string; email: string; updated_at: string }>;
+		};
+		const [{ id, ...rest } = { id: '', email: '', updated_at: '' }] = data;
+		const one = await runNode({
+			credential: sandbox.credential,
+			parameters: { ...get('contact', id), options },
+		});
+		expect(one.items.map(({ json }) => json)).toEqual([
+			{ email: rest.email, updated_at: rest.updated_at },
+		]);
+	});
+
+	test('are offered as the service names them', async () => {
+		const offered = await picker(getOutputFields, {
+			credential: sandbox.credential,
+			parameters: { resource: 'contact' },
+		});
+		expect(offered).toContainEqual({ name: 'Updated At', value: 'updated_at' });
+		expect(offered).toContainEqual({ name: 'Custom Fields', value: 'custom_fields' });
+	});
+});

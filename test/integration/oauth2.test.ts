@@ -2,7 +2,7 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run, type StoredOAuth2 } from './n8n.ts';
 import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
-import { create, get, getMany } from './parameters.ts';
+import { automatic, create, get, getMany } from './parameters.ts';
 
 /** Without any grace: a refresh token used twice logs the user out. */
 let sandbox: SignInSandbox;
@@ -99,6 +99,18 @@ describe('the moment an access token expires', () => {
 			'POST /v1/contacts 201',
 		]);
 		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(1);
+	});
+
+	test('batches are written once, each under its key', async () => {
+		const credential = await sandbox.credential();
+		sandbox.expire();
+		const items = Array.from({ length: 250 }, (_, i) => ({ email: `batched-${i}@oauth2.example` }));
+		const { items: written } = await run({ credential, parameters: create('contact', automatic), items });
+		expect(written.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
+		const requests = await sandbox.requests();
+		expect(requests.filter((one) => one === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
+		expect(await refreshes()).toEqual(['POST /oauth/token 200']);
+		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(3);
 	});
 
 	test('a token endpoint that fails for a moment is asked again', async () => {

@@ -1,4 +1,10 @@
-import { describeList, summaryOf, type ListDescription } from './listing';
+import {
+	describeList,
+	recordFieldsOf,
+	summaryOf,
+	type ListDescription,
+	type RecordField,
+} from './listing';
 import { pathItemAt, type OpenApiDocument, type PathItem } from './openapi';
 import { describeWrite, type WriteDescription } from './writing';
 
@@ -14,6 +20,8 @@ export interface ResourceDescription {
 	/** How a tag is put on a record, and taken off. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
+	/** What a record is answered with. */
+	fields: RecordField[];
 	/** Names of the fields a simplified record has. */
 	summary: string[];
 }
@@ -36,10 +44,11 @@ export function describeResource(
 	const write = (pathItem: PathItem, verb: Parameters<typeof describeWrite>[3]) =>
 		describeWrite(document, prefix, pathItem, verb);
 
-	const description: ResourceDescription = { summary: [], actions: {} };
+	const description: ResourceDescription = { fields: [], summary: [], actions: {} };
 	if (collection.get) {
 		description.list = describeList(document, collection, collection.get);
-		description.summary = summaryOf(document, collection.get);
+		description.fields = recordFieldsOf(document, collection.get);
+		description.summary = summaryOf(description.fields);
 	}
 	if (collection.post) description.create = write(collection, 'post');
 	if (collection.put) description.upsert = write(collection, 'put');

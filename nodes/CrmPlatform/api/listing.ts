@@ -106,16 +106,31 @@ function comparisonLabel(name: string): string {
 	return `${labelFor(field)} (${comparisons[comparison] ?? labelFor(comparison)})`;
 }
 
-/** How many fields a simplified record has at the most (n8n's guidelines). */
-const summaryLength = 10;
+/** A value of a record as it is answered. */
+export interface RecordField {
+	name: string;
+	label: string;
+	/** Whether it is a single value, and neither a list nor an object. */
+	isPlain: boolean;
+}
 
-/** The id and the first plain values of the records a list operation answers with. */
-export function summaryOf(document: OpenApiDocument, list: Operation): string[] {
+/** The fields of the records a list operation answers with, in the order of the document. */
+export function recordFieldsOf(document: OpenApiDocument, list: Operation): RecordField[] {
 	const envelope = jsonSchema(resolve(document, list.responses?.['200'] ?? {}));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
-	const plain = Object.entries(record.properties ?? {})
-		.filter(([, schema]) => !['list', 'json'].includes(kindOf(document, flatten(document, schema))))
-		.map(([name]) => name);
+	return Object.entries(record.properties ?? {}).map(([name, property]) => {
+		const schema = flatten(document, property);
+		const isPlain = !['list', 'json'].includes(kindOf(document, schema));
+		return { name, label: schema.title ?? labelFor(name), isPlain };
+	});
+}
+
+/** How many fields a simplified record has at the most (n8n's guidelines). */
+const summaryLength = 10;
+
+/** The id and the first plain values of a record. */
+export function summaryOf(fields: RecordField[]): string[] {
+	const plain = fields.filter(({ isPlain }) => isPlain).map(({ name }) => name);
 	return [...new Set(['id', ...plain])].slice(0, summaryLength);
 }

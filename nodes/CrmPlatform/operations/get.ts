@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Operation } from '../model';
 import { offered } from './offered';
 import { recordPath, recordProperty } from './record';
-import { simplified, simplifyProperty } from './simplify';
+import { chosenFields, outputFieldsOption, simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get a contact` */
 export function get(action: string): Operation {
@@ -11,13 +11,15 @@ export function get(action: string): Operation {
 		option: { name: 'Get', value: 'get', action, description: 'Read one record' },
 
 		properties: (resource) => [recordProperty(resource), simplifyProperty],
+		options: [outputFieldsOption],
 
 		async prepare(job) {
 			const summary = await offered(job, 'summary');
 			return async (item) => {
 				const { body } = await job.api.send({ method: 'GET', path: recordPath(job, item) });
 				const simple = job.n8n.getNodeParameter('simplify', item, false) as boolean;
-				return simple ? simplified(body as IDataObject, summary) : (body as IDataObject);
+				const names = chosenFields(job.n8n, item) ?? (simple ? summary : undefined);
+				return names ? simplified(body as IDataObject, names) : (body as IDataObject);
 			};
 		},
 	};

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { mapperProperty } from './fieldsProperty';
 import { usualCursors } from './reading';
-import { simplifyProperty } from './simplify';
+import { outputFieldsOption, simplifyProperty } from './simplify';
 
 const returnAll: INodeProperties = {
 	displayName: 'Return All',
@@ -89,6 +89,7 @@ export const listProperties = [
 
 /** What a list offers beyond. */
 export const listOptions: INodeProperties[] = [
+	outputFieldsOption,
 	{
 		displayName: 'Cursor',
 		name: 'cursor',

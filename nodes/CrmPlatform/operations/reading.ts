@@ -4,7 +4,7 @@ import type { Field } from '../api/fields';
 import type { ListDescription } from '../api/listing';
 import type { Query } from '../api/path';
 import { apiValue } from '../mapping/values';
-import { simplified } from './simplify';
+import { chosenFields, simplified } from './simplify';
 
 /** What a user asks of a list for one item. */
 export interface Reading {
@@ -72,7 +72,9 @@ export function readingOf(
 	if (!n8n.getNodeParameter('returnAll', item)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
-	if (n8n.getNodeParameter('simplify', item)) reading.names = summary;
+	const chosen = chosenFields(n8n, item);
+	if (chosen) reading.names = chosen;
+	else if (n8n.getNodeParameter('simplify', item)) reading.names = summary;
 
 	if (since === 'ever') return reading;
 	if (since === 'moment') query[changedIn(list).since] = momentOf(n8n, item);
@@ -80,7 +82,7 @@ export function readingOf(
 		const { field, parameter } = deletedIn(list);
 		query[parameter] = true;
 		// Among deleted and other records, this tells which is which.
-		if (reading.names) reading.names = [...summary.slice(0, -1), field];
+		if (reading.names) reading.names = [...(chosen ?? summary.slice(0, -1)), field];
 	}
 	return reading;
 }
