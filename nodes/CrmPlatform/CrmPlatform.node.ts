@@ -10,7 +10,14 @@ import { execute } from './execute';
 import { getFields, getFilters, getMatchFields } from './pickers/fields';
 import { getOutputFields } from './pickers/getOutputFields';
 import { getSortOrders } from './pickers/getSortOrders';
-import { searchCustomObjects, searchRecords, searchTags } from './pickers/searchRecords';
+import {
+	searchCustomObjects,
+	searchPipelines,
+	searchRecords,
+	searchTags,
+	searchUsers,
+} from './pickers/searchRecords';
+import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './properties';
 import { resources } from './resources';
@@ -49,7 +56,14 @@ export class CrmPlatform implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		listSearch: { searchCustomObjects, searchRecords, searchTags },
+		listSearch: {
+			searchCustomObjects,
+			searchPipelines,
+			searchRecords,
+			searchStages,
+			searchTags,
+			searchUsers,
+		},
 		loadOptions: { getMatchFields, getOutputFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },
 	};

@@ -6,8 +6,9 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { getOwners, getPipelines, getStages } from './pickers/eventFilters';
+import { getOwners, getPipelines } from './pickers/eventFilters';
 import { getEvents } from './pickers/getEvents';
+import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication } from './properties';
 import { eventProperties } from './trigger/eventProperties';

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run as runNode } from './n8n.ts';
-import { mapped, on } from './parameters.ts';
+import { byId, mapped, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -36,7 +36,7 @@ describe('a deal', () => {
 			.stages as IDataObject[];
 		const stage = stages.filter(({ kind }) => kind === 'open').at(-1)?.id;
 		const [moved] = await run(
-			on('deal', 'moveToStage', id, { fields: mapped({ stage_id: stage }) }),
+			on('deal', 'moveToStage', id, { stageId: byId(String(stage)) }),
 		);
 		expect(moved).toMatchObject({ id, stage_id: stage, status: 'open' });
 	});
@@ -47,7 +47,7 @@ describe('a ticket', () => {
 		const { id } = await given('/tickets', { subject: 'Broken' });
 		const [user] = await listed('/users?limit=1');
 		const assigned = await run(
-			on('ticket', 'assign', id, { fields: mapped({ assignee_id: user?.id }) }),
+			on('ticket', 'assign', id, { assigneeId: byId(String(user?.id)) }),
 		);
 		expect(assigned).toMatchObject([{ assignee_id: user?.id }]);
 		const steps = [
@@ -57,8 +57,7 @@ describe('a ticket', () => {
 			['close', 'closed'],
 		] as const;
 		for (const [operation, status] of steps) {
-			const fields = operation === 'solve' ? { fields: mapped({}) } : {};
-			expect(await run(on('ticket', operation, id, fields))).toMatchObject([{ status }]);
+			expect(await run(on('ticket', operation, id))).toMatchObject([{ status }]);
 		}
 	});
 

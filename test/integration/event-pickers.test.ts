@@ -1,6 +1,7 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { getOwners, getPipelines, getStages } from '../../nodes/CrmPlatform/pickers/eventFilters';
+import { getOwners, getPipelines } from '../../nodes/CrmPlatform/pickers/eventFilters';
+import { getStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
@@ -54,7 +55,7 @@ test('owners, pipelines and stages are chosen by name', async () => {
 	const pipelines = await picker(getPipelines, setup());
 	const stages = await picker(getStages, setup());
 	expect(pipelines[0]).toMatchObject({ name: expect.any(String), value: expect.stringMatching(/^pip_/) });
-	expect(stages[0]!.name).toMatch(new RegExp(`^${pipelines[0]!.name}: `));
+	expect(stages[0]!.name).toMatch(new RegExp(`^${pipelines[0]!.name} – `));
 	expect(await picker(getOwners, setup())).toContainEqual({
 		name: expect.stringMatching(/ /),
 		value: expect.stringMatching(/^usr_/),

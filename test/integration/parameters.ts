@@ -13,7 +13,7 @@ export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 /** The input items' own values. */
 export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
 
-const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
+export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 
 const parameters = (resource: string, operation: string, more: IDataObject) =>
 	({ resource, operation, ...more }) as INodeParameters;

@@ -1,6 +1,7 @@
 import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
-import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -130,5 +131,29 @@ describe('without the service’s description', () => {
 		const { fields, emptyFieldsNotice } = await picker(getFields, elsewhere());
 		expect(byId(fields).first_name).toBeDefined();
 		expect(emptyFieldsNotice).toContain('packaged with the node');
+	});
+});
+
+describe('what an operation asks for by name', () => {
+	const moving = (more = {}) => ({
+		...setup('deal', 'moveToStage'),
+		parameters: { resource: 'deal', operation: 'moveToStage', ...more },
+	});
+
+	test('are users and pipelines, searched by the service', async () => {
+		const users = await picker(searchUsers, setup('ticket', 'assign'), 'keller');
+		expect(users.results).toMatchObject([{ name: expect.stringContaining('Keller') }]);
+		expect((await picker(searchPipelines, moving())).results.length).toBeGreaterThan(0);
+	});
+
+	test('are the stages of the chosen pipeline, or of each', async () => {
+		const [first] = (await picker(searchPipelines, moving())).results;
+		const pipelineId = { __rl: true, mode: 'list', value: first?.value ?? '' };
+		const own = (await picker(searchStages, moving({ pipelineId }))).results;
+		const all = (await picker(searchStages, moving())).results;
+		expect(own.length).toBeGreaterThan(2);
+		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(own.length);
+		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;
+		expect(won.map(({ value }) => value)).toEqual([expect.any(String)]);
 	});
 });

@@ -16,13 +16,18 @@ export function recordProperty(resource: Resource): INodeProperties {
  *
  * @param method the picker that searches the records
  */
-export function pickerProperty(displayName: string, name: string, method: string): INodeProperties {
+export function pickerProperty(
+	displayName: string,
+	name: string,
+	method: string,
+	required = true,
+): INodeProperties {
 	return {
 		displayName,
 		name,
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
-		required: true,
+		required,
 		modes: [
 			{
 				displayName: 'From List',

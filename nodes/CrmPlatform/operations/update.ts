@@ -4,6 +4,7 @@ import { batchOptions } from './batchOptions';
 import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { narrowed, type Narrowing } from './narrowed';
 import { offeredWrite } from './offered';
+import { pickedProperty, pickedValues, type PickedField } from './pickedField';
 import { collectionPath, recordId, recordPath, recordProperty } from './record';
 import { writing } from './write';
 
@@ -23,20 +24,18 @@ export function update(action: string): Operation {
  */
 export function change(
 	action: string,
-	{
-		preset,
-		only,
-		without,
-		required,
-		...named
-	}: Pick<Operation['option'], 'name' | 'value'> & Partial<Operation['option']> & Narrowing,
+	special: Pick<Operation['option'], 'name' | 'value'> &
+		Partial<Operation['option']> &
+		Narrowing & { picked?: PickedField[] },
 ): Operation {
+	const { preset, only, without, required, picked = [], ...named } = special;
 	const asks = only === undefined || only.length > 0;
 	return {
 		option: { ...named, action },
 
 		properties: (resource) => [
 			recordProperty(resource),
+			...picked.map(pickedProperty),
 			...(asks ? fieldsProperties('add', { addAllFields: only !== undefined }) : []),
 			...(only ? [] : [blankNotice]),
 		],
@@ -52,7 +51,7 @@ export function change(
 				collection: collectionPath(job, item),
 				path: recordPath(job, item),
 				id: recordId(job, item),
-				body: { ...columns(item), ...preset },
+				body: { ...columns(item), ...pickedValues(job, picked, item), ...preset },
 			}));
 		},
 	};

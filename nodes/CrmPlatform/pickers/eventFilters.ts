@@ -13,17 +13,6 @@ export async function getPipelines(this: ILoadOptionsFunctions): Promise<INodePr
 	return (await everyRecord(await connect(this), '/pipelines')).map(named);
 }
 
-/** The stages of all pipelines. */
-export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const pipelines = await everyRecord(await connect(this), '/pipelines');
-	return pipelines.flatMap((pipeline) =>
-		((pipeline.stages ?? []) as IDataObject[]).map((stage) => {
-			const { name, value } = named(stage);
-			return { name: `${String(pipeline.name)}: ${name}`, value };
-		}),
-	);
-}
-
 const named = ({ id, name, email }: IDataObject): INodePropertyOptions => ({
 	name: String(name ?? email ?? id),
 	value: String(id),

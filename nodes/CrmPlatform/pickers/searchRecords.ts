@@ -27,25 +27,24 @@ export async function searchRecords(
 	return await search(api, { resource: resource.path, collection }, { filter, cursor });
 }
 
-/** The account's tags. */
-export async function searchTags(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	cursor?: string,
-): Promise<INodeListSearchResult> {
-	const tags = { resource: '/tags', collection: '/v1/tags' };
-	return await search(await connect(this), tags, { filter, cursor });
+/** The picker of the records at `resource` (`/tags`), whatever the node's own resource is. */
+function searchAt(resource: string, value?: string) {
+	return async function (
+		this: ILoadOptionsFunctions,
+		filter?: string,
+		cursor?: string,
+	): Promise<INodeListSearchResult> {
+		const wanted = { filter, cursor, ...(value !== undefined && { value }) };
+		const records = { resource, collection: `/v1${resource}` };
+		return await search(await connect(this), records, wanted);
+	};
 }
 
-/** The account's custom objects: paths name them by key. */
-export async function searchCustomObjects(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	cursor?: string,
-): Promise<INodeListSearchResult> {
-	const objects = { resource: '/custom-objects', collection: '/v1/custom-objects' };
-	return await search(await connect(this), objects, { filter, cursor, value: 'key' });
-}
+export const searchTags = searchAt('/tags');
+export const searchUsers = searchAt('/users');
+export const searchPipelines = searchAt('/pipelines');
+/** Paths name custom objects by key. */
+export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
 interface Wanted {
 	filter: string | undefined;

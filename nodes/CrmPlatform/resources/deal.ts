@@ -20,8 +20,22 @@ export const deal: Resource = {
 			name: 'Move to Stage',
 			value: 'moveToStage',
 			description: 'Put a deal into another stage, of its pipeline or of another',
-			only: ['stage_id', 'pipeline_id'],
-			required: ['stage_id'],
+			only: [],
+			picked: [
+				{
+					field: 'pipeline_id',
+					name: 'pipelineId',
+					displayName: 'Pipeline',
+					method: 'searchPipelines',
+					isOptional: true,
+				},
+				{
+					field: 'stage_id',
+					name: 'stageId',
+					displayName: 'Stage',
+					method: 'searchStages',
+				},
+			],
 		}),
 		recordAction('Reopen a deal', 'reopen', {
 			name: 'Reopen',

@@ -1,6 +1,14 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/records';
+import type { PickedField } from '../operations/pickedField';
 import { change } from '../operations/update';
+
+const assignee: PickedField = {
+	field: 'assignee_id',
+	name: 'assigneeId',
+	displayName: 'Assignee',
+	method: 'searchUsers',
+};
 
 export const ticket: Resource = {
 	name: 'Ticket',
@@ -13,8 +21,8 @@ export const ticket: Resource = {
 			name: 'Assign',
 			value: 'assign',
 			description: 'Give a ticket to a user',
-			only: ['assignee_id'],
-			required: ['assignee_id'],
+			only: [],
+			picked: [assignee],
 		}),
 		change('Change the status of a ticket', {
 			name: 'Change Status',
@@ -42,7 +50,8 @@ export const ticket: Resource = {
 			value: 'solve',
 			description: 'Mark a ticket as solved. It needs an assignee.',
 			preset: { status: 'solved' },
-			only: ['assignee_id'],
+			only: [],
+			picked: [{ ...assignee, isOptional: true }],
 		}),
 	],
 };

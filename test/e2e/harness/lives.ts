@@ -63,7 +63,7 @@ export function lives(found: {
 			match: external,
 			tagged: true,
 			between: [
-				{ operation: 'moveToStage', parameters: { fields: mapped({ stage_id: found.stageId }) } },
+				{ operation: 'moveToStage', parameters: { stageId: byId(found.stageId) } },
 				{ operation: 'win' },
 				{ operation: 'reopen' },
 				{ operation: 'lose', parameters: { fields: mapped({ lost_reason: 'Price' }) } },
@@ -118,11 +118,11 @@ export function lives(found: {
 			match: external,
 			tagged: true,
 			between: [
-				{ operation: 'assign', parameters: { fields: mapped({ assignee_id: found.userId }) } },
+				{ operation: 'assign', parameters: { assigneeId: byId(found.userId) } },
 				{ operation: 'changeStatus', parameters: { fields: mapped({ status: 'pending' }) } },
-				{ operation: 'solve', parameters: { fields: mapped({}) } },
+				{ operation: 'solve' },
 				{ operation: 'reopen' },
-				{ operation: 'solve', name: 'solve again', parameters: { fields: mapped({}) } },
+				{ operation: 'solve', name: 'solve again' },
 				{ operation: 'close' },
 			],
 		}),

@@ -1,0 +1,37 @@
+import type {
+	IDataObject,
+	ILoadOptionsFunctions,
+	INodeListSearchResult,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { connect } from '../api/connection';
+import { everyRecord } from './everyRecord';
+import { listItem } from './searchRecords';
+
+/** The stages of all pipelines. */
+export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return stagesOf(await everyRecord(await connect(this), '/pipelines'));
+}
+
+/** The stages of the pipeline that was picked, or of all of them, whose names contain `filter`. */
+export async function searchStages(
+	this: ILoadOptionsFunctions,
+	filter = '',
+): Promise<INodeListSearchResult> {
+	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
+	const pipelines = await everyRecord(await connect(this), '/pipelines');
+	const stages = stagesOf(picked ? pipelines.filter(({ id }) => id === picked) : pipelines);
+	const wanted = filter.toLowerCase();
+	return { results: stages.filter(({ name }) => name.toLowerCase().includes(wanted)) };
+}
+
+/** Stages of two pipelines may have one name, so theirs goes before. */
+function stagesOf(pipelines: IDataObject[]) {
+	return pipelines.flatMap((pipeline) =>
+		((pipeline.stages ?? []) as IDataObject[]).map((stage) => {
+			const { name, value } = listItem(stage);
+			return { name: `${listItem(pipeline).name} – ${name}`, value };
+		}),
+	);
+}
