@@ -112,14 +112,17 @@ export const pathParameters = ({ name }: Resource): Parameter[] =>
 	name.includes('{key}') ? [{ ...idParameter, name: 'key', description: 'Key of the object.' }] : [];
 
 /** Unique custom fields match as well; which ones there are, the account decides. */
-export const matchOnParameter = (resource: Resource): Parameter => ({
-	...query('match_on', 'The unique field to find the record by; its value is in the body.', {
-		type: 'string',
-		enum: Object.keys(resource.unique),
-	}),
-	required: true,
-	...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
-});
+export function matchOnParameter(resource: Resource): Parameter {
+	const description = 'The unique field to find the record by; its value is in the body.';
+	const own = { type: 'string', enum: Object.keys(resource.unique) };
+	const custom = { type: 'string', pattern: '^custom_fields\\.' };
+	const isOpen = hasCustomFields(resource);
+	return {
+		...query('match_on', description, isOpen ? { anyOf: [own, custom] } : own),
+		required: true,
+		...(isOpen && { 'x-custom-fields': 'custom_fields.{key}' }),
+	};
+}
 
 export const idempotencyKeyParameter: Parameter = {
 	name: 'Idempotency-Key',

@@ -28,13 +28,13 @@ export function brokenPromises(method: string, path: string, answer: Answered): 
 	}
 	if (method === 'HEAD') {
 		expect(text === '', 'HEAD has no body');
-	} else if (/^\/oauth\/(token|revoke)$/.test(path)) {
-		if (status >= 400) {
+	} else if (isAuthorization(path) && (text === '' || type.startsWith('text/html'))) {
+		// A page for a person: what clients are told is not in it.
+	} else if (/^\/oauth\/(authorize|token|revoke)$/.test(path)) {
+		if (status >= 400 || isAuthorization(path)) {
 			expect(/^application\/json/.test(type), 'OAuth errors are JSON');
 			expect(isOAuthError(parsed(text)), 'OAuth errors are those of RFC 6749');
 		}
-	} else if (isPage(path)) {
-		expect(type.startsWith('text/html') || text === '', 'what a person is to see is a page');
 	} else if (status >= 400) {
 		expect(type === 'application/problem+json', 'errors are application/problem+json');
 		broken.push(...flawsOfProblem(parsed(text), status));
@@ -52,8 +52,8 @@ export function brokenPromises(method: string, path: string, answer: Answered): 
 	return broken;
 }
 
-/** Where a person is told, and not a program (RFC 6749, 4.1.2.1). */
-const isPage = (path: string): boolean => path === '/oauth/authorize';
+/** Where a person is told what is wrong, and not a program (RFC 6749, 4.1.2.1). */
+const isAuthorization = (path: string): boolean => path === '/oauth/authorize';
 
 function flawsOfProblem(problem: Json, status: number): string[] {
 	const [ofCode, title] = problems[problem?.code as keyof typeof problems] ?? [];

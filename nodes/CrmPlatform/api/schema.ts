@@ -42,7 +42,9 @@ export function parametersIn(
 /** The values a parameter takes, one by one or as a list. */
 export function choices(document: OpenApiDocument, { schema = {} }: Parameter): string[] {
 	const own = flatten(document, schema);
-	const values = own.enum ?? flatten(document, own.items ?? {}).enum ?? [];
+	// Beside those that can be named, a parameter may take others by a pattern.
+	const named = (own.anyOf ?? []).map((one) => flatten(document, one).enum).find(Boolean);
+	const values = own.enum ?? flatten(document, own.items ?? {}).enum ?? named ?? [];
 	return values.filter((value) => typeof value === 'string');
 }
 
