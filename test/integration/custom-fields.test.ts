@@ -31,6 +31,23 @@ test('Create or Update finds the record by a unique custom field', async () => {
 	expect(second.items[0]?.json).toMatchObject({ last_name: 'Unique', job_title: 'second' });
 });
 
+test('custom fields mapped as a whole are written, one mapped by itself beside them', async () => {
+	const number = `C-${randomUUID()}`;
+	const { items } = await run({
+		credential: sandbox.credential,
+		parameters: create('contact', {
+			last_name: 'Whole',
+			custom_fields: '={{ $json.fields }}',
+			'custom_fields.customer_number': number,
+		}),
+		items: [{ fields: { renewal_date: '2031-01-01' } }],
+	});
+	expect(items[0]?.json.custom_fields).toMatchObject({
+		renewal_date: '2031-01-01',
+		customer_number: number,
+	});
+});
+
 test('a list is filtered by custom fields', async () => {
 	const write = async (date: string) =>
 		await sandbox.call('POST', '/v1/contacts', {

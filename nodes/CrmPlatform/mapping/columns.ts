@@ -110,6 +110,8 @@ async function withCustomFields(job: Job, mapping: Mapping, fields: Field[]): Pr
 	for (const path of collectionPaths(job)) defined.push(await customFields(job.api, path));
 	const custom = defined.flat();
 	if (custom.length === 0) return fields;
+	// Mapped as a whole, perhaps before there were any, they are still sent.
+	if (mapping.mode === 'each') return [...fields, ...custom];
 	return [...fields.filter(({ name }) => name !== 'custom_fields'), ...custom];
 }
 
@@ -128,6 +130,12 @@ function mayNameCustomFields(n8n: IExecuteFunctions, mapping: Mapping): boolean 
 
 function put(body: IDataObject, path: string[], value: unknown): void {
 	const [key = '', ...rest] = path;
-	if (rest.length === 0) body[key] = value as IDataObject;
-	else put((body[key] ??= {}) as IDataObject, rest, value);
+	if (rest.length === 0) {
+		body[key] = value as IDataObject;
+		return;
+	}
+	// A copy: what is there may be a part of the item.
+	const inner = { ...(body[key] as IDataObject | undefined) };
+	body[key] = inner;
+	put(inner, rest, value);
 }
