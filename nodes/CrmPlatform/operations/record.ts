@@ -27,7 +27,7 @@ export function pickerProperty(
 		name,
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
-		required,
+		...(required && { required }),
 		modes: [
 			{
 				displayName: 'From List',
