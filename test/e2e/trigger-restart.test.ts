@@ -30,6 +30,7 @@ beforeAll(async () => {
 	await n8n.ready;
 });
 afterAll(async () => {
+	for (const { id } of await subscriptions()) await callSandbox('DELETE', `/v1/webhooks/${id}`);
 	await n8n.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -59,7 +60,8 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 	await happen('up again');
 	const events = await eventsOf(client, id, MISSED + 2);
 	const names = events.map((event) => recordOf(event)['last_name']);
-	expect(names).toEqual(['before', 'up again', ...numbered(MISSED, 'down')]);
+	// Some may have been tried again by the service itself before: each is there once, in any order.
+	expect(names.sort()).toEqual(['before', 'up again', ...numbered(MISSED, 'down')].sort());
 	expect((await subscriptions()).map((one) => one.id)).toEqual([subscription!.id]);
 
 	const burst = numbered(BURST, 'burst');
