@@ -79,7 +79,8 @@ test('what was not delivered yet when the workflow was deactivated is not lost, 
 	await happen('missed');
 	await trigger.activate();
 	await settle(4);
-	expect(names()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
+	// One that is tried again may be overtaken: the service promises no order.
+	expect(names().sort()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
 });
 
 test('publishing again in the middle of it all loses nothing and doubles nothing', async () => {
