@@ -38,8 +38,9 @@ const settle = async (count: number) =>
 		const [{ id } = {}] = body.data as IDataObject[];
 		const path = `/v1/webhooks/${String(id)}/deliveries?status=pending&limit=1`;
 		const [pending] = (await sandbox.call('GET', path)).body.data as IDataObject[];
-		// What is to be tried again in five seconds is tried again now.
-		if (pending) await later(6);
+		// What is to be tried again in five seconds is tried again now. What is on its way is left
+		// alone: were it all due at once, it would come in no order.
+		if ((pending?.attempts as unknown[] | undefined)?.length) await later(6);
 		return trigger.started.length >= count && !pending;
 	});
 
@@ -62,7 +63,11 @@ test('what happened while the workflow was inactive comes afterwards, in sequenc
 	await trigger.activate();
 	await happen('z');
 	await settle(33);
-	expect(names()).toEqual(['a', 'b', ...numbered(30), 'z']);
+	const [a, b, ...others] = names();
+	expect([a, b, others.pop()]).toEqual(['a', 'b', 'z']);
+	expect([...others].sort()).toEqual(numbered(30).sort());
+	// The first may come before the activation is done. Then it is tried again, and overtaken.
+	expect(others.filter((name) => name !== '0')).toEqual(numbered(29, 1));
 });
 
 test('what was not delivered yet when the workflow was deactivated is not lost, the rest not doubled', async () => {
