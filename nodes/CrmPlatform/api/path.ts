@@ -15,6 +15,16 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
 }
 
 /**
+ * A path whose names in braces are filled in: `/custom-objects/{objectKey}/records`.
+ *
+ * @param valueOf the value of a name; it is encoded
+ * @throws what `path` throws
+ */
+export function filledPath(template: string, valueOf: (name: string) => string): string {
+	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`);
+}
+
+/**
  * A path as a user typed it, from the service's address on.
  *
  * @throws Error in the user's words when it is none, or would leave the service's address

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { path } from '../api/path';
+import { filledPath } from '../api/path';
 import type { Job } from '../model';
 
 /** What was picked in a resource locator; nothing where nothing was. */
@@ -11,11 +11,7 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 
 /** Path of the collection an item is about, with what its records belong to. */
 export function collectionPath({ n8n, resource }: Job, item: number): string {
-	const filled = resource.path.replace(
-		/\{(\w+)\}/g,
-		(_, parent: string) => path`${pickedId(n8n, parent, item)}`,
-	);
-	return `/v1${filled}`;
+	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
 }
 
 /** The collections the job's items are about: one, unless the user picks what records belong to. */

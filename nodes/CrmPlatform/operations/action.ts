@@ -2,7 +2,7 @@ import { columnsOf } from '../mapping/columns';
 import type { Operation } from '../model';
 import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
-import { collectionPath, recordPath, recordProperty } from './record';
+import { recordAt, recordProperty } from './record';
 import { writing } from './write';
 
 /**
@@ -31,8 +31,8 @@ export function recordAction(
 			const description = await offeredWrite(job);
 			const columns = asks ? await columnsOf(job, 'fields', description.fields, 'skip') : undefined;
 			return writing(job, description, (item) => {
-				const collection = collectionPath(job, item);
-				const path = `${recordPath(job, item)}/${step}`;
+				const { collection, path: record } = recordAt(job, item);
+				const path = `${record}/${step}`;
 				return columns ? { collection, path, body: columns(item) } : { collection, path };
 			});
 		},

@@ -1,7 +1,7 @@
 import type { Operation } from '../model';
 import { batchOptions } from './batchOptions';
 import { offeredWrite } from './offered';
-import { collectionPath, recordId, recordPath, recordProperty } from './record';
+import { recordAt, recordProperty } from './record';
 import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Delete a contact` */
@@ -15,11 +15,7 @@ export function deleteRecord(action: string): Operation {
 		write: (description) => description.delete,
 
 		async prepare(job) {
-			const read = (item: number) => ({
-				collection: collectionPath(job, item),
-				path: recordPath(job, item),
-				id: recordId(job, item),
-			});
+			const read = (item: number) => recordAt(job, item);
 			return writing(job, await offeredWrite(job), read, () => ({ deleted: true }));
 		},
 	};

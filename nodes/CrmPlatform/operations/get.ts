@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Operation } from '../model';
 import { offered } from './offered';
-import { recordPath, recordProperty } from './record';
+import { recordAt, recordProperty } from './record';
 import { chosenFields, outputFieldsOption, simplified, simplifyProperty } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get a contact` */
@@ -16,7 +16,8 @@ export function get(action: string): Operation {
 		async prepare(job) {
 			const summary = await offered(job, 'summary');
 			return async (item) => {
-				const { body } = await job.api.send({ method: 'GET', path: recordPath(job, item) });
+				const { path } = recordAt(job, item);
+				const { body } = await job.api.send({ method: 'GET', path });
 				const simple = job.n8n.getNodeParameter('simplify', item, false) as boolean;
 				const names = chosenFields(job.n8n, item) ?? (simple ? summary : undefined);
 				return names ? simplified(body as IDataObject, names) : (body as IDataObject);

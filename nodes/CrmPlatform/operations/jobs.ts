@@ -7,7 +7,7 @@ import type { Job, Operation } from '../model';
 import { fieldsProperties } from './fieldsProperty';
 import { narrowed } from './narrowed';
 import { offeredWrite } from './offered';
-import { recordPath, recordProperty } from './record';
+import { recordAt, recordProperty } from './record';
 import { writeOne } from './write';
 
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
@@ -85,7 +85,7 @@ export function getResults(): Operation {
 		async prepare(job) {
 			return async (item) => {
 				if (job.n8n.getNodeParameter('wait', item)) await ended(job, item);
-				const path = `${recordPath(job, item)}/results`;
+				const path = `${recordAt(job, item).path}/results`;
 				const { body } = await job.api.send({ method: 'GET', path });
 				return (body ?? []) as IDataObject[];
 			};
@@ -143,7 +143,7 @@ const rarestLook = 10_000;
 const ends = ['completed', 'failed', 'canceled'];
 
 async function ended(job: Job, item: number): Promise<void> {
-	const path = recordPath(job, item);
+	const { path } = recordAt(job, item);
 	for (let pause = firstLook; ; pause = Math.min(rarestLook, pause * 1.5)) {
 		const { body } = await job.api.send({ method: 'GET', path });
 		if (ends.includes(String((body as IDataObject).status))) return;

@@ -45,12 +45,17 @@ export function pickerProperty(
 	};
 }
 
-/** The id of the record picked for an item. */
-export function recordId({ n8n }: Job, item: number): string {
-	return pickedId(n8n, 'recordId', item);
+/** Where a record is. */
+export interface RecordPlace {
+	collection: string;
+	id: string;
+	/** Of the record itself. */
+	path: string;
 }
 
-/** The path of the record picked for an item. */
-export function recordPath(job: Job, item: number): string {
-	return collectionPath(job, item) + path`/${recordId(job, item)}`;
+/** The record picked for an item. What was picked is read once: it may be an expression. */
+export function recordAt(job: Job, item: number): RecordPlace {
+	const collection = collectionPath(job, item);
+	const id = pickedId(job.n8n, 'recordId', item);
+	return { collection, id, path: collection + path`/${id}` };
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../model';
 import { path } from '../api/path';
 import { offeredWrite } from './offered';
-import { collectionPath, pickedId, pickerProperty, recordPath, recordProperty } from './record';
+import { pickedId, pickerProperty, recordAt, recordProperty } from './record';
 import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Add a tag to a contact` */
@@ -34,10 +34,10 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		write: (description) => description[option.value],
 
 		async prepare(job) {
-			return writing(job, await offeredWrite(job), (item) => ({
-				collection: collectionPath(job, item),
-				path: `${recordPath(job, item)}/tags${path`/${pickedId(job.n8n, 'tagId', item)}`}`,
-			}));
+			return writing(job, await offeredWrite(job), (item) => {
+				const { collection, path: record } = recordAt(job, item);
+				return { collection, path: record + path`/tags/${pickedId(job.n8n, 'tagId', item)}` };
+			});
 		},
 	};
 }

@@ -5,7 +5,7 @@ import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { narrowed, type Narrowing } from './narrowed';
 import { offeredWrite } from './offered';
 import { pickedProperty, pickedValues, type PickedField } from './pickedField';
-import { collectionPath, recordId, recordPath, recordProperty } from './record';
+import { recordAt, recordProperty } from './record';
 import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Update a contact` */
@@ -48,9 +48,7 @@ export function change(
 				? await columnsOf(job, 'fields', description.fields, 'clear')
 				: () => ({});
 			return writing(job, description, (item) => ({
-				collection: collectionPath(job, item),
-				path: recordPath(job, item),
-				id: recordId(job, item),
+				...recordAt(job, item),
 				body: { ...columns(item), ...pickedValues(job, picked, item), ...preset },
 			}));
 		},

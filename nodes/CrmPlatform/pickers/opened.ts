@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/description';
-import { path } from '../api/path';
+import { filledPath } from '../api/path';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 
@@ -36,10 +36,10 @@ export async function opened(n8n: ILoadOptionsFunctions): Promise<Opened> {
 }
 
 function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
-	const filled = resource.path.replace(/\{(\w+)\}/g, (_, parent: string) => {
+	const filled = filledPath(resource.path, (parent) => {
 		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
 		const property = resource.parents?.find(({ name }) => name === parent);
-		if (picked) return path`${String(picked)}`;
+		if (picked) return String(picked);
 		throw new NotChosenYet(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
 	});
 	return `/v1${filled}`;

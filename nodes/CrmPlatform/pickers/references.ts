@@ -1,4 +1,4 @@
-import type { IDataObject, INodePropertyOptions } from 'n8n-workflow';
+import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Field } from '../api/fields';
@@ -43,9 +43,13 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 	}
 }
 
-/** @param part the member of the record whose items are meant, such as a pipeline's `stages` */
-function optionsOf(record: IDataObject, part: string | undefined): INodePropertyOptions[] {
-	const option = (one: IDataObject, prefix = ''): INodePropertyOptions => {
+/**
+ * A record as a choice, or its items: those go by both names, as two records may have items of one.
+ *
+ * @param part the member of the record whose items are meant, such as a pipeline's `stages`
+ */
+export function optionsOf(record: IDataObject, part?: string): INodeListSearchItems[] {
+	const option = (one: IDataObject, prefix = ''): INodeListSearchItems => {
 		const { name, value } = listItem(one);
 		return { name: prefix + name, value };
 	};

@@ -7,7 +7,7 @@ import type {
 
 import { connect } from '../api/connection';
 import { everyRecord } from './everyRecord';
-import { listItem } from './searchRecords';
+import { optionsOf } from './references';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -26,12 +26,5 @@ export async function searchStages(
 	return { results: stages.filter(({ name }) => name.toLowerCase().includes(wanted)) };
 }
 
-/** Stages of two pipelines may have one name, so theirs goes before. */
-function stagesOf(pipelines: IDataObject[]) {
-	return pipelines.flatMap((pipeline) =>
-		((pipeline.stages ?? []) as IDataObject[]).map((stage) => {
-			const { name, value } = listItem(stage);
-			return { name: `${listItem(pipeline).name} – ${name}`, value };
-		}),
-	);
-}
+const stagesOf = (pipelines: IDataObject[]) =>
+	pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
