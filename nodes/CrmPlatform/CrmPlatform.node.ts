@@ -10,6 +10,7 @@ import { execute } from './execute';
 import { getFields, getFilters, getMatchFields } from './pickers/fields';
 import { getOutputFields } from './pickers/getOutputFields';
 import { getSortOrders } from './pickers/getSortOrders';
+import { getLinks, searchLinked } from './pickers/links';
 import {
 	searchCustomObjects,
 	searchPipelines,
@@ -58,13 +59,14 @@ export class CrmPlatform implements INodeType {
 		credentialTest: { testCredential },
 		listSearch: {
 			searchCustomObjects,
+			searchLinked,
 			searchPipelines,
 			searchRecords,
 			searchStages,
 			searchTags,
 			searchUsers,
 		},
-		loadOptions: { getMatchFields, getOutputFields, getSortOrders },
+		loadOptions: { getLinks, getMatchFields, getOutputFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },
 	};
 

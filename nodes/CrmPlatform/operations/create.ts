@@ -25,7 +25,7 @@ export function create(
 			action,
 		},
 
-		properties: () => fieldsProperties('add'),
+		properties: ({ isLinked }) => fieldsProperties('add', { isLinked }),
 		options: batchOptions,
 		write: ({ create }) => narrowed(create, { preset, only, without, required }),
 

@@ -1,5 +1,7 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
+import { linkedProperty } from './linkedProperty';
+
 type Mapper = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
 	'localResourceMapperMethod'
@@ -24,13 +26,15 @@ export function mapperProperty(
 }
 
 /**
- * The values to write: each field in a mapper, or one JSON object.
+ * The values to write: each field in a mapper, or one JSON object, and the records they refer to.
  *
  * @param mode whether the user chooses a field to match on (`upsert`)
+ * @param more whether some of the fields refer to other records (`isLinked`), and what is special
+ * about the mapper
  */
 export function fieldsProperties(
 	mode: 'add' | 'upsert',
-	more: Partial<Mapper> = {},
+	{ isLinked = false, ...more }: Partial<Mapper> & { isLinked?: boolean | undefined } = {},
 ): INodeProperties[] {
 	const mapper = mapperProperty(
 		{
@@ -53,6 +57,7 @@ export function fieldsProperties(
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		...(mode === 'upsert' ? [fieldsMatchOn] : []),
 		fieldsJson,
+		...(isLinked ? [fieldsLinked] : []),
 	];
 }
 
@@ -96,6 +101,13 @@ const fieldsJson: INodeProperties = {
 	description:
 		'An object of field names, as the service calls them, and values. What is left out is not changed, and null clears a field. Custom fields go into custom_fields. A name the service does not know is not sent.',
 };
+
+const fieldsLinked = linkedProperty({
+	displayName: 'Linked Records',
+	name: 'fieldsLinked',
+	description:
+		'Records this one refers to, such as its company, picked from a list. They go before what is given for the same field above.',
+});
 
 export const blankNotice: INodeProperties = {
 	displayName:

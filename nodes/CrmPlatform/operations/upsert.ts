@@ -17,8 +17,9 @@ export function upsert(action: string): Operation {
 			description: 'Create a new record, or update the current one if it already exists (upsert)',
 		},
 
-		properties: () => [
+		properties: ({ isLinked }) => [
 			...fieldsProperties('upsert', {
+				isLinked,
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that tells whether the record exists already',

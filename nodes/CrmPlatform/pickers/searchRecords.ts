@@ -8,6 +8,7 @@ import type {
 import { connect, type Connection } from '../api/connection';
 import { readPage } from '../api/page';
 import type { Query } from '../api/path';
+import { matching } from './matching';
 import { opened } from './opened';
 
 /** Records a list shows at a time. */
@@ -53,7 +54,8 @@ interface Wanted {
 	value?: string;
 }
 
-async function search(
+/** One page of the records at `collection`, as a list shows them. */
+export async function search(
 	api: Connection,
 	{ resource, collection }: { resource: string; collection: string },
 	{ filter, cursor, value = 'id' }: Wanted,
@@ -67,11 +69,7 @@ async function search(
 	const page = await readPage(api.send, collection, query);
 
 	const items = page.records.map((record) => listItem(record, value));
-	const wanted = (filter ?? '').toLowerCase();
-	const results =
-		list.search === undefined
-			? items.filter(({ name }) => name.toLowerCase().includes(wanted))
-			: items;
+	const results = list.search === undefined ? matching(items, filter) : items;
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 

@@ -7,6 +7,7 @@ export const customObjectRecord: Resource = {
 	value: 'customObjectRecord',
 	path: '/custom-objects/{objectKey}/records',
 	parents: [pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects')],
+	isLinked: true,
 	operations: [
 		...recordOperations('a custom object record', 'custom object records'),
 		...tagOperations('a custom object record'),

@@ -1,0 +1,42 @@
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchResult,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { linksOf } from '../api/links';
+import { everyRecord } from './everyRecord';
+import { takenFields } from './fields';
+import { matching } from './matching';
+import { optionsOf } from './references';
+import { search } from './searchRecords';
+
+/** How the records of the chosen resource can refer to others. */
+export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { fields } = await takenFields(this);
+	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
+}
+
+/**
+ * The records that can stand in the field chosen beside.
+ *
+ * @param cursor where the last page ended
+ */
+export async function searchLinked(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const chosen = this.getCurrentNodeParameter('&field');
+	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
+	const { api, fields } = await takenFields(this);
+	const link = linksOf(fields).find(({ name }) => name === chosen);
+	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');
+	const { resource, part } = link;
+	if (part === undefined) {
+		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
+		return await search(api, records, { filter, cursor });
+	}
+	const wholes = await everyRecord(api, `/${resource}`);
+	return { results: matching(wholes.flatMap((whole) => optionsOf(whole, part)), filter) };
+}
