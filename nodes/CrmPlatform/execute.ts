@@ -6,6 +6,7 @@ import {
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
+	type IPairedItemData,
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
@@ -32,15 +33,15 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const isWanted = () =>
 		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
 	let done = 0;
-	for await (const { item, result } of outcomes(job, items.length, isWanted)) {
-		const pairedItem = { item };
+	for await (const { items: of, result } of outcomes(job, items.length, isWanted)) {
+		const pairedItem = linkTo(of);
 		if (result instanceof Error) {
-			const failure = nodeErrorOf(n8n, result, item);
-			failures.push({ item, failure });
+			const failure = nodeErrorOf(n8n, result, of[0]);
+			failures.push({ items: of, failure });
 			output.push({ json: errorJson(failure), pairedItem });
 			continue;
 		}
-		done += 1;
+		done += of.length;
 		if (!Array.isArray(result)) output.push({ json: result, pairedItem });
 		else for (const json of result) output.push({ json, pairedItem });
 	}
@@ -52,8 +53,12 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 }
 
 interface Failure {
-	item: number;
+	items: number[];
 	failure: NodeApiError | NodeOperationError;
+}
+
+function linkTo(items: number[]): IPairedItemData | IPairedItemData[] {
+	return items.length > 1 ? items.map((item) => ({ item })) : { item: items[0] ?? 0 };
 }
 
 async function* outcomes(
@@ -89,7 +94,11 @@ function identityOf(n8n: IExecuteFunctions): Job['identity'] {
 	};
 }
 
-function nodeErrorOf(n8n: IExecuteFunctions, error: Error, item: number): Failure['failure'] {
+function nodeErrorOf(
+	n8n: IExecuteFunctions,
+	error: Error,
+	item: number | undefined,
+): Failure['failure'] {
 	const known = error instanceof NodeApiError || error instanceof NodeOperationError;
 	const failure = known ? error : new NodeOperationError(n8n.getNode(), error);
 	failure.context.itemIndex ??= item;
@@ -104,10 +113,10 @@ function summed(
 	count: number,
 ): Failure['failure'] {
 	if (count === 1) return failure;
-	const untried = count - done - failures.length;
-	const which = failures.slice(0, 10).map(({ item }) => item);
-	const more = failures.length > which.length ? ', …' : '';
-	const sum = `Of ${count} items ${done} were done, ${failures.length} failed (${which.join(', ')}${more}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+	const failed = failures.flatMap(({ items }) => items);
+	const untried = count - done - failed.length;
+	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
+	const sum = `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
 	failure.description = [failure.description, sum].filter(Boolean).join('\n');
 	return failure;
 }
