@@ -56,9 +56,10 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) =>
-				'record' in one ? answer(one.record) : job.api.failure(one.problem),
-			);
+			return results.map((one) => {
+				if (one instanceof Error) return one;
+				return 'record' in one ? answer(one.record) : job.api.failure(one.problem);
+			});
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
