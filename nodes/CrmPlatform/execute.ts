@@ -10,9 +10,10 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import type { Job, Operation, Resource } from './model';
+import type { Batched, Job, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
 import { inBatches, oneByOne, type Outcome } from './schedule';
+import { refuseMixedUp, toolCallOf, type ToolCall } from './toolCall';
 
 /**
  * Does the node's operation for each input item, in order. Each output, errors included, is linked
@@ -26,7 +27,8 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	if (items.length === 0) return [[]];
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
-	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n) };
+	const call = toolCallOf(n8n);
+	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const output: INodeExecutionData[] = [];
 	const failures: Failure[] = [];
@@ -48,6 +50,7 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	const [first] = failures;
+	if (!first) call?.succeeded();
 	if (first && !isWanted()) throw summed(first.failure, failures, done, items.length);
 	return [output];
 }
@@ -66,11 +69,16 @@ async function* outcomes(
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<Outcome, void> {
-	const preparing = job.operation.prepare(job);
+	const preparing = prepared(job);
 	// A failed preparation is each item's failure, as what it was for.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
 	if (typeof plan === 'function') yield* oneByOne(plan, count, isWanted);
 	else yield* inBatches(plan, count, isWanted);
+}
+
+async function prepared(job: Job): Promise<Run | Batched> {
+	refuseMixedUp(job.n8n);
+	return await job.operation.prepare(job);
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
@@ -83,14 +91,14 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 	});
 }
 
-function identityOf(n8n: IExecuteFunctions): Job['identity'] {
+function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Job['identity'] {
 	return {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',
 		// Executions that are not stored have no id; then nothing can repeat them either.
 		execution: n8n.getExecutionId() ?? randomUUID(),
 		node: n8n.getNode().id,
-		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
+		run: call?.id ?? (n8n.getWorkflowDataProxy(0).$runIndex as number),
 	};
 }
 
