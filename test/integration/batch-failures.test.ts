@@ -24,6 +24,7 @@ describe('a batch whose first try goes wrong', () => {
 		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
 		['a dropped connection before the effect', { drop: 'before' }],
 		['a dropped connection after the effect', { drop: 'after' }],
+		['a web page of a gateway', { status: 502, body: '<html></html>', contentType: 'text/html' }],
 		['malformed JSON', { malformed: true }],
 		['fewer results than items', { status: 207, body: { results: [], summary: {} } }],
 	])('with %s is done once', async (kind, fault) => {

@@ -53,3 +53,21 @@ describe('a long wait', () => {
 		await ended;
 	});
 });
+
+test('a request that is cut off by the end of the execution is no broken connection', async () => {
+	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
+	const cancel = new AbortController();
+	const running = run({
+		credential: sandbox.credential,
+		parameters: getMany('contact'),
+		abort: cancel.signal,
+	});
+	const ended = expect(running).rejects.toThrow('The execution was cancelled');
+	const struck = async () => {
+		const { body } = await sandbox.call('GET', '/_sandbox/faults');
+		return (body as unknown as Array<{ hits: number }>)[0]?.hits;
+	};
+	while ((await struck()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+	cancel.abort();
+	await ended;
+});

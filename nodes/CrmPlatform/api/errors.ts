@@ -60,7 +60,7 @@ export function problemIn(
 	const lines = [
 		...(body.errors ?? []).map(fieldLine).filter((line) => !message.includes(line)),
 		advice,
-		...(requestId === undefined ? [] : [`Request id: ${requestId}`]),
+		...requestIdLine(requestId),
 	];
 	const details: IDataObject = { status };
 	if (body.code !== undefined) details.code = body.code;
@@ -72,6 +72,14 @@ export function problemIn(
 	return problem;
 }
 
+/** The problem of a request that was not sent, since the wait for the rate limit is too long. */
+export function notSent(): Problem {
+	const limited = problemIn(429, undefined);
+	const why =
+		'Nothing was sent: the node would have to wait for longer than it may (Longest Wait in its options).';
+	return { ...limited, description: `${why}\n${limited.description}` };
+}
+
 /** What a challenge says of a missing scope (RFC 6750, section 3). */
 function missingScope(challenge = ''): ProblemBody {
 	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
@@ -81,17 +89,25 @@ function missingScope(challenge = ''): ProblemBody {
 
 /** The problem of an answer that says it succeeded and cannot be understood. */
 export function unreadable(answer: Answer, expected: string): Problem {
-	const page = isPage(answer.text);
+	const { status, headers, text } = answer;
+	const requestId = headers['x-request-id'];
+	const page = isPage(text);
+	const advice = page
+		? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
+		: `The answer begins with: ${excerpt(text)}`;
 	return {
 		message: page
 			? 'The address answered with a web page, not with the CRM Platform API'
-			: `The service answered ${answer.status} with something that is not ${expected}`,
-		description: page
-			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
-			: `The answer begins with: ${excerpt(answer.text)}`,
-		status: answer.status,
-		details: { status: answer.status, answer: excerpt(answer.text) },
+			: `The service answered ${status} with something that is not ${expected}`,
+		description: [advice, ...requestIdLine(requestId)].join('\n'),
+		status,
+		details: { status, answer: excerpt(text), ...(requestId && { request_id: requestId }) },
 	};
+}
+
+/** What support asks for first. */
+function requestIdLine(requestId: string | undefined): string[] {
+	return requestId === undefined ? [] : [`Request id: ${requestId}`];
 }
 
 /** `Email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */
