@@ -72,7 +72,13 @@ describe('a batch that goes wrong for good', () => {
 			items: people('silent', 2),
 			continueOnFail: true,
 		});
-		expect(items[0]?.json.error).toBe('The service did not say what became of this record');
+		expect(items[0]?.json).toMatchObject({
+			error: 'The service did not say what became of this record',
+			details: {
+				description: expect.stringMatching(/Request id: .+/),
+				request_id: expect.any(String),
+			},
+		});
 		expect(items[1]?.json).toEqual({ id: 'con_x' });
 	});
 });

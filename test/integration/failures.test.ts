@@ -73,6 +73,14 @@ describe('an item that fails', () => {
 		});
 	});
 
+	test('is told with what the node noticed, whose hints n8n drops', async () => {
+		const parameters = create('contact', { email: 'not an address', shoe_size: '43' });
+		await expect(run({ parameters })).rejects.toMatchObject({
+			message: expect.stringContaining('email'),
+			description: expect.stringContaining('shoe_size'),
+		});
+	});
+
 	test('does not stop the others when the workflow continues on failure', async () => {
 		const { items } = await run({ ...setup('continue'), continueOnFail: true });
 		expect(items).toMatchObject([

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { problemIn, type Problem } from './errors';
+import { problemIn, withRequestId, type Problem } from './errors';
 import type { Query } from './path';
 import type { ApiRequest, ApiResponse } from './request';
 import type { BatchDescription } from './writing';
@@ -51,11 +51,14 @@ export async function sendBatch(
 	if (idempotency) request.idempotency = idempotency;
 
 	let results: Array<Answered | undefined> = [];
+	let headers: ApiResponse['headers'] = {};
 	for (let asked = 0; asked < (idempotency ? askings : 1); asked++) {
-		results = inOrder((await send(request)).body, items.length);
+		const response = await send(request);
+		headers = response.headers;
+		results = inOrder(response.body, items.length);
 		if (results.every(Boolean)) break;
 	}
-	return results.map(resultOf);
+	return results.map((result) => resultOf(result, headers));
 }
 
 function inOrder(body: unknown, count: number): Array<Answered | undefined> {
@@ -69,11 +72,11 @@ function inOrder(body: unknown, count: number): Array<Answered | undefined> {
 	return results;
 }
 
-function resultOf(result: Answered | undefined): BatchResult {
-	if (!result) return { problem: untold };
+function resultOf(result: Answered | undefined, headers: ApiResponse['headers']): BatchResult {
+	if (!result) return { problem: withRequestId(untold, headers['x-request-id']) };
 	const { status, data, error } = result;
 	if (status >= 200 && status < 300) return { record: data ?? {} };
-	return { problem: problemIn(status, error) };
+	return { problem: problemIn(status, error, headers) };
 }
 
 const untold: Problem = {
