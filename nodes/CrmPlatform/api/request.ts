@@ -19,8 +19,12 @@ export interface ApiRequest {
 	/** From the service's address on, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
-	/** Sent as JSON; a list as newline-delimited JSON, a line for each. */
-	body?: object | object[];
+	/** Sent as JSON. */
+	body?: object;
+	/** Sent in the place of a body, as newline-delimited JSON. */
+	lines?: object[];
+	/** Sent beside the node's own, or in their place; lower-case names. */
+	headers?: Record<string, string>;
 	/** The header that carries the idempotency key, and the key: only then is a write tried again. */
 	idempotency?: { header: string; key: string };
 }
@@ -129,12 +133,15 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 function httpRequest(request: ApiRequest, address: string, timeout: number): HttpRequest {
-	const { method, path, query = {}, body, idempotency } = request;
+	const { method, path, query = {}, body, lines, idempotency } = request;
 	const headers: Record<string, string> = { accept: 'application/json' };
-	if (body) headers['content-type'] = Array.isArray(body) ? ndjson : 'application/json';
+	if (body) headers['content-type'] = 'application/json';
+	if (lines) headers['content-type'] = ndjson;
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
+	Object.assign(headers, request.headers);
 	const http: HttpRequest = { method, url: address + path + queryString(query), headers, timeout };
-	if (body) http.body = Array.isArray(body) ? linesOf(body as object[]) : JSON.stringify(body);
+	if (body) http.body = JSON.stringify(body);
+	if (lines) http.body = linesOf(lines);
 	return http;
 }
 

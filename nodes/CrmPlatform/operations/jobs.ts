@@ -133,7 +133,7 @@ async function start(
 	lines?: object[],
 ): Promise<IDataObject> {
 	const path = `/v1${job.resource.path}`;
-	return await writeOne(job, description, { path, query, ...(lines && { body: lines }) }, items);
+	return await writeOne(job, description, { path, query, ...(lines && { lines }) }, items);
 }
 
 /** Milliseconds between two looks at a job: rarer the longer it takes. */

@@ -104,12 +104,14 @@ export function writing(
 export async function writeOne(
 	job: Job,
 	description: WriteDescription,
-	{ path, body, query }: Pick<ApiRequest, 'path' | 'body' | 'query'>,
+	{ path, body, lines, query, headers }: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
 	const { method } = description;
 	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
 	if (body) request.body = body;
+	if (lines) request.lines = lines;
+	if (headers) request.headers = headers;
 	if (query) request.query = query;
 	return ((await job.api.send(request)).body ?? {}) as IDataObject;
 }
