@@ -1,4 +1,4 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { run as runNode } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
