@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { sendBatch } from '../api/batch';
+import { sendBatch, type BatchResult } from '../api/batch';
+import type { Problem } from '../api/errors';
 import { idempotencyKey } from '../api/idempotency';
 import type { Query } from '../api/path';
 import type { ApiRequest } from '../api/request';
@@ -42,6 +43,22 @@ export function writing(
 		return async (item) => await alone(read(item), item);
 	}
 
+	/**
+	 * What came of one item of a batch. One that the service put off is sent alone: that waits, and is
+	 * tried again under a key of its own, while the batch's would give the same answer for good.
+	 */
+	const settled = async (
+		one: BatchResult,
+		write: Write,
+		item: number,
+		writes: Write[],
+	): Promise<Result | Error> => {
+		if ('record' in one) return answer(one.record);
+		const isSafe = description.idempotencyHeader !== undefined && !sharesRecord(write, writes);
+		if (!isSafe || !isPutOff(one.problem)) return job.api.failure(one.problem);
+		return await alone(write, item).catch((error: Error) => error);
+	};
+
 	/** Records of one batch: they share path and query. */
 	const together = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
@@ -56,9 +73,11 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) =>
-				'record' in one ? answer(one.record) : job.api.failure(one.problem),
-			);
+			const outcomes: Array<Result | Error> = [];
+			for (const [place, write] of writes.entries()) {
+				outcomes.push(await settled(results[place]!, write, items[place]!, writes));
+			}
+			return outcomes;
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -144,6 +163,15 @@ function groupsOf(writes: Array<Write | Error>): number[][] {
 		else groups.set(key, [place]);
 	}
 	return [...groups.values()];
+}
+
+/** The two answers that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+const isPutOff = ({ status }: Problem): boolean => status === 429 || status === 503;
+
+/** Whether another of the writes changes the same record: done later, it would undo a later one. */
+function sharesRecord(write: Write, writes: Write[]): boolean {
+	const [name] = nameOf(write);
+	return name !== undefined && writes.some((other) => other !== write && nameOf(other)[0] === name);
 }
 
 function nameOf({ collection, id, match }: Write): string[] {
