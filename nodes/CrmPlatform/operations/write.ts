@@ -48,11 +48,12 @@ export function writing(
 	 * tried again under a key of its own, while the batch's would give the same answer for good.
 	 */
 	const settled = async (
-		one: BatchResult,
+		one: BatchResult | Error,
 		write: Write,
 		item: number,
 		writes: Write[],
 	): Promise<Result | Error> => {
+		if (one instanceof Error) return one;
 		if ('record' in one) return answer(one.record);
 		const isSafe = description.idempotencyHeader !== undefined && !sharesRecord(write, writes);
 		if (!isSafe || !isPutOff(one.problem)) return job.api.failure(one.problem);
