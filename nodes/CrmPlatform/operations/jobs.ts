@@ -8,7 +8,7 @@ import { fieldsProperties } from './fieldsProperty';
 import { narrowed } from './narrowed';
 import { offeredWrite } from './offered';
 import { recordAt, recordProperty } from './record';
-import { writeOne } from './write';
+import { writeOne } from './writeOne';
 
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
 const mostLines = 100_000;
