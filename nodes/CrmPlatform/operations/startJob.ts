@@ -7,7 +7,7 @@ import type { Job, Operation } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { narrowed } from './narrowed';
 import { offeredWrite } from './offered';
-import { writeOne } from './write';
+import { writeOne } from './writeOne';
 
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
 const mostLines = 100_000;

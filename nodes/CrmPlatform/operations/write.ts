@@ -2,11 +2,10 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batch';
 import type { Problem } from '../api/errors';
-import { idempotencyKey } from '../api/idempotency';
 import type { Query } from '../api/path';
-import type { ApiRequest } from '../api/request';
 import type { BatchDescription, WriteDescription } from '../api/writing';
 import type { Batch, Batched, Job, Result, Run } from '../model';
+import { keyed, writeOne } from './writeOne';
 
 /** What is written for one item. */
 export interface Write {
@@ -113,38 +112,6 @@ export function writing(
 			};
 		},
 	};
-}
-
-/**
- * Sends one write, under an idempotency key where the service takes one.
- *
- * @param items indexes of the input items it is done for
- * @returns what the service answered, nothing for an answer without a body
- */
-export async function writeOne(
-	job: Job,
-	description: WriteDescription,
-	{ path, body, lines, query, headers }: Omit<ApiRequest, 'method' | 'idempotency'>,
-	items: number[],
-): Promise<IDataObject> {
-	const { method } = description;
-	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
-	if (body) request.body = body;
-	if (lines) request.lines = lines;
-	if (headers) request.headers = headers;
-	if (query) request.query = query;
-	return ((await job.api.send(request)).body ?? {}) as IDataObject;
-}
-
-function keyed(
-	job: Job,
-	{ idempotencyHeader: header }: WriteDescription,
-	items: number[],
-	method: string,
-	path: string,
-): Pick<ApiRequest, 'idempotency'> {
-	if (header === undefined) return {};
-	return { idempotency: { header, key: idempotencyKey({ ...job.identity, items }, method, path) } };
 }
 
 /** As many as the service takes, or fewer if the user says so. */
