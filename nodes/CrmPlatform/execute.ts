@@ -17,7 +17,7 @@ import { refuseMixedUp, toolCallOf, type ToolCall } from './toolCall';
 
 /**
  * Does the node's operation for each input item, in order. Each output, errors included, is linked
- * to the item it came from; the hints at the end tell what the user should know.
+ * to the item it came from; the hints at the end, or the error, tell what the user should know.
  *
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is to
  * continue on fail
@@ -48,10 +48,13 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 		else for (const json of result) output.push({ json, pairedItem });
 	}
 
-	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	const [first] = failures;
 	if (!first) call?.succeeded();
-	if (first && !isWanted()) throw summed(first.failure, failures, done, items.length);
+	if (first && !isWanted()) {
+		const sums = items.length > 1 ? [summed(failures, done, items.length)] : [];
+		throw adding(first.failure, [...sums, ...api.notices]);
+	}
+	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return [output];
 }
 
@@ -113,19 +116,17 @@ function nodeErrorOf(
 	return failure;
 }
 
-/** The first failure, with what became of the other items: some of them may be written already. */
-function summed(
-	failure: Failure['failure'],
-	failures: Failure[],
-	done: number,
-	count: number,
-): Failure['failure'] {
-	if (count === 1) return failure;
+/** What became of the items beside the first that failed: some of them may be written already. */
+function summed(failures: Failure[], done: number, count: number): string {
 	const failed = failures.flatMap(({ items }) => items);
 	const untried = count - done - failed.length;
 	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
-	const sum = `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
-	failure.description = [failure.description, sum].filter(Boolean).join('\n');
+	return `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+}
+
+/** The failure with more to say: n8n drops the hints of a node that fails. */
+function adding(failure: Failure['failure'], lines: string[]): Failure['failure'] {
+	failure.description = [failure.description, ...lines].filter(Boolean).join('\n');
 	return failure;
 }
 

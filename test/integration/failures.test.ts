@@ -16,6 +16,7 @@ describe('a write whose first try fails', () => {
 		['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' } }],
 		['a connection dropped before the effect', { drop: 'before' }],
 		['a connection dropped after the effect', { drop: 'after' }],
+		['a web page of a gateway', { status: 502, body: '<html></html>', contentType: 'text/html' }],
 		['malformed JSON after the effect', { malformed: true }],
 	])('with %s is done once', async (name, fault) => {
 		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
@@ -72,6 +73,14 @@ describe('an item that fails', () => {
 		});
 	});
 
+	test('is told with what the node noticed, whose hints n8n drops', async () => {
+		const parameters = create('contact', { email: 'not an address', shoe_size: '43' });
+		await expect(run({ parameters })).rejects.toMatchObject({
+			message: expect.stringContaining('email'),
+			description: expect.stringContaining('shoe_size'),
+		});
+	});
+
 	test('does not stop the others when the workflow continues on failure', async () => {
 		const { items } = await run({ ...setup('continue'), continueOnFail: true });
 		expect(items).toMatchObject([
@@ -88,6 +97,28 @@ describe('an item that fails', () => {
 });
 
 describe('what the user reads', () => {
+	test('when a write is answered with a web page', async () => {
+		const page = { status: 200, body: '<html></html>', contentType: 'text/html' };
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...page });
+		const email = 'page@failures.example';
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toMatchObject({
+			message: expect.stringContaining('answered with a web page'),
+			context: { data: { request_id: expect.any(String) } },
+		});
+		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toHaveLength(1);
+		expect(await contacts(email)).toBe(0);
+	});
+
+	test('when the answer is cut short each time', async () => {
+		await sandbox.faults({ path: '/v1/contacts', malformed: true });
+		const parameters = getMany('contact', { options: { longestWait: 0 } });
+		await expect(run({ parameters })).rejects.toMatchObject({
+			message: expect.stringContaining('something that is not JSON'),
+			description: expect.stringMatching(/Request id: .+/),
+			context: { data: { request_id: expect.any(String) } },
+		});
+	});
+
 	test('when the record is not there', async () => {
 		await expect(run({ parameters: get('contact', 'con_nobody') })).rejects.toMatchObject({
 			message: expect.stringContaining('found nothing there'),

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import type { Clock } from '../../nodes/CrmPlatform/api/request';
 import { executeContext, run } from './n8n.ts';
-import { create, getMany } from './parameters.ts';
+import { create, getMany, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -52,4 +52,50 @@ describe('a long wait', () => {
 		cancel.abort();
 		await ended;
 	});
+});
+
+describe('a job that does not end', () => {
+	const results = (options = {}) => on('job', 'getResults', 'job_x', { wait: true, options });
+	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
+
+	test('is waited for as long as the user has said', async () => {
+		await sandbox.faults(processing);
+		const parameters = results({ longestWait: 1 });
+		await expect(run({ credential: sandbox.credential, parameters })).rejects.toThrow(
+			'The job has not ended within 1 s',
+		);
+		expect((await sandbox.requests()).length).toBeGreaterThan(1);
+	});
+
+	test('is no longer waited for when the execution is cancelled', async () => {
+		await sandbox.faults(processing);
+		const cancel = new AbortController();
+		const running = run({
+			credential: sandbox.credential,
+			parameters: results(),
+			abort: cancel.signal,
+		});
+		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		await sandbox.logged(2);
+		cancel.abort();
+		await ended;
+	});
+});
+
+test('a request that is cut off by the end of the execution is no broken connection', async () => {
+	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
+	const cancel = new AbortController();
+	const running = run({
+		credential: sandbox.credential,
+		parameters: getMany('contact'),
+		abort: cancel.signal,
+	});
+	const ended = expect(running).rejects.toThrow('The execution was cancelled');
+	const struck = async () => {
+		const { body } = await sandbox.call('GET', '/_sandbox/faults');
+		return (body as unknown as Array<{ hits: number }>)[0]?.hits;
+	};
+	while ((await struck()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+	cancel.abort();
+	await ended;
 });

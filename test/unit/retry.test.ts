@@ -5,7 +5,7 @@ const now = Date.parse('2026-11-21T12:00:00Z');
 const decide = (failure: Partial<Failure>, progress: Partial<Progress> = {}) =>
 	decideRetry(
 		{ headers: {}, ...failure },
-		{ tries: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
+		{ tries: 1, refusals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
 	);
 
 test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
@@ -58,6 +58,26 @@ test('a used-up rate limit waits for the reset when there is no Retry-After', ()
 test('being told to slow down is no failed try', () => {
 	expect(decide({ status: 429 }, { tries: retryPolicy.tries })).toMatchObject({ retry: true });
 	expect(decide({ status: 500 }, { tries: retryPolicy.tries })).toEqual({ retry: false });
+});
+
+test.each([
+	['without headers', {}],
+	['with Retry-After 0', { 'retry-after': '0' }],
+	['with a Retry-After that has passed', { 'retry-after': new Date(now - 60_000).toUTCString() }],
+	[
+		'with a reset that has passed',
+		{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 60) },
+	],
+])('a 429 %s is waited for longer each time', (_, headers) => {
+	const delays = [1, 2, 3, 9].map((refusals) => decide({ status: 429, headers }, { refusals }));
+	expect(delays).toEqual(
+		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, counts: false })),
+	);
+});
+
+test('when to come back is not told by a service that says: at once', () => {
+	const waited = retryPolicy.longestWait;
+	expect(decide({ status: 429, headers: { 'retry-after': '0' } }, { waited })).toEqual({ retry: false });
 });
 
 test('a wait beyond the cap fails and says when to come back', () => {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { problemIn, type Problem } from './errors';
+import { problemIn, withRequestId, type Problem } from './errors';
 import type { Query } from './path';
 import type { ApiRequest, ApiResponse } from './request';
 import type { BatchDescription } from './writing';
@@ -55,17 +55,19 @@ export async function sendBatch(
 	const told = new Map<number, BatchResult>();
 	const resultsOr = (otherwise: BatchResult | Error) =>
 		items.map((_, index) => told.get(index) ?? otherwise);
+	let headers: ApiResponse['headers'] = {};
 	for (let asked = 0; asked < (idempotency ? askings : 1); asked++) {
 		const sent = send(request);
 		// What is known by now is not lost to an error.
 		const answered = await (told.size === 0 ? sent : sent.catch((error: Error) => error));
 		if (answered instanceof Error) return resultsOr(answered);
+		headers = answered.headers;
 		for (const [index, result] of toldBy(answered.body)) {
-			if (!told.has(index)) told.set(index, resultOf(result));
+			if (!told.has(index)) told.set(index, resultOf(result, headers));
 		}
 		if (items.every((_, index) => told.has(index))) break;
 	}
-	return resultsOr({ problem: untold });
+	return resultsOr({ problem: withRequestId(untold, headers['x-request-id']) });
 }
 
 /** What an answer tells, by the places of the items. */
@@ -75,9 +77,12 @@ function toldBy(body: unknown): Array<[number, Answered]> {
 	return parsed.data.results.map((result, place) => [result.index ?? place, result]);
 }
 
-function resultOf({ status, data, error }: Answered): BatchResult {
+function resultOf(
+	{ status, data, error }: Answered,
+	headers: ApiResponse['headers'],
+): BatchResult {
 	if (status >= 200 && status < 300) return { record: data ?? {} };
-	return { problem: problemIn(status, error) };
+	return { problem: problemIn(status, error, headers) };
 }
 
 const untold: Problem = {

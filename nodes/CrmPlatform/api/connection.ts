@@ -26,6 +26,8 @@ import { anonymous } from './transport';
 export interface Connection {
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
+	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
+	pause(ms: number): Promise<void>;
 	/** What the service offers for the records at `path` (`/contacts`); undefined for none. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
 	/** Which events the service tells of. */
@@ -80,6 +82,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		async send(request) {
 			return result(n8n, await uncancelled(n8n, sender(request), signal));
 		},
+
+		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
 
 		describe: async (path) => describeResource(await described(), path),
 
@@ -149,13 +153,13 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	return error;
 }
 
-async function uncancelled(
+async function uncancelled<T>(
 	n8n: IAllExecuteFunctions,
-	sending: Promise<Outcome>,
+	work: Promise<T>,
 	signal: AbortSignal | undefined,
-): Promise<Outcome> {
+): Promise<T> {
 	try {
-		return await sending;
+		return await work;
 	} catch (error) {
 		const reason = signal?.aborted ? 'The execution was cancelled' : (error as Error);
 		throw new NodeOperationError(n8n.getNode(), reason);

@@ -26,15 +26,24 @@ export interface DocumentSource {
 const freshFor = 5 * 60_000;
 const mostKept = 50;
 
-// A saving and no more: each process of n8n fills its own, and an empty one costs one request.
-const kept = new Map<string, { loaded: LoadedDocument; until: number }>();
+interface Kept {
+	document: OpenApiDocument;
+	/** Of its address and all it says. */
+	digest: string;
+	/** Unix epoch milliseconds. */
+	until: number;
+}
+
+// A saving and no more: each process of n8n fills its own, and an empty one costs one request. A
+// document takes megabytes, so those who were told the same share one.
+const kept = new Map<string, Kept>();
 
 /** The service's description, from its address or, where that fails, from the package. */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
 	const { url, secret } = source;
-	const key = createHash('sha256').update(JSON.stringify([url, secret])).digest('hex');
+	const key = digestOf([url, secret]);
 	const known = kept.get(key);
-	if (known && known.until > clock.now()) return known.loaded;
+	if (known && known.until > clock.now()) return { document: known.document };
 
 	const read = await readDocument(source, clock);
 	if (typeof read === 'string') {
@@ -43,13 +52,23 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 			notice: `The service’s description at ${url} could not be read: ${read}. The description packaged with the node was used instead, so fields may be missing or refused.`,
 		};
 	}
-	const loaded = { document: read };
+	return { document: keep(key, url, read, clock.now()) };
+}
+
+/** The document, or the one kept already that says the same. */
+function keep(key: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
+	const digest = digestOf([url, read]);
+	const document = [...kept.values()].find((one) => one.digest === digest)?.document ?? read;
+	for (const [other, { until }] of kept) if (until <= now) kept.delete(other);
 	kept.delete(key);
-	kept.set(key, { loaded, until: clock.now() + freshFor });
+	kept.set(key, { document, digest, until: now + freshFor });
 	const [oldest] = kept.keys();
 	if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
-	return loaded;
+	return document;
 }
+
+const digestOf = (value: unknown): string =>
+	createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** The document at its address, or why it could not be had. */
 async function readDocument(

@@ -91,7 +91,7 @@ function toldByStatus(status: number): Telling | undefined {
 	if (status >= 500) {
 		return [
 			`The service failed (${status})`,
-			'It was tried several times. Try again later; if it stays, give the request id to the service’s support.',
+			'Try again later; if it stays, give the request id to the service’s support.',
 		];
 	}
 	if (status >= 300 && status < 400) {

@@ -41,7 +41,7 @@ export function problemOf(answer: Answer): Problem {
 /**
  * The problem a JSON body tells of: of a whole answer, or of one item of a batch.
  *
- * @param headers of the answer, where it has its own: they say what the body may not
+ * @param headers of the answer it came in: they say what the body may not
  */
 export function problemIn(
 	status: number,
@@ -54,22 +54,27 @@ export function problemIn(
 		...(parsed.success ? parsed.data : {}),
 	};
 	const said = body.detail ?? messageIn(json) ?? body.title;
-	const requestId = body.request_id ?? headers['x-request-id'];
 	const { message, advice } = inWords(status, body, said);
 
 	const lines = [
 		...(body.errors ?? []).map(fieldLine).filter((line) => !message.includes(line)),
 		advice,
-		...(requestId === undefined ? [] : [`Request id: ${requestId}`]),
 	];
 	const details: IDataObject = { status };
 	if (body.code !== undefined) details.code = body.code;
-	if (requestId !== undefined) details.request_id = requestId;
 	if (body.errors?.length) details.errors = body.errors;
 	if (body.existing_id !== undefined) details.existing_id = body.existing_id;
 	const problem: Problem = { message, description: lines.join('\n'), status, details };
 	if (body.code !== undefined) problem.code = body.code;
-	return problem;
+	return withRequestId(problem, body.request_id ?? headers['x-request-id']);
+}
+
+/** The problem of a request that was not sent, since the wait for the rate limit is too long. */
+export function notSent(): Problem {
+	const limited = problemIn(429, undefined);
+	const why =
+		'Nothing was sent: the node would have to wait for longer than it may (Longest Wait in its options).';
+	return { ...limited, description: `${why}\n${limited.description}` };
 }
 
 /** What a challenge says of a missing scope (RFC 6750, section 3). */
@@ -81,17 +86,26 @@ function missingScope(challenge = ''): ProblemBody {
 
 /** The problem of an answer that says it succeeded and cannot be understood. */
 export function unreadable(answer: Answer, expected: string): Problem {
-	const page = isPage(answer.text);
-	return {
+	const { status, headers, text } = answer;
+	const page = isPage(text);
+	const problem: Problem = {
 		message: page
 			? 'The address answered with a web page, not with the CRM Platform API'
-			: `The service answered ${answer.status} with something that is not ${expected}`,
+			: `The service answered ${status} with something that is not ${expected}`,
 		description: page
 			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
-			: `The answer begins with: ${excerpt(answer.text)}`,
-		status: answer.status,
-		details: { status: answer.status, answer: excerpt(answer.text) },
+			: `The answer begins with: ${excerpt(text)}`,
+		status,
+		details: { status, answer: excerpt(text) },
 	};
+	return withRequestId(problem, headers['x-request-id']);
+}
+
+/** The problem with what support asks for first. */
+export function withRequestId(problem: Problem, requestId: string | undefined): Problem {
+	if (requestId === undefined) return problem;
+	const description = `${problem.description}\nRequest id: ${requestId}`;
+	return { ...problem, description, details: { ...problem.details, request_id: requestId } };
 }
 
 /** `Email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */

@@ -1,13 +1,12 @@
 import { sleep } from 'n8n-workflow';
 
-import { isPage, problemOf, unreadable, type Problem } from './errors';
+import { isPage, notSent, problemOf, unreadable, type Problem } from './errors';
 import { parseJson, parseLines } from './json';
 import { delayBeforeNext, latest, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
 import {
 	decideRetry,
 	retryPolicy,
-	type Decision,
 	type Failure,
 	type RetryPolicy,
 } from './retry';
@@ -20,8 +19,12 @@ export interface ApiRequest {
 	/** From the service's address on, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
-	/** Sent as JSON; a list as newline-delimited JSON, a line for each. */
-	body?: object | object[];
+	/** Sent as JSON. */
+	body?: object;
+	/** Sent in the place of a body, as newline-delimited JSON. */
+	lines?: object[];
+	/** Sent beside the node's own, or in their place; lower-case names. */
+	headers?: Record<string, string>;
 	/** The header that carries the idempotency key, and the key: only then is a write tried again. */
 	idempotency?: { header: string; key: string };
 }
@@ -91,6 +94,8 @@ export function createSender(options: SenderOptions): Sender {
 		const repeatable = request.method === 'GET' || request.idempotency !== undefined;
 		let waited = 0;
 		let tries = 1;
+		let refusals = 0;
+		let problem: Problem | undefined;
 
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
@@ -100,19 +105,27 @@ export function createSender(options: SenderOptions): Sender {
 		};
 
 		for (;;) {
-			const delay = delayBeforeNext(window, underWay, clock.now());
-			await wait(Math.min(delay, policy.longestWait - waited));
+			signal?.throwIfAborted();
+			const now = clock.now();
+			const delay = delayBeforeNext(window, underWay, now);
+			// To be refused would cost the others who share the plan, and tell nothing new.
+			if (waited + delay > policy.longestWait) return failed(problem ?? notSent(), now + delay);
+			await wait(delay);
 
 			const answer = await answerTo(http);
+			// What an ended execution breaks off is no fault of the connection.
+			if (!('headers' in answer)) signal?.throwIfAborted();
 			const outcome = read(answer, address);
 			if (outcome.ok) return outcome;
 
+			problem = outcome.problem;
+			if (problem.status === 429) refusals += 1;
 			const decision = decideRetry(
-				failureOf(answer, outcome.problem),
-				{ tries, waited, repeatable, now: clock.now(), random: clock.random() },
+				failureOf(answer, problem),
+				{ tries, refusals, waited, repeatable, now: clock.now(), random: clock.random() },
 				policy,
 			);
-			if (!decision.retry || signal?.aborted) return withReturn(outcome.problem, decision);
+			if (!decision.retry) return failed(problem, decision.returnAt);
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);
 		}
@@ -120,12 +133,15 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 function httpRequest(request: ApiRequest, address: string, timeout: number): HttpRequest {
-	const { method, path, query = {}, body, idempotency } = request;
+	const { method, path, query = {}, body, lines, idempotency } = request;
 	const headers: Record<string, string> = { accept: 'application/json' };
-	if (body) headers['content-type'] = Array.isArray(body) ? ndjson : 'application/json';
+	if (body) headers['content-type'] = 'application/json';
+	if (lines) headers['content-type'] = ndjson;
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
+	Object.assign(headers, request.headers);
 	const http: HttpRequest = { method, url: address + path + queryString(query), headers, timeout };
-	if (body) http.body = Array.isArray(body) ? linesOf(body as object[]) : JSON.stringify(body);
+	if (body) http.body = JSON.stringify(body);
+	if (lines) http.body = linesOf(lines);
 	return http;
 }
 
@@ -157,9 +173,8 @@ function failureOf(answer: Answer, { code }: Problem): Failure {
 	return code === undefined ? { status, headers } : { status, headers, code };
 }
 
-function withReturn(problem: Problem, decision: Decision): Outcome {
-	if (decision.retry || decision.returnAt === undefined) return { ok: false, problem };
-	const { returnAt } = decision;
+function failed(problem: Problem, returnAt?: number): Outcome {
+	if (returnAt === undefined) return { ok: false, problem };
 	const when = `The service accepts requests again at ${new Date(returnAt).toISOString()}.`;
 	const description = `${problem.description}\n${when}`;
 	return { ok: false, problem: { ...problem, description, returnAt } };

@@ -27,6 +27,8 @@ export interface Failure {
 export interface Progress {
 	/** Tries that counted so far, this one included. */
 	tries: number;
+	/** How often the service has asked to slow down (429), this time included. */
+	refusals: number;
 	/** Milliseconds spent waiting so far. */
 	waited: number;
 	/** Reading, or writing under an idempotency key: trying again cannot do it twice. */
@@ -48,9 +50,14 @@ export function decideRetry(failure: Failure, progress: Progress, policy = retry
 
 	const asked = askedDelay(failure, progress.now);
 	const counts = failure.status !== 429;
-	const delay = asked ?? backoff(progress, policy);
-	if ((counts && progress.tries >= policy.tries) || progress.waited + delay > policy.longestWait) {
-		return asked === undefined ? { retry: false } : { retry: false, returnAt: progress.now + asked };
+	const { tries, refusals, waited, now, random } = progress;
+	// Being told to slow down is no failed try: only the wait keeps it from going on without end, also
+	// where the service says there is none.
+	const delay = counts
+		? (asked ?? backoff(tries, random, policy))
+		: Math.max(asked ?? 0, backoff(refusals, random, policy));
+	if ((counts && tries >= policy.tries) || waited + delay > policy.longestWait) {
+		return asked ? { retry: false, returnAt: now + asked } : { retry: false };
 	}
 	return { retry: true, delay, counts };
 }
@@ -70,7 +77,7 @@ function askedDelay({ status, headers }: Failure, now: number): number | undefin
 }
 
 /** Exponential, with the upper half random ("equal jitter"). */
-function backoff({ tries, random }: Progress, policy: RetryPolicy): number {
-	const ceiling = Math.min(policy.longestDelay, policy.firstDelay * 2 ** (tries - 1));
+function backoff(times: number, random: number, policy: RetryPolicy): number {
+	const ceiling = Math.min(policy.longestDelay, policy.firstDelay * 2 ** (times - 1));
 	return ceiling / 2 + (ceiling / 2) * random;
 }

@@ -112,5 +112,5 @@ async function start(
 	lines?: object[],
 ): Promise<IDataObject> {
 	const path = `/v1${job.resource.path}`;
-	return await writeOne(job, description, { path, query, ...(lines && { body: lines }) }, items);
+	return await writeOne(job, description, { path, query, ...(lines && { lines }) }, items);
 }

@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { sendBatch } from '../api/batch';
+import { sendBatch, type BatchResult } from '../api/batch';
+import type { Problem } from '../api/errors';
 import type { Query } from '../api/path';
 import type { BatchDescription, WriteDescription } from '../api/writing';
 import type { Batch, Batched, Job, Result, Run } from '../model';
@@ -41,6 +42,23 @@ export function writing(
 		return async (item) => await alone(read(item), item);
 	}
 
+	/**
+	 * What came of one item of a batch. One that the service put off is sent alone: that waits, and is
+	 * tried again under a key of its own, while the batch's would give the same answer for good.
+	 */
+	const settled = async (
+		one: BatchResult | Error,
+		write: Write,
+		item: number,
+		writes: Write[],
+	): Promise<Result | Error> => {
+		if (one instanceof Error) return one;
+		if ('record' in one) return answer(one.record);
+		const isSafe = description.idempotencyHeader !== undefined && !sharesRecord(write, writes);
+		if (!isSafe || !isPutOff(one.problem)) return job.api.failure(one.problem);
+		return await alone(write, item).catch((error: Error) => error);
+	};
+
 	/** Records of one batch: they share path and query. */
 	const together = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
@@ -55,10 +73,11 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) => {
-				if (one instanceof Error) return one;
-				return 'record' in one ? answer(one.record) : job.api.failure(one.problem);
-			});
+			const outcomes: Array<Result | Error> = [];
+			for (const [place, write] of writes.entries()) {
+				outcomes.push(await settled(results[place]!, write, items[place]!, writes));
+			}
+			return outcomes;
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -116,14 +135,28 @@ function groupsOf(writes: Array<Write | Error>): number[][] {
 	return [...groups.values()];
 }
 
+/** The two answers that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+const isPutOff = ({ status }: Problem): boolean => status === 429 || status === 503;
+
+/** Whether another of the writes changes the same record: done later, it would undo a later one. */
+function sharesRecord(write: Write, writes: Write[]): boolean {
+	const name = nameOf(write);
+	return name !== undefined && writes.some((other) => other !== write && nameOf(other) === name);
+}
+
 /**
  * What a write must not overtake: others of its record. Alone, what adds a record overtakes no other
  * that does, as their order may be meant.
  */
-function recordsOf({ collection, id, match }: Write, size: number): string[] {
+function recordsOf(write: Write, size: number): string[] {
+	const name = nameOf(write);
+	if (name !== undefined) return [name];
+	return size === 1 ? [write.collection] : [];
+}
+
+function nameOf({ collection, id, match }: Write): string | undefined {
 	const name = id ?? match;
-	if (name !== undefined) return [`${collection}/${name}`];
-	return size === 1 ? [collection] : [];
+	return name === undefined ? undefined : `${collection}/${name}`;
 }
 
 function outcomeOf(read: () => Write): Write | Error {

@@ -14,17 +14,19 @@ import type { Job } from '../model';
 export async function writeOne(
 	job: Job,
 	description: WriteDescription,
-	{ path, body, query }: Pick<ApiRequest, 'path' | 'body' | 'query'>,
+	{ path, body, lines, query, headers }: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
 	const { method } = description;
 	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
 	if (body) request.body = body;
+	if (lines) request.lines = lines;
+	if (headers) request.headers = headers;
 	if (query) request.query = query;
 	return ((await job.api.send(request)).body ?? {}) as IDataObject;
 }
 
-/** The header with the key of this write, where the service takes one. */
+/** The idempotency key of a write for those items, where the service takes one. */
 export function keyed(
 	job: Job,
 	{ idempotencyHeader: header }: WriteDescription,

@@ -1,0 +1,93 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { connect } from '../../nodes/CrmPlatform/api/connection';
+import type { Clock } from '../../nodes/CrmPlatform/api/request';
+import { retryPolicy } from '../../nodes/CrmPlatform/api/retry';
+import { executeContext, run } from './n8n.ts';
+import { get, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const path = '/v1/contacts';
+
+/** A connection whose time passes only while it waits, and how long it has waited. */
+async function patient() {
+	const begun = Date.now();
+	const waits: number[] = [];
+	const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
+	const clock: Clock = {
+		now: () => begun + waited(),
+		sleep: async (ms) => void waits.push(ms),
+		random: () => 0.5,
+	};
+	const setup = { credential: sandbox.credential, parameters: getMany('contact') };
+	const { context } = executeContext(setup);
+	const api = await connect(context as unknown as IExecuteFunctions, clock);
+	return { read: async () => await api.send({ method: 'GET', path }), waits, waited };
+}
+
+const usedUp = (reset: number) => ({
+	'x-ratelimit-remaining': '0',
+	'x-ratelimit-reset': String(reset),
+});
+
+describe.each([
+	['epoch seconds', () => Math.ceil(Date.now() / 1000) + 40],
+	['epoch milliseconds', () => Date.now() + 40_000],
+	['seconds from now', () => 40],
+])('a reset in %s', (_, reset) => {
+	// Nothing else tells the time to more than a second.
+	const isForty = (ms: number | undefined) => expect(Math.abs((ms ?? 0) - 40_000)).toBeLessThan(2_500);
+
+	test('is waited for before the next request', async () => {
+		const headers = usedUp(reset());
+		await sandbox.faults({ path, status: 200, body: {}, times: 1, headers });
+		const { read, waits } = await patient();
+		await read();
+		expect(waits).toEqual([]);
+		await read();
+		isForty(waits[0]);
+		expect((await sandbox.requests()).map(({ status }) => status)).toEqual([200, 200]);
+	});
+
+	test('is waited for after a refusal without Retry-After', async () => {
+		await sandbox.faults({ path, status: 429, times: 1, headers: usedUp(reset()) });
+		const { read, waited } = await patient();
+		await read();
+		isForty(waited());
+		expect((await sandbox.requests()).map(({ status }) => status)).toEqual([429, 200]);
+	});
+});
+
+describe('a service that refuses for ever', () => {
+	test.each([
+		['without a word of when to return', () => ({ 'x-ratelimit-reset': '' })],
+		['and says to return at once', () => ({ 'retry-after': '0' })],
+		['and tells of a reset that has passed', () => usedUp(Date.now() - 60_000)],
+	])('%s is asked more and more rarely, and not beyond the cap', async (_, headers) => {
+		await sandbox.faults({ path, status: 429, headers: headers() });
+		const { read, waits, waited } = await patient();
+		await expect(read()).rejects.toMatchObject({ httpCode: '429' });
+		expect(waits.slice(0, 4)).toEqual([375, 750, 1500, 3000]);
+		expect(waited()).toBeLessThanOrEqual(retryPolicy.longestWait);
+		expect((await sandbox.requests()).length).toBeLessThan(40);
+	});
+});
+
+test('an item that would have to wait beyond the cap is not sent, and told when to return', async () => {
+	await sandbox.faults({ path, status: 200, body: { id: 'con_x' }, headers: usedUp(3600) });
+	const { items } = await run({
+		credential: sandbox.credential,
+		parameters: { ...get('contact', 'con_x'), options: { longestWait: 30 } },
+		items: [{}, {}, {}],
+		continueOnFail: true,
+	});
+	expect(items[0]?.json).toEqual({ id: 'con_x' });
+	for (const { json } of items.slice(1)) {
+		expect(json).toMatchObject({
+			error: expect.stringContaining('rate limit'),
+			details: { description: expect.stringMatching(/Nothing was sent.+accepts requests again at 20/s) },
+		});
+	}
+	expect(await sandbox.requests()).toHaveLength(1);
+});

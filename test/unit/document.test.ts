@@ -1,0 +1,70 @@
+import { loadDocument } from '../../nodes/CrmPlatform/api/document';
+import type { Clock } from '../../nodes/CrmPlatform/api/request';
+import type { Transport } from '../../nodes/CrmPlatform/api/transport';
+
+let time = Date.now();
+const clock: Clock = { now: () => time, sleep: async () => undefined, random: () => 0 };
+
+/** A service that describes itself to each account, and counts how often it was asked to. */
+function service(address: string, titleFor: (account: string) => string) {
+	let asked = 0;
+	const load = async (account: string) => {
+		const signed: Transport = async () => {
+			asked += 1;
+			const document = { openapi: '3.1.0', paths: { '/v1/x': { title: titleFor(account) } } };
+			return { status: 200, headers: {}, text: JSON.stringify(document) };
+		};
+		const url = `${address}/openapi.json`;
+		const source = { url, address, secret: account, signed, anonymous: signed };
+		return (await loadDocument(source, clock)).document;
+	};
+	return { load, asked: () => asked };
+}
+
+test('a description is asked for once in five minutes', async () => {
+	const { load, asked } = service('https://fresh.example', () => 'Same');
+	await load('one');
+	await load('one');
+	expect(asked()).toBe(1);
+	time += 5 * 60_000;
+	await load('one');
+	expect(asked()).toBe(2);
+});
+
+test('accounts that are told the same share one description', async () => {
+	const { load, asked } = service('https://shared.example', () => 'Same');
+	expect(await load('one')).toBe(await load('two'));
+	expect(asked()).toBe(2);
+});
+
+test('accounts never see what another was told', async () => {
+	const { load } = service('https://apart.example', (account) => account);
+	const [one, two] = [await load('one'), await load('two')];
+	expect([one.paths, two.paths, (await load('one')).paths]).toEqual([
+		{ '/v1/x': { title: 'one' } },
+		{ '/v1/x': { title: 'two' } },
+		{ '/v1/x': { title: 'one' } },
+	]);
+});
+
+test('a new access token brings no second copy', async () => {
+	const { load } = service('https://renewed.example', () => 'Same');
+	const first = await load('token-1');
+	time += 5 * 60_000;
+	expect(await load('token-2')).toBe(first);
+});
+
+test('two addresses that say the same are two services', async () => {
+	const [one, other] = ['https://one.example', 'https://other.example'].map((address) =>
+		service(address, () => 'Same'),
+	);
+	expect(await one?.load('account')).not.toBe(await other?.load('account'));
+});
+
+test('a description that is no longer current is not kept', async () => {
+	const { load } = service('https://old.example', (account) => account);
+	const first = await load('one');
+	time += 5 * 60_000;
+	await load('two');
+	expect(await load('one')).not.toBe(first);
+});
