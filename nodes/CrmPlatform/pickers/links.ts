@@ -30,7 +30,8 @@ export async function searchLinked(
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
 	const { api, fields } = await takenFields(this);
-	const link = linksOf(fields).find(({ name }) => name === chosen);
+	const links = linksOf(fields);
+	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');
 	const { resource, part } = link;
 	if (part === undefined) {
@@ -38,5 +39,21 @@ export async function searchLinked(
 		return await search(api, records, { filter, cursor });
 	}
 	const wholes = await everyRecord(api, `/${resource}`);
-	return { results: matching(wholes.flatMap((whole) => optionsOf(whole, part)), filter) };
+	const whole = links.find((other) => other.resource === resource && other.part === undefined);
+	const picked = whole && pickedFor(this, whole.name);
+	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
+	return { results: matching(among.flatMap((one) => optionsOf(one, part)), filter) };
+}
+
+/** What was picked in another row: of a pipeline that was, only its own stages can be. */
+function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
+	const rows = ['fieldsLinked.records', 'filtersLinked.records'].flatMap(
+		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
+	);
+	return rows.find(({ field }) => field === name)?.record?.value;
+}
+
+interface Row {
+	field?: string;
+	record?: { value?: unknown };
 }
