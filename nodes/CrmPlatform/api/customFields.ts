@@ -72,14 +72,15 @@ export async function customFieldsIfTold(
 	api: Connection,
 	collection: string,
 ): Promise<CustomFields | undefined> {
-	try {
-		return await customFields(api, collection);
-	} catch (error) {
-		const isRefusal = error instanceof NodeApiError && ['403', '404'].includes(error.httpCode ?? '');
-		if (!isRefusal) throw error;
-		api.notices.add(hidden);
-		return undefined;
-	}
+	const custom = customFields(api, collection);
+	const isRefused = await custom.then(() => false, isRefusal);
+	if (!isRefused) return await custom;
+	api.notices.add(hidden);
+	return undefined;
+}
+
+function isRefusal(error: unknown): boolean {
+	return error instanceof NodeApiError && ['403', '404'].includes(error.httpCode ?? '');
 }
 
 const kinds: Record<string, FieldKind> = {
