@@ -17,7 +17,7 @@ export async function filtersOf(
 		...mapping.linked.map(({ field }) => field),
 	];
 	const namesCustom = names.some((name) => name.startsWith('custom_fields.'));
-	const own: Taken = { fields: list.filters, readOnly: new Set() };
+	const own: Taken = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<Taken> => {
 		const { fields } = await customFields(job.api, collection);
 		return { ...own, fields: [...own.fields, ...customFilters(fields)] };

@@ -66,7 +66,7 @@ type OfObjects = Exclude<Mapping, { mode: 'each' }>;
 function inObjects(
 	{ n8n }: Job,
 	mapping: OfObjects,
-	{ fields, readOnly }: Taken,
+	{ fields, recordNames }: Taken,
 	left: LeftOut,
 ): ReadGiven {
 	const objectOf = objectsOf(n8n, mapping);
@@ -78,7 +78,7 @@ function inObjects(
 		// Items carry more than can be written, and so do records that were read: ids, times, counters.
 		if (mapping.mode === 'json') {
 			const isRecord = object.id !== undefined;
-			unknown.filter((name) => !isRecord || !readOnly.has(name)).forEach(left.unknown);
+			unknown.filter((name) => !isRecord || !recordNames.has(name)).forEach(left.unknown);
 		}
 		return values;
 	};

@@ -5,8 +5,8 @@ import { collectionPath } from './picked';
 /** What an item can give values for. */
 export interface Taken {
 	fields: Field[];
-	/** Names of what records have and the service alone fills in. */
-	readOnly: ReadonlySet<string>;
+	/** Names of what records come with: those that are no fields the service alone fills in. */
+	recordNames: ReadonlySet<string>;
 }
 
 /** @throws Error in the user's words where it cannot be known for this item */

@@ -5,7 +5,9 @@ import { objectsOf } from './given';
 import type { Mapping } from './mapping';
 import { takenByCollection, type Taken, type TakenBy } from './taken';
 
-const isCustom = (name: string) => /^custom_fields(\.|$)/.test(name);
+const whole = 'custom_fields';
+const prefix = `${whole}.`;
+const isCustom = (name: string) => name === whole || name.startsWith(prefix);
 
 /**
  * What the items can give values for, the account's own fields one by one among it: where the
@@ -18,17 +20,17 @@ export async function withCustomFields(
 	mapping: Mapping,
 	fields: Field[],
 ): Promise<TakenBy> {
-	const described = (await job.api.describe(job.resource.path))?.fields ?? [];
-	const readOnly = described.map(({ name }) => name);
-	const own: Taken = { fields, readOnly: new Set(readOnly) };
-	if (!fields.some(({ name }) => name === 'custom_fields')) return () => own;
+	const description = await job.api.describe(job.resource.path);
+	const described = description?.fields.map(({ name }) => name) ?? [];
+	const own: Taken = { fields, recordNames: new Set(described) };
+	if (!fields.some(({ name }) => name === whole)) return () => own;
 
 	const read = async (collection: string): Promise<Taken> => {
 		const custom = await customFieldsIfTold(job.api, collection);
 		if (!custom) return { ...own, fields: [...fields, ...asGiven(mapping)] };
 		return {
 			fields: merged(mapping, fields, custom.fields),
-			readOnly: new Set([...readOnly, ...custom.readOnly]),
+			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
 	return await takenByCollection(job, read, own, mayNameCustom(job, mapping));
@@ -38,14 +40,14 @@ function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;
 	// Mapped as a whole, perhaps before there were any, they are still sent.
 	if (mode === 'each') return [...fields, ...custom];
-	return [...fields.filter(({ name }) => name !== 'custom_fields'), ...custom];
+	return [...fields.filter(({ name }) => name !== whole), ...custom];
 }
 
 /** The custom fields that were mapped by hand, where nobody tells what they are. */
 function asGiven(mapping: Mapping): Field[] {
 	const names = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
-	return names.filter((name) => name.startsWith('custom_fields.')).map((name) => {
-		const path = ['custom_fields', name.slice('custom_fields.'.length)];
+	return names.filter((name) => name.startsWith(prefix)).map((name) => {
+		const path = [whole, name.slice(prefix.length)];
 		// A choice that is unknown passes as it is.
 		return { name, path, label: name, description: '', kind: 'choice', required: false };
 	});
