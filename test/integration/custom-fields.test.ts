@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { create, getMany, upsert } from './parameters.ts';
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
+import { executeContext, picker, run } from './n8n.ts';
+import { automatic, create, getMany, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -67,24 +69,60 @@ test('a list is filtered by custom fields', async () => {
 	expect(items.map(({ json }) => (json.custom_fields as IDataObject).renewal_date)).toEqual(['2033-01-01']);
 });
 
-test('records of a custom object take the fields of their own object', async () => {
-	const object = { key: 'cars', label_singular: 'Car', label_plural: 'Cars', primary_field: 'plate' };
-	await sandbox.call('POST', '/v1/custom-objects', object);
-	const resource = 'custom-objects/cars/records';
-	for (const [key, type] of [['plate', 'text'], ['seats', 'number']]) {
-		await sandbox.call('POST', '/v1/custom-fields', { resource, key, label: key, type });
-	}
-	const { items, hints } = await run({
+const asJson = (fieldsJson: string, more: IDataObject = {}) =>
+	({ resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson, ...more }) as never;
+
+test('JSON that names none costs one request', async () => {
+	const { credential } = sandbox;
+	await run({ credential, parameters: asJson('{"last_name":"Single"}') });
+	const requests = await sandbox.requests();
+	expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /v1/contacts']);
+});
+
+test('JSON of a hundred items and more is not read before it is written', async () => {
+	const items = Array.from({ length: 101 }, (_, i) => ({
+		record: { last_name: `Many ${i}`, custom_fields: { nps_score: '9' } },
+	}));
+	const { context } = executeContext({
 		credential: sandbox.credential,
-		parameters: {
-			...create('customObjectRecord', {
-				'custom_fields.plate': '={{ $json.plate }}',
-				'custom_fields.seats': '4',
-			}),
-			objectKey: { __rl: true, mode: 'id', value: 'cars' },
-		},
-		items: [{ plate: 'M-AB 1' }],
+		parameters: asJson('={{ ({ ...$json.record }) }}'),
+		items,
 	});
-	expect(hints).toEqual([]);
-	expect(items[0]?.json).toMatchObject({ title: 'M-AB 1', custom_fields: { seats: 4 } });
+	const evaluate = jest.spyOn(context, 'evaluateExpression');
+	const [output] = await new CrmPlatform().execute.call(context as never);
+	expect(output?.[100]?.json).toMatchObject({ custom_fields: { nps_score: 9 } });
+	expect(evaluate).toHaveBeenCalledTimes(101);
+});
+
+describe('where the service does not tell which there are,', () => {
+	beforeEach(async () => await sandbox.faults({ path: '/v1/custom-fields', status: 403 }));
+
+	test.each([
+		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
+		['automatically', create('contact', automatic)],
+		['as JSON', asJson('={{ $json }}')],
+	])('values given %s are written as they were given, and the user is told', async (_, parameters) => {
+		const { items, hints } = await run({
+			credential: sandbox.credential,
+			parameters,
+			items: [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }],
+		});
+		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
+		expect(hints).toEqual([expect.stringContaining('does not tell this credential which custom fields')]);
+	});
+
+	test('a list is not read without the filter by one of them', async () => {
+		const parameters = getMany('contact', {}, { 'custom_fields.nps_score': 9 });
+		const { credential } = sandbox;
+		await expect(run({ credential, parameters })).rejects.toMatchObject({ httpCode: '403' });
+	});
+
+	test.each([[getFields, 'create'], [getFilters, 'getMany']] as const)(
+		'the others are offered all the same (%p)',
+		async (offer, operation) => {
+			const parameters = { resource: 'contact', operation };
+			const { fields } = await picker(offer, { credential: sandbox.credential, parameters });
+			expect(fields.map(({ id }) => id)).toEqual(expect.arrayContaining(['last_name', 'email']));
+		},
+	);
 });

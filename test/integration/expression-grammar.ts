@@ -1,21 +1,6 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-const names = ['a', 'b', 'list', 'name', 'it is', '0', 'sort', 'class'];
-const texts = ['', 'text', 'Ada', '2026-03-01T00:00:00.000Z', '{{ 1 }}'];
-const leaf = fc.oneof(
-	fc.constantFrom(null, 0, -1.5, true, false, ...texts),
-	fc.string({ maxLength: 5 }),
-);
-
-/** Items of every shape JSON has. */
-export const { json } = fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({
-	json: fc.dictionary(fc.constantFrom(...names), tie('value'), {
-		maxKeys: 6,
-	}) as fc.Arbitrary<IDataObject>,
-	value: fc.oneof({ maxDepth: 3 }, leaf, tie('json'), fc.array(tie('value'), { maxLength: 3 })),
-}));
-
 const root = fc.constantFrom('$json', '$json.a', '$input.item.json', '$item.json', 'foo');
 
 /** One on each line. */
@@ -35,6 +20,9 @@ const step = lines(`
 	[$json.b]
 	?.["a"]
 	.class
+	.year
+	.ts
+	.href
 `);
 
 const method = lines(`
@@ -61,6 +49,10 @@ const method = lines(`
 	.toTitleCase()
 	.keys()
 	["trim"]()
+	.getTime()
+	.toISO()
+	.plus({ days: 1 })
+	.getFullYear()
 `);
 
 /** `)+(` closes what the expression around it opened. */

@@ -1,3 +1,7 @@
+import { runInNewContext } from 'node:vm';
+
+import { DateTime } from 'luxon';
+
 import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/itemPath';
 
 test.each([
@@ -32,10 +36,27 @@ test.each([
 });
 
 test('the way ends where there is nothing', () => {
-	expect(valueAt({ a: null }, ['a', 'b'])).toBeUndefined();
-	expect(valueAt({}, ['a', 'b', 'c'])).toBeUndefined();
+	expect(valueAt({ a: null }, ['a', 'b'])).toEqual([undefined]);
+	expect(valueAt({}, ['a', 'b', 'c'])).toEqual([undefined]);
 });
 
 test('a letter of a text is on the way, as it is for n8n', () => {
-	expect(valueAt({ name: 'Ada' }, ['name', '0'])).toBe('A');
+	expect(valueAt({ name: 'Ada' }, ['name', '0'])).toEqual(['A']);
+});
+
+test('objects of another realm, and those without a prototype, are ways too', () => {
+	const bare = Object.assign(Object.create(null), { a: 1 });
+	expect(valueAt({ bare }, ['bare', 'a'])).toEqual([1]);
+	expect(valueAt({ other: runInNewContext('({ list: [{ a: 1 }] })') }, ['other', 'list', '0', 'a'])).toEqual([1]);
+});
+
+test('a moment is a value, and what it has inside is left to the engine', () => {
+	const json = { date: new Date(0), time: DateTime.fromMillis(0) } as never;
+	expect(valueAt(json, ['time'])).toEqual([DateTime.fromMillis(0)]);
+	for (const path of [['date', 'a'], ['time', 'year']]) expect(valueAt(json, path)).toEqual([]);
+});
+
+test('a function is left to the engine, which refuses it', () => {
+	expect(valueAt({ f: () => 1 }, ['f'])).toEqual([]);
+	expect(valueAt({ f: () => 1 }, ['f', 'name'])).toEqual([]);
 });

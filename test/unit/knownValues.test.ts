@@ -13,8 +13,8 @@ const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.
 );
 
 const read = (json: object) => {
-	const { values, unknown } = knownValues(fields)(json as never);
-	return { values: values.map(([{ name }, value]) => [name, value]), unknown };
+	const { values, ...others } = knownValues(fields)(json as never);
+	return { values: values.map(([{ name }, value]) => [name, value]), ...others };
 };
 
 test('values are found flat and in objects', () => {
@@ -25,6 +25,7 @@ test('values are found flat and in objects', () => {
 			['address.zip', '28'],
 		],
 		unknown: [],
+		noObjects: [],
 	});
 });
 
@@ -32,17 +33,30 @@ test('lists are values as they are', () => {
 	expect(read({ emails: [{ value: 'a' }] }).values).toEqual([['emails', [{ value: 'a' }]]]);
 });
 
-test('an object that is null is cleared as a whole', () => {
-	expect(read({ address: null }).values).toEqual([['address', null]]);
+test.each([null, ''])('an object that is %p is cleared as a whole', (address) => {
+	expect(read({ address }).values).toEqual([['address', null]]);
+});
+
+test('an object may be JSON text, as databases give it', () => {
+	expect(read({ custom_fields: '{"tier":2}' }).values).toEqual([['custom_fields.tier', 2]]);
+});
+
+test.each(['12 Main Street', '[1]', 7, ['Madrid']])('%p is no object, which is told', (address) => {
+	expect(read({ address })).toEqual({ values: [], unknown: [], noObjects: ['address'] });
 });
 
 test('names of no field are told, with their place', () => {
 	expect(read({ id: 1, address: { planet: 'x' }, custom_fields: { gone: 1, tier: 2 } })).toEqual({
 		values: [['custom_fields.tier', 2]],
 		unknown: ['id', 'address.planet', 'custom_fields.gone'],
+		noObjects: [],
 	});
 });
 
 test('what is undefined was not given', () => {
-	expect(read({ name: undefined, other: undefined })).toEqual({ values: [], unknown: [] });
+	expect(read({ name: undefined, other: undefined })).toEqual({
+		values: [],
+		unknown: [],
+		noObjects: [],
+	});
 });

@@ -48,6 +48,7 @@ test.each([
 	['a large number', '1n'],
 	['optional steps in a loop', '$json.list.map(one => one?.name?.trim())'],
 	['optional steps by key', '$json.a?.["b"].trim()'],
+	['optional calls', '$json.name?.trim?.()'],
 ])('%s is left to the engine: %s', (_what, code) => {
 	expect(isPlainCode(code)).toBe(false);
 });

@@ -19,6 +19,16 @@ test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'j
 	},
 );
 
+test.each(['number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'json'] as const)(
+	'white space clears a field of kind %s, and is no value such as 0',
+	(kind) => expect(given(kind, ' \n')).toBeNull(),
+);
+
+test('white space in a text is text', () => {
+	expect(given('text', ' Ada ')).toBe(' Ada ');
+	expect(given('text', ' ')).toBe(' ');
+});
+
 describe('a date', () => {
 	test.each([
 		['2026-03-01', '2026-03-01'],
@@ -37,9 +47,23 @@ describe('a date', () => {
 		expect(given('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
 	});
 
-	test('that is none is refused with the label of the field', () => {
-		expect(() => given('date', 'next week')).toThrow("Label: 'next week' is not a date");
+	test('is taken from milliseconds since 1970', () => {
+		expect(given('date', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-01');
+		expect(given('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
 	});
+
+	test.each([1_711_111, 202_603, 20_260_331, 45_000, 1_774_915_200, 1.7e15, -1, NaN, Infinity])(
+		'is not the number %p: it may mean anything',
+		(value) => {
+			expect(() => given('date', value)).toThrow(`Label: '${value}' is not a date such as`);
+			expect(() => given('dateTime', value)).toThrow(/is not a date such as/);
+		},
+	);
+
+	test.each(['next week', '14:30', '1711111', '2026', '2026-03', '2026-03-011', '2026-W10', '2026-02-30'])(
+		'that is none, such as %s, is refused with the label of the field',
+		(value) => expect(() => given('date', value)).toThrow(`Label: '${value}' is not a date`),
+	);
 });
 
 describe('a time', () => {
@@ -69,7 +93,9 @@ test('true and false may be written as text', () => {
 		true,
 		false,
 	]);
-	expect(() => given('boolean', 'maybe')).toThrow(/is not true or false/);
+	for (const other of ['maybe', 'constructor']) {
+		expect(() => given('boolean', other)).toThrow(/is not true or false/);
+	}
 });
 
 describe('a choice', () => {
@@ -87,6 +113,7 @@ describe('a choice', () => {
 test('a list may be written as JSON, with commas, or as one value', () => {
 	expect(given('list', '["a","b"]')).toEqual(['a', 'b']);
 	expect(given('list', 'a, b')).toEqual(['a', 'b']);
+	expect(given('list', 'a,, b,')).toEqual(['a', 'b']);
 	expect(given('list', 7)).toEqual([7]);
 	expect(given('list', ['a'])).toEqual(['a']);
 });
@@ -100,4 +127,11 @@ test('an object, or a list of them, may be written as JSON', () => {
 test('text takes whatever an earlier node gave', () => {
 	expect(given('text', 7)).toBe('7');
 	expect(given('text', { a: 1 })).toBe('{"a":1}');
+});
+
+test('a moment in a text field is its ISO text, without quotation marks', () => {
+	expect(given('text', new Date('2026-03-31T10:00:00Z'))).toBe('2026-03-31T10:00:00.000Z');
+	const local = DateTime.fromISO('2026-03-31T10:00:00', { zone });
+	expect(given('text', local)).toBe('2026-03-31T10:00:00.000-04:00');
+	expect(() => given('text', new Date(NaN))).toThrow("Label: 'Invalid Date' is not a date");
 });

@@ -1,3 +1,4 @@
+import { NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from './connection';
@@ -29,26 +30,57 @@ type Definition = z.infer<typeof definition>;
 
 const path = '/custom-fields';
 
+/** What an account has added to some records. */
+export interface CustomFields {
+	/** Those a user may write. */
+	fields: Field[];
+	/** Names of the others: records have them, and the service takes no value for them. */
+	readOnly: string[];
+}
+
 /**
- * The fields an account has added to some records, those a user may write; none where the service
- * has no custom fields.
+ * Reads what an account has added to some records: nothing where the service has no custom fields.
  *
  * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
-export async function customFields(api: Connection, collection: string): Promise<Field[]> {
+export async function customFields(api: Connection, collection: string): Promise<CustomFields> {
 	const list = (await api.describe(path))?.list;
-	if (!list) return [];
-	const fields: Field[] = [];
+	const custom: CustomFields = { fields: [], readOnly: [] };
+	if (!list) return custom;
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
 	for await (const { records } of pages(api.send, { path: `/v1${path}`, list, query: { resource } })) {
 		for (const record of records) {
 			const known = definition.safeParse(record);
-			if (known.success && !known.data.read_only && !known.data.archived_at) {
-				fields.push(fieldOf(known.data));
-			}
+			if (!known.success) continue;
+			const field = fieldOf(known.data);
+			if (known.data.read_only || known.data.archived_at) custom.readOnly.push(field.name);
+			else custom.fields.push(field);
 		}
 	}
-	return fields;
+	return custom;
+}
+
+/** Nobody needs to read the definitions in order to write the values. */
+const hidden =
+	'The service does not tell this credential which custom fields there are, so values for them are sent as they were given. A credential that may read custom fields gets them typed and offered by name.';
+
+/**
+ * The same, for those who can go without: undefined, and a notice, where the service refuses to tell
+ * (403), or denies that there is such a thing (404).
+ */
+export async function customFieldsIfTold(
+	api: Connection,
+	collection: string,
+): Promise<CustomFields | undefined> {
+	const custom = customFields(api, collection);
+	const isRefused = await custom.then(() => false, isRefusal);
+	if (!isRefused) return await custom;
+	api.notices.add(hidden);
+	return undefined;
+}
+
+function isRefusal(error: unknown): boolean {
+	return error instanceof NodeApiError && ['403', '404'].includes(error.httpCode ?? '');
 }
 
 const kinds: Record<string, FieldKind> = {

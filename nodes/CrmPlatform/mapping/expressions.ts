@@ -50,7 +50,7 @@ function planned(value: unknown): Piece[] | undefined {
 
 function resultOf(piece: Piece, json: IDataObject, evaluated: Iterator<Evaluated>): Evaluated {
 	if ('text' in piece) return [piece.text];
-	if ('path' in piece) return [valueAt(json, piece.path)];
+	if ('path' in piece) return valueAt(json, piece.path);
 	return evaluated.next().value as Evaluated;
 }
 

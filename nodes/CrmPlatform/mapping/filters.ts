@@ -1,9 +1,9 @@
 import { customFields, customFilters } from '../api/customFields';
 import type { ListDescription } from '../api/listing';
 import type { Job } from '../model';
-import { columnsOf, type ReadColumns } from './columns';
+import { columnsIn, type ReadColumns } from './columns';
 import { mappingOf } from './mapping';
-import { collectionPath } from './picked';
+import { takenByCollection, type Taken } from './taken';
 
 /** Reads the mapper `parameter` of a list's filters, those on custom fields included. */
 export async function filtersOf(
@@ -17,9 +17,12 @@ export async function filtersOf(
 		...mapping.linked.map(({ field }) => field),
 	];
 	const namesCustom = names.some((name) => name.startsWith('custom_fields.'));
-	const custom =
-		list.takesCustomFields && namesCustom
-			? customFilters(await customFields(job.api, collectionPath(job, 0)))
-			: [];
-	return await columnsOf(job, parameter, [...list.filters, ...custom], 'skip');
+	const own: Taken = { fields: list.filters, recordNames: new Set() };
+	const withCustom = async (collection: string): Promise<Taken> => {
+		const { fields } = await customFields(job.api, collection);
+		return { ...own, fields: [...own.fields, ...customFilters(fields)] };
+	};
+	const isNeeded = list.takesCustomFields === true && namesCustom;
+	const takenBy = await takenByCollection(job, withCustom, own, () => isNeeded);
+	return columnsIn(job, mapping, takenBy, 'skip');
 }

@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Evaluated } from './together';
+
 const step =
 	/(?:\?\.|\.)([A-Za-z_$][\w$]*)|(?:\?\.)?\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d*))\s*\]/y;
 
@@ -25,15 +27,29 @@ export function itemPath(code: string): string[] | undefined {
 	return path;
 }
 
-/** What stands there; undefined where the way ends before. */
-export function valueAt(json: IDataObject, path: string[]): unknown {
-	return path.reduce<unknown>(
-		(value, key) =>
-			value !== null && value !== undefined && Object.hasOwn(value, key)
-				? (value as IDataObject)[key]
-				: undefined,
-		json,
-	);
+/**
+ * What stands there: undefined where the way ends before.
+ *
+ * @returns empty for what the engine has to find out: a way through a Date, a DateTime or the like,
+ * whose members need not be its own, and a function
+ */
+export function valueAt(json: IDataObject, path: string[]): Evaluated {
+	let value: unknown = json;
+	for (const key of path) {
+		if (value === null || value === undefined) return [undefined];
+		if (!isData(value)) return [];
+		value = Object.hasOwn(value, key) ? (value as IDataObject)[key] : undefined;
+	}
+	return typeof value === 'function' ? [] : [value];
+}
+
+/** Whether it is what JSON has: what it has is its own. */
+function isData(value: NonNullable<unknown>): boolean {
+	if (typeof value === 'function') return false;
+	if (typeof value !== 'object' || Array.isArray(value)) return true;
+	const prototype: unknown = Object.getPrototypeOf(value);
+	// Not compared with Object.prototype: objects may come out of another realm, such as a sandbox.
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** `length`, `constructor`, `first` and the like may mean more than a key of the item. */

@@ -1,19 +1,23 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Field } from '../api/fields';
+import { parseJson } from '../api/json';
 
 /** A field and what was given for it. */
 export type GivenValue = [Field, unknown];
 
-/** What an object has of a list of fields, and the names it has that are no field's. */
+/** What an object has of a list of fields. */
 export interface KnownValues {
 	values: GivenValue[];
+	/** The names it has that are no field's. */
 	unknown: string[];
+	/** Names of objects whose parts are fields, where it has something else. */
+	noObjects: string[];
 }
 
 /**
  * Finds the fields an object has values for: flat (`"address.city"`) or as parts of an object
- * (`address: { city }`), as records have them.
+ * (`address: { city }`), as records have them, which may be JSON text.
  *
  * @returns reads one object; what the fields say of themselves is worked out once for all of them
  */
@@ -22,19 +26,25 @@ export function knownValues(fields: Field[]): (json: IDataObject) => KnownValues
 	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
 
 	const read = (object: IDataObject, prefix: string, found: KnownValues): KnownValues => {
-		const { values, unknown } = found;
 		for (const [key, value] of Object.entries(object)) {
 			const name = prefix + key;
 			const field = byName.get(name);
 			if (value === undefined) continue;
-			if (field) values.push([field, value]);
-			else if (groups.has(name) && isObject(value)) read(value, `${name}.`, found);
-			else if (groups.has(name) && value === null) values.push([whole(name), value]);
-			else unknown.push(name);
+			if (field) found.values.push([field, value]);
+			else if (groups.has(name)) readGroup(name, value, found);
+			else found.unknown.push(name);
 		}
 		return found;
 	};
-	return (json) => read(json, '', { values: [], unknown: [] });
+
+	const readGroup = (name: string, value: unknown, found: KnownValues): void => {
+		const parts = typeof value === 'string' ? parseJson(value) : value;
+		if (isObject(parts)) read(parts, `${name}.`, found);
+		else if (value === null || value === '') found.values.push([whole(name), null]);
+		else found.noObjects.push(name);
+	};
+
+	return (json) => read(json, '', { values: [], unknown: [], noObjects: [] });
 }
 
 /** `a.b.c` is part of `a` and of `a.b`. */

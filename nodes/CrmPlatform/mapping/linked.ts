@@ -3,8 +3,8 @@ import { linksOf, type Link } from '../api/links';
 import type { Job } from '../model';
 import { valuesOf } from './expressions';
 import type { GivenValue } from './knownValues';
+import type { LeftOut } from './leftOut';
 import type { Linked } from './mapping';
-import { notTaken } from './notTaken';
 
 /**
  * Reads what the records that were picked are to the one that is written.
@@ -14,15 +14,16 @@ import { notTaken } from './notTaken';
  * @throws Error in the user's words for what cannot be meant
  */
 export function linkedValues(
-	{ n8n, api }: Job,
+	{ n8n }: Job,
 	linked: Linked[],
 	fields: Field[],
+	leftOut: LeftOut,
 ): (item: number) => GivenValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 	const given = linked.flatMap(({ field, record }) => {
 		if (field === '') throw new Error('Linked Records: choose a field for the record you picked.');
 		const link = links.get(field);
-		if (!link) api.notices.add(notTaken(field));
+		if (!link) leftOut.unknown(field);
 		return link ? [{ link, label: link.label, value: record }] : [];
 	});
 	refuseSeveral(given.map(({ link }) => link));

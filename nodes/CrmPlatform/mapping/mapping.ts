@@ -1,5 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { valuesOf } from './expressions';
+
 /**
  * What a user gave for a parameter of fields, as it is stored: expressions are evaluated for each
  * item, and not before.
@@ -61,10 +63,17 @@ function linkedIn(n8n: IExecuteFunctions, parameter: string): Linked[] {
 	});
 }
 
-/** The field the user chose to match on (upsert). */
-export function matchingColumn(n8n: IExecuteFunctions, parameter: string): string | undefined {
-	if (!isJson(n8n, parameter)) return mapperOf(n8n, parameter).matchingColumns?.[0];
-	return (n8n.getNodeParameter(`${parameter}MatchOn`, 0, '') as string) || undefined;
+/** The field the user chose to match on (upsert); beside JSON, it may be an expression. */
+export function matchingColumn(
+	n8n: IExecuteFunctions,
+	parameter: string,
+): (item: number) => string | undefined {
+	if (!isJson(n8n, parameter)) {
+		const chosen = mapperOf(n8n, parameter).matchingColumns?.[0];
+		return () => chosen;
+	}
+	const read = valuesOf(n8n, [{ label: 'Match On', value: stored(n8n, `${parameter}MatchOn`, '') }]);
+	return (item) => String(read(item)[0] ?? '').trim() || undefined;
 }
 
 function isJson(n8n: IExecuteFunctions, parameter: string): boolean {
@@ -75,6 +84,6 @@ function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
 	return stored(n8n, parameter) as Mapper;
 }
 
-function stored(n8n: IExecuteFunctions, parameter: string, absent: object = {}): unknown {
+function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {
 	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
 }

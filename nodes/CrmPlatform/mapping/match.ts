@@ -11,14 +11,24 @@ export interface Match {
 	valueIn(body: IDataObject): string;
 }
 
-/** What the user chose to match on, or the first the service names; nothing where it takes no choice. */
+/**
+ * What the user chose to match on, or the first the service names.
+ *
+ * @returns reads it for an input item; nothing where the service takes no choice
+ */
 export function matchOf(
 	job: Job,
 	parameter: string,
 	{ match }: WriteDescription,
-): Match | undefined {
-	const field = matchingColumn(job.n8n, parameter) ?? match?.values[0];
-	if (field === undefined) return undefined;
+): (item: number) => Match | undefined {
+	const chosen = matchingColumn(job.n8n, parameter);
+	return (item) => {
+		const field = chosen(item) ?? match?.values[0];
+		return field === undefined ? undefined : matchOn(field);
+	};
+}
+
+function matchOn(field: string): Match {
 	return {
 		field,
 		valueIn(body) {

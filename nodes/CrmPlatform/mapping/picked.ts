@@ -13,9 +13,3 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 export function collectionPath({ n8n, resource }: Job, item: number): string {
 	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
 }
-
-/** The collections the job's items are about: one, unless the user picks what records belong to. */
-export function collectionPaths(job: Job): string[] {
-	if (!job.resource.path.includes('{')) return [collectionPath(job, 0)];
-	return [...new Set(job.n8n.getInputData().map((_, item) => collectionPath(job, item)))];
-}

@@ -63,8 +63,9 @@ function endsValue(token: string): boolean {
 
 /**
  * n8n rewrites `?.` where one of its own functions is called anywhere in the expression. What it
- * writes differs from JavaScript in loops and for computed keys.
+ * writes differs from JavaScript in loops, for computed keys, and in `?.()`, which loses its `this`.
  */
 function isRewritten(tokens: string[]): boolean {
+	if (tokens.some((token, i) => token === '?.' && tokens[i + 1] === '(')) return true;
 	return tokens.includes('?.') && (tokens.includes('=>') || tokens.includes('['));
 }

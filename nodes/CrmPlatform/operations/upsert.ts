@@ -33,11 +33,12 @@ export function upsert(action: string): Operation {
 		async prepare(job) {
 			const description = await offeredWrite(job);
 			const columns = await columnsOf(job, 'fields', description.fields, 'clear');
-			const match = matchOf(job, 'fields', description);
+			const matchFor = matchOf(job, 'fields', description);
 			const { name } = description.match ?? {};
 			return writing(job, description, (item) => {
 				const path = collectionPath(job, item);
 				const body = columns(item);
+				const match = matchFor(item);
 				if (!match || name === undefined) return { collection: path, path, body };
 				const query = { [name]: match.field };
 				// Services see one address in ‘Ada@…’ and ‘ada@…’. This only orders: more alike does no harm.

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { customFields, customFilters } from '../api/customFields';
+import { customFieldsIfTold, customFilters } from '../api/customFields';
 import type { Field } from '../api/fields';
 import type { WriteDescription } from '../api/writing';
 import { choicesOf, mapperField } from './mapperField';
@@ -74,8 +74,12 @@ async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMap
 
 async function filterable({ api, description, collection }: Opened): Promise<Taken> {
 	const { filters = [], takesCustomFields = false } = description.list ?? {};
-	const custom = takesCustomFields ? customFilters(await customFields(api, collection)) : [];
-	return { api, fields: [...filters, ...custom] };
+	const custom = takesCustomFields ? await customFieldsOf(api, collection) : [];
+	return { api, fields: [...filters, ...customFilters(custom)] };
+}
+
+async function customFieldsOf(api: Connection, collection: string): Promise<Field[]> {
+	return (await customFieldsIfTold(api, collection))?.fields ?? [];
 }
 
 async function onceChosen(
@@ -99,7 +103,7 @@ async function writable({ api, resource, description, operation, collection }: O
 	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
 
 	const custom = write.fields.some(({ name }) => name === 'custom_fields')
-		? await customFields(api, collection)
+		? await customFieldsOf(api, collection)
 		: [];
 	// Defined one by one, they need no entry as a whole.
 	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);

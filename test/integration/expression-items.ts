@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { DateTime, Duration } from 'luxon';
+import type { IDataObject } from 'n8n-workflow';
+
+const names = ['a', 'b', 'list', 'name', 'it is', '0', 'sort', 'class'];
+const texts = ['', 'text', 'Ada', '2026-03-01T00:00:00.000Z', '{{ 1 }}'];
+const leaf = fc.oneof(
+	fc.constantFrom(null, 0, -1.5, true, false, ...texts),
+	fc.string({ maxLength: 5 }),
+);
+
+/** A row as some database drivers give it: with members that are not its own. */
+class Row {
+	readonly b = [1];
+
+	get a(): string {
+		return 'of the row';
+	}
+}
+
+/** What nodes put into items beside JSON, and both engines take. */
+const others = [
+	new Date('2026-03-31T10:00:00Z'),
+	new Row(),
+	Object.assign(Object.create(null), { a: 1 }) as object,
+	NaN,
+	10n,
+];
+
+/** The engine `vm` gives these back as a heap of their inner parts. */
+const othersInProcess = [
+	DateTime.fromISO('2026-03-31T10:00:00Z', { zone: 'UTC' }),
+	Duration.fromMillis(5),
+	new Map([['a', 1]]),
+	new URL('https://crm.example/a'),
+];
+
+/** Items of every shape, with values that are no JSON: those both engines take, or all. */
+export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject> => {
+	const other = fc.constantFrom(...others, ...(engine === 'legacy' ? othersInProcess : []));
+	return fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({
+		json: fc.dictionary(fc.constantFrom(...names), tie('value'), {
+			maxKeys: 6,
+		}) as fc.Arbitrary<IDataObject>,
+		value: fc.oneof(
+			{ maxDepth: 3 },
+			{ weight: 3, arbitrary: leaf },
+			other,
+			{ weight: 3, arbitrary: tie('json') },
+			{ weight: 3, arbitrary: fc.array(tie('value'), { maxLength: 3 }) },
+		),
+	})).json;
+};
