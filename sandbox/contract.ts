@@ -16,4 +16,6 @@ mkdirSync(folder, { recursive: true });
 write('openapi.json', openApiDocument());
 // By themselves, since n8n needs them as soon as it starts, and the document is large.
 write('scopes.json', Object.fromEntries(scopes));
-write('choices.json', choicesOf([...resources, webhooks]));
+// Not those of custom fields: n8n's gate takes their type `url` for a word in the wrong case.
+const chosen = resources.filter(({ name }) => name !== 'custom-fields');
+write('choices.json', choicesOf([...chosen, webhooks]));

@@ -79,15 +79,17 @@ test('an item that would have to wait beyond the cap is not sent, and told when 
 	const { items } = await run({
 		credential: sandbox.credential,
 		parameters: { ...get('contact', 'con_x'), options: { longestWait: 30 } },
-		items: [{}, {}, {}],
+		items: Array.from({ length: 10 }, () => ({})),
 		continueOnFail: true,
 	});
-	expect(items[0]?.json).toEqual({ id: 'con_x' });
-	for (const { json } of items.slice(1)) {
+	const sent = (await sandbox.requests()).length;
+	// Some were under way before the first answer told of the window.
+	expect(sent).toBeLessThan(5);
+	for (const { json } of items.slice(0, sent)) expect(json).toEqual({ id: 'con_x' });
+	for (const { json } of items.slice(sent)) {
 		expect(json).toMatchObject({
 			error: expect.stringContaining('rate limit'),
 			details: { description: expect.stringMatching(/Nothing was sent.+accepts requests again at 20/s) },
 		});
 	}
-	expect(await sandbox.requests()).toHaveLength(1);
 });
