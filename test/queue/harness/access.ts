@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { theWorld, type World } from '../../e2e/harness/access.ts';
+
+const POLL_MS = 100;
 
 /** Where this run's n8n in queue mode is; what tests of a single n8n use of it, they find too. */
 export interface QueueWorld extends World {
@@ -14,9 +17,20 @@ export const describeInQueueMode = process.env['E2E_WORLD'] ? describe : describ
 
 export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
 
-/** Which executions each worker has done, by their ids, as its log says. */
-export function doneByWorkers(): string[][] {
-	return theQueue().workerLogs.map((log) =>
-		[...readFileSync(log, 'utf8').matchAll(/Worker finished execution (\d+)/g)].map(([, id]) => id!),
-	);
+/**
+ * Which of the executions each worker has done, as its log says, once all have been done.
+ *
+ * @param executionIds of executions that have been started
+ */
+export async function doneByWorkers(executionIds: string[]): Promise<string[][]> {
+	for (;;) {
+		const done = theQueue().workerLogs.map((log) =>
+			finishedIn(log).filter((id) => executionIds.includes(id)),
+		);
+		if (done.flat().length >= executionIds.length) return done;
+		await sleep(POLL_MS);
+	}
 }
+
+const finishedIn = (log: string): string[] =>
+	[...readFileSync(log, 'utf8').matchAll(/Worker finished execution (\d+)/g)].map(([, id]) => id!);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { chownSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../../demo/ports.ts';
 import { newFolder, type Server, startServer } from './server.ts';
@@ -18,7 +18,8 @@ export async function startPostgres(program: string, log: string): Promise<Serve
 	const folder = newFolder('postgres');
 	const identity = unprivileged();
 	if (identity) chownSync(folder, identity.uid, identity.gid);
-	const initdb = join(dirname(program), 'initdb');
+	// Where it is, and not where a link to it is.
+	const initdb = join(dirname(realpathSync(program)), 'initdb');
 	const how = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'];
 	execFileSync(initdb, ['-D', folder, '-U', DATABASE_USER, ...how], {
 		cwd: folder,
