@@ -6,7 +6,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { describeResource, type ResourceDescription } from './description';
+import { describedIn, type ResourceDescription } from './description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './document';
 import type { Problem } from './errors';
 import { describeEvents, type EventOffer } from './eventTypes';
@@ -64,7 +64,6 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	};
 
 	let loading: Promise<LoadedDocument> | undefined;
-	const known = new Map<string, ResourceDescription | undefined>();
 
 	const described = async () => {
 		loading ??= loadDocument(source, clock);
@@ -82,11 +81,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 			return result(n8n, await uncancelled(n8n, sender(request), signal));
 		},
 
-		async describe(path) {
-			const document = await described();
-			if (!known.has(path)) known.set(path, describeResource(document, path));
-			return known.get(path);
-		},
+		describe: async (path) => describedIn(await described(), path),
 
 		describeEvents: async () => describeEvents(await described()),
 	};

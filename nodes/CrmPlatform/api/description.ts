@@ -71,6 +71,24 @@ export function describeResource(
 	return description;
 }
 
+type Known = Map<string, ResourceDescription | undefined>;
+
+const known = new WeakMap<OpenApiDocument, Known>();
+
+/**
+ * The same, kept as long as the document is: to read a large one takes several times longer than
+ * all else that a short execution does.
+ */
+export function describedIn(
+	document: OpenApiDocument,
+	path: string,
+): ResourceDescription | undefined {
+	const resources: Known = known.get(document) ?? new Map();
+	known.set(document, resources);
+	if (!resources.has(path)) resources.set(path, describeResource(document, path));
+	return resources.get(path);
+}
+
 function pathLike(document: OpenApiDocument, path: string): string | undefined {
 	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}');
 	return Object.keys(document.paths).find((key) => shape(key) === shape(path));
