@@ -3,7 +3,7 @@ import type { INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { callSandbox, createRecord } from '../e2e/harness/sandbox.ts';
-import { eventsOf, NODE, recordOf, triggerWorkflow } from '../e2e/harness/trigger.ts';
+import { eventsOf, recordOf, triggerWorkflow } from '../e2e/harness/trigger.ts';
 import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
 

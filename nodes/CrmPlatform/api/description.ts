@@ -71,9 +71,7 @@ export function describeResource(
 	return description;
 }
 
-type Known = Map<string, ResourceDescription | undefined>;
-
-const known = new WeakMap<OpenApiDocument, Known>();
+const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
 
 /**
  * The same, kept as long as the document is: to read a large one takes several times longer than
@@ -83,7 +81,7 @@ export function describedIn(
 	document: OpenApiDocument,
 	path: string,
 ): ResourceDescription | undefined {
-	const resources: Known = known.get(document) ?? new Map();
+	const resources = known.get(document) ?? new Map<string, ResourceDescription | undefined>();
 	known.set(document, resources);
 	if (!resources.has(path)) resources.set(path, describeResource(document, path));
 	return resources.get(path);
