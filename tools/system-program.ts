@@ -53,7 +53,9 @@ export const postgres: SystemProgram = {
 /** Where the program is on this machine, if it is. */
 export function findProgram({ commands, elsewhere = [] }: SystemProgram): string | undefined {
 	const onPath = commands.flatMap((command) => searchPath().map((folder) => join(folder, command)));
-	return [...onPath, ...elsewhere.flatMap((place) => globSync(place))].find(isExecutable);
+	// Of several versions the newest.
+	const offPath = elsewhere.flatMap((place) => globSync(place).sort().reverse());
+	return [...onPath, ...offPath].find(isExecutable);
 }
 
 /**

@@ -7,7 +7,8 @@ import { eventsOf, recordOf, triggerWorkflow } from '../e2e/harness/trigger.ts';
 import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
 
-const EVENTS = 20;
+/** More than the workers do at once. */
+const EVENTS = 12;
 
 /** As the example Greet new contacts has it. */
 const eachEventOnce = {

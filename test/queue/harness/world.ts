@@ -5,6 +5,7 @@ import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
 import { buildPackage } from '../../../tools/build.ts';
 import { packPackage } from '../../../tools/pack.ts';
+import { onStopSignal } from '../../../tools/stop.mjs';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
 import type { QueueWorld } from './access.ts';
 import { startQueueN8n } from './n8n.ts';
@@ -28,6 +29,8 @@ export async function startWorld(): Promise<void> {
 	if (!programs[0] || !programs[1]) return;
 	rmSync(OUTPUT, { recursive: true, force: true });
 	mkdirSync(OUTPUT, { recursive: true });
+	// Ctrl-C ends jest without its teardown.
+	closers.push(onStopSignal(stopWorld));
 	try {
 		process.env['E2E_WORLD'] = JSON.stringify(await start(programs[0], programs[1]));
 	} catch (error) {
