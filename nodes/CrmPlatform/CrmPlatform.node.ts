@@ -10,12 +10,14 @@ import { execute } from './execute';
 import { getFields, getFilters, getMatchFields } from './pickers/fields';
 import { getOutputFields } from './pickers/getOutputFields';
 import { getSortOrders } from './pickers/getSortOrders';
+import { getLinks, searchLinked } from './pickers/links';
 import {
 	searchCustomObjects,
 	searchPipelines,
 	searchRecords,
 	searchTags,
 	searchUsers,
+	searchWebhooks,
 } from './pickers/searchRecords';
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
@@ -58,13 +60,15 @@ export class CrmPlatform implements INodeType {
 		credentialTest: { testCredential },
 		listSearch: {
 			searchCustomObjects,
+			searchLinked,
 			searchPipelines,
 			searchRecords,
 			searchStages,
 			searchTags,
 			searchUsers,
+			searchWebhooks,
 		},
-		loadOptions: { getMatchFields, getOutputFields, getSortOrders },
+		loadOptions: { getLinks, getMatchFields, getOutputFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },
 	};
 

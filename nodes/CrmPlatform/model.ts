@@ -23,6 +23,8 @@ export interface Resource {
 	path: `/${string}`;
 	/** What the user picks before anything else: what the records belong to. */
 	parents?: INodeProperties[];
+	/** Whether its records refer to others: those can be picked from lists. */
+	isLinked?: boolean;
 	/** What can be done with it. */
 	operations: Operation[];
 }

@@ -66,13 +66,19 @@ export function listParameters(resource: Resource): Parameter[] {
 			explode: false,
 		},
 		query('q', `Words to search ${many} for, in ${resource.searched.join(', ')}.`, {
+			title: 'Search',
 			type: 'string',
 			minLength: 1,
 			maxLength: longestSearch,
 		}),
 		{
 			...listOf('ids', `Only ${many} with one of these ids.`, { type: 'string' }),
-			schema: { type: 'array', items: { type: 'string' }, maxItems: pageSize.maximum },
+			schema: {
+				title: 'IDs',
+				type: 'array',
+				items: { type: 'string' },
+				maxItems: pageSize.maximum,
+			},
 		},
 		fieldsParameter(resource),
 		query('include_deleted', `Whether deleted ${many} are listed as well.`, {
@@ -145,15 +151,22 @@ export function filterParameter(filter: Filter): Parameter {
 	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
 	if (filter.takesList) {
 		const verb = filter.isList ? 'include' : 'is';
-		return listOf(filter.parameter, `${title} ${verb} one of these.`, value);
+		return titled(title, listOf(filter.parameter, `${title} ${verb} one of these.`, value));
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
 	const { examples, ...schema } = value;
-	return {
+	const parameter = {
 		...query(filter.parameter, `${title} is ${words[filter.operator]}.`, schema),
 		...(examples && shown(examples[0])),
 	};
+	return filter.operator === '=' ? titled(title, parameter) : parameter;
 }
+
+/** With the name people know it by. */
+const titled = (title: string | undefined, { schema, ...parameter }: Parameter): Parameter => ({
+	...parameter,
+	schema: title === undefined ? schema : { title, ...schema },
+});
 
 const amountWords = {
 	'=': 'exactly this',

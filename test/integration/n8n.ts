@@ -49,13 +49,18 @@ export async function failure(setup: Setup): Promise<NodeOperationError> {
 	throw new Error('The node did not fail as a node does', { cause: outcome });
 }
 
+/** Where the list stands in the node: `parameters.recordId`. */
+interface Place {
+	path?: string;
+}
+
 /** Calls what fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
-	setup: Setup,
+	{ path = '', ...setup }: Setup & Place,
 	...rest: Arguments
 ): Promise<Result> {
 	const { workflow, node, additionalData } = workflowIn(parts, setup);
-	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	const context = new LoadOptionsContext(workflow, node, additionalData, path);
 	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
 }

@@ -6,7 +6,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { describedIn, type ResourceDescription } from './description';
+import { describeResource, type ResourceDescription } from './description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './document';
 import type { Problem } from './errors';
 import { describeEvents, type EventOffer } from './eventTypes';
@@ -81,7 +81,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 			return result(n8n, await uncancelled(n8n, sender(request), signal));
 		},
 
-		describe: async (path) => describedIn(await described(), path),
+		describe: async (path) => describeResource(await described(), path),
 
 		describeEvents: async () => describeEvents(await described()),
 	};

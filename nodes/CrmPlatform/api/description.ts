@@ -26,8 +26,11 @@ export interface ResourceDescription {
 	summary: string[];
 }
 
+// As long as a document is kept: to read it takes tens of milliseconds.
+const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
+
 /**
- * Reads what a document says of the records at `path`.
+ * Reads what a document says of the records at `path`, once for each document.
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
  * may have any name
@@ -37,6 +40,13 @@ export function describeResource(
 	document: OpenApiDocument,
 	path: string,
 ): ResourceDescription | undefined {
+	const inDocument = known.get(document) ?? new Map<string, ResourceDescription | undefined>();
+	known.set(document, inDocument);
+	if (!inDocument.has(path)) inDocument.set(path, readResource(document, path));
+	return inDocument.get(path);
+}
+
+function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
 	// The prefix stands in the paths or in the address of the server.
 	const prefix = pathLike(document, `/v1${path}`) ?? pathLike(document, path);
 	const collection = prefix === undefined ? undefined : pathItemAt(document, prefix);
@@ -69,22 +79,6 @@ export function describeResource(
 		}
 	}
 	return description;
-}
-
-const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
-
-/**
- * The same, kept as long as the document is: to read a large one takes several times longer than
- * all else that a short execution does.
- */
-export function describedIn(
-	document: OpenApiDocument,
-	path: string,
-): ResourceDescription | undefined {
-	const resources = known.get(document) ?? new Map<string, ResourceDescription | undefined>();
-	known.set(document, resources);
-	if (!resources.has(path)) resources.set(path, describeResource(document, path));
-	return resources.get(path);
 }
 
 function pathLike(document: OpenApiDocument, path: string): string | undefined {

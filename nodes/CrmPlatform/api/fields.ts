@@ -27,6 +27,8 @@ export interface Field {
 	reference?: string;
 	/** For ids of parts of those records: the member that lists them, such as `stages`. */
 	part?: string;
+	/** For links to records of several kinds: which, such as `contacts` and `deals`. */
+	linksTo?: string[];
 	/** Whether no two records may have the same value, where that is known. */
 	unique?: boolean;
 	/** For choices, and lists of choices. */
@@ -72,11 +74,13 @@ export function field(
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
 	const values = choicesOf(chosen);
 	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
+	const linksTo = kind === 'json' ? linkedBy(flatten(document, own.items ?? {})) : [];
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
+	if (linksTo.length > 0) result.linksTo = linksTo;
 	if (values.length > 0) {
 		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));
 	}
@@ -103,6 +107,12 @@ export function kindOf(document: OpenApiDocument, schema: Schema): FieldKind {
 	if (schema.format === 'date') return 'date';
 	if (schema.format === 'date-time') return 'dateTime';
 	return 'text';
+}
+
+/** The kinds of records that links such as `{ resource: 'contacts', id }` lead to. */
+function linkedBy({ properties: { resource, id, ...more } = {} }: Schema): string[] {
+	if (!resource || !id || Object.keys(more).length > 0) return [];
+	return choicesOf(resource).map(String);
 }
 
 function choicesOf(schema: Schema): Array<string | number | boolean> {

@@ -6,7 +6,9 @@ import { parseJson } from '../api/json';
 import type { Job } from '../model';
 import { valuesOf } from './expressions';
 import { knownValues, type GivenValue } from './knownValues';
+import { linkedValues } from './linked';
 import { mappingOf, type Mapping } from './mapping';
+import { notTaken } from './notTaken';
 import { collectionPaths } from './picked';
 import { apiValue } from './values';
 
@@ -16,7 +18,7 @@ export type ReadColumns = (item: number) => IDataObject;
 /**
  * Reads what the user gave for `parameter`: by hand (what was left blank is not sent, an expression
  * that gives nothing clears the field), as one JSON object (null clears), or automatically (the
- * item's own values, those the service knows).
+ * item's own values, those the service knows). Records that were picked beside go before.
  *
  * @param fields what the service takes
  * @param empty what an empty value does: `clear` sends null, `skip` sends nothing
@@ -29,12 +31,14 @@ export async function columnsOf(
 	empty: 'clear' | 'skip',
 ): Promise<ReadColumns> {
 	const mapping = mappingOf(job.n8n, parameter);
-	const given = reader(job, mapping, await withCustomFields(job, mapping, fields));
+	const known = await withCustomFields(job, mapping, fields);
+	const given = reader(job, mapping, known);
+	const linked = linkedValues(job, mapping.linked, known);
 	const zone = job.n8n.getTimezone();
 
 	return (item) => {
 		const body: IDataObject = {};
-		for (const [field, what] of given(item)) {
+		for (const [field, what] of [...given(item), ...linked(item)]) {
 			const value = apiValue(field, what, zone);
 			if (value !== null || empty === 'clear') put(body, field.path, value);
 		}
@@ -98,10 +102,6 @@ function jsonReader(n8n: IExecuteFunctions, value: unknown): (item: number) => I
 	};
 }
 
-function notTaken(name: string): string {
-	return `The service does not take the field ${name} (any more), so it was not sent. Open the node and refresh its fields.`;
-}
-
 /** The account's own fields, one by one, where the records have them and the mapping may name them. */
 async function withCustomFields(job: Job, mapping: Mapping, fields: Field[]): Promise<Field[]> {
 	if (!fields.some(({ name }) => name === 'custom_fields')) return fields;
@@ -117,6 +117,7 @@ async function withCustomFields(job: Job, mapping: Mapping, fields: Field[]): Pr
 
 function mayNameCustomFields(n8n: IExecuteFunctions, mapping: Mapping): boolean {
 	const isCustom = (name: string) => /^custom_fields(\.|$)/.test(name);
+	if (mapping.linked.some(({ field }) => isCustom(field))) return true;
 	switch (mapping.mode) {
 		case 'each':
 			return mapping.given.some(([name]) => isCustom(name));

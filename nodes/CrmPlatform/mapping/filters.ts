@@ -12,8 +12,11 @@ export async function filtersOf(
 	list: ListDescription,
 ): Promise<ReadColumns> {
 	const mapping = mappingOf(job.n8n, parameter);
-	const namesCustom =
-		mapping.mode === 'each' && mapping.given.some(([name]) => name.startsWith('custom_fields.'));
+	const names = [
+		...(mapping.mode === 'each' ? mapping.given.map(([name]) => name) : []),
+		...mapping.linked.map(({ field }) => field),
+	];
+	const namesCustom = names.some((name) => name.startsWith('custom_fields.'));
 	const custom =
 		list.takesCustomFields && namesCustom
 			? customFilters(await customFields(job.api, collectionPath(job, 0)))

@@ -4,13 +4,26 @@ import type { IExecuteFunctions } from 'n8n-workflow';
  * What a user gave for a parameter of fields, as it is stored: expressions are evaluated for each
  * item, and not before.
  */
-export type Mapping =
+export type Mapping = Values & {
+	/** Records picked beside the values, in the order shown. */
+	linked: Linked[];
+};
+
+type Values =
 	/** Each field by hand; blanks left out. */
 	| { mode: 'each'; given: Array<[name: string, value: unknown]> }
 	/** The items' own values. */
 	| { mode: 'automatic' }
 	/** One JSON object, or an expression that gives one. */
 	| { mode: 'json'; given: unknown };
+
+/** A record that the user picked, and what it is to the one that is written. */
+export interface Linked {
+	/** Name of a Link. */
+	field: string;
+	/** Its id, or an expression. */
+	record: unknown;
+}
 
 /** What n8n's resource mapper stores. */
 interface Mapper {
@@ -19,8 +32,12 @@ interface Mapper {
 	matchingColumns?: string[];
 }
 
-/** Beside the mapper `fields` stand `fieldsMode`, `fieldsJson` and `fieldsMatchOn`. */
+/** Beside the mapper `fields` stand `fieldsMode`, `fieldsJson`, `fieldsMatchOn` and `fieldsLinked`. */
 export function mappingOf(n8n: IExecuteFunctions, parameter: string): Mapping {
+	return { ...valuesIn(n8n, parameter), linked: linkedIn(n8n, parameter) };
+}
+
+function valuesIn(n8n: IExecuteFunctions, parameter: string): Values {
 	if (isJson(n8n, parameter)) return { mode: 'json', given: stored(n8n, `${parameter}Json`) };
 	const { mappingMode, value } = mapperOf(n8n, parameter);
 	if (mappingMode === 'autoMapInputData') return { mode: 'automatic' };
@@ -28,6 +45,20 @@ export function mappingOf(n8n: IExecuteFunctions, parameter: string): Mapping {
 		([, one]) => one !== null && one !== undefined && one !== '',
 	);
 	return { mode: 'each', given };
+}
+
+/** What n8n stores of a picker; an expression in place of all of it is text. */
+type Picked = { value?: unknown } | string | undefined;
+
+function linkedIn(n8n: IExecuteFunctions, parameter: string): Linked[] {
+	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{
+		field?: string;
+		record?: Picked;
+	}>;
+	return rows.flatMap(({ field = '', record: picked }) => {
+		const record = typeof picked === 'object' ? picked.value : picked;
+		return record === undefined || record === null || record === '' ? [] : [{ field, record }];
+	});
 }
 
 /** The field the user chose to match on (upsert). */
@@ -44,6 +75,6 @@ function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
 	return stored(n8n, parameter) as Mapper;
 }
 
-function stored(n8n: IExecuteFunctions, parameter: string): unknown {
-	return n8n.getNodeParameter(parameter, 0, {}, { rawExpressions: true });
+function stored(n8n: IExecuteFunctions, parameter: string, absent: object = {}): unknown {
+	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
 }

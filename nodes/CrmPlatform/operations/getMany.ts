@@ -23,7 +23,7 @@ export function getMany(action: string): Operation {
 			description: 'Read a list of records, filtered and sorted',
 		},
 
-		properties: () => listProperties,
+		properties: listProperties,
 		options: listOptions,
 
 		async prepare(job) {

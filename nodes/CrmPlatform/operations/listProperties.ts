@@ -1,6 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import type { Resource } from '../model';
 import { mapperProperty } from './fieldsProperty';
+import { linkedProperty } from './linkedProperty';
 import { usualCursors } from './reading';
 import { outputFieldsOption, simplifyProperty } from './simplify';
 
@@ -76,14 +78,22 @@ const includeDeleted: INodeProperties = {
 	displayOptions: { show: { changedSince: ['lastRun', 'moment'] } },
 };
 
+const filtersLinked = linkedProperty({
+	displayName: 'Linked Records',
+	name: 'filtersLinked',
+	description:
+		'Only records that refer to these, such as the contacts of a company. They go before what is given for the same filter above.',
+});
+
 /** What a list asks for. */
-export const listProperties = [
+export const listProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
 	returnAll,
 	limit,
 	changedSince,
 	moment,
 	includeDeleted,
 	filters,
+	...(isLinked ? [filtersLinked] : []),
 	simplifyProperty,
 ];
 

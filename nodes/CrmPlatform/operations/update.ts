@@ -1,5 +1,7 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import { columnsOf } from '../mapping/columns';
-import type { Operation } from '../model';
+import type { Operation, Resource } from '../model';
 import { batchOptions } from './batchOptions';
 import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { narrowed, type Narrowing } from './narrowed';
@@ -36,8 +38,7 @@ export function change(
 		properties: (resource) => [
 			recordProperty(resource),
 			...picked.map(pickedProperty),
-			...(asks ? fieldsProperties('add', { addAllFields: only !== undefined }) : []),
-			...(only ? [] : [blankNotice]),
+			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
 		],
 		options: batchOptions,
 		write: (description) => narrowed(description.update, { preset, only, without, required }),
@@ -54,3 +55,9 @@ export function change(
 		},
 	};
 }
+
+/** A change of whatever the user wants to be changed. */
+const ofAnyField = (resource: Resource): INodeProperties[] => [
+	...fieldsProperties('add', resource, { addAllFields: false }),
+	blankNotice,
+];

@@ -9,8 +9,20 @@ import { customFields, customFilters } from '../api/customFields';
 import type { Field } from '../api/fields';
 import type { WriteDescription } from '../api/writing';
 import { choicesOf, mapperField } from './mapperField';
-import { NotChosenYet, opened } from './opened';
+import { NotChosenYet, opened, type Opened } from './opened';
 import { referencesOf } from './references';
+
+/** The fields the chosen operation takes, whether it writes them or filters by them. */
+export async function takenFields(n8n: ILoadOptionsFunctions): Promise<Taken> {
+	const now = await opened(n8n);
+	return now.operation?.write ? await writable(now) : await filterable(now);
+}
+
+/** What can be given, and to whom. */
+interface Taken {
+	api: Connection;
+	fields: Field[];
+}
 
 /** The fields the chosen operation takes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -18,7 +30,7 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 }
 
 async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields, write } = await writable(n8n);
+	const { api, fields, write } = await writable(await opened(n8n));
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter(({ kind }) => kind !== 'list');
 	const references = await referencesOf(api, single);
@@ -38,7 +50,7 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 
 /** The fields an upsert can find the record by, for values given as JSON. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields, write } = await writable(this);
+	const { fields, write } = await writable(await opened(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
 	return names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
@@ -52,15 +64,18 @@ export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceM
 }
 
 async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, description, collection } = await opened(n8n);
-	const { filters = [], takesCustomFields = false } = description.list ?? {};
-	const custom = takesCustomFields ? customFilters(await customFields(api, collection)) : [];
-	const all = [...filters, ...custom];
-	const references = await referencesOf(api, all);
+	const { api, fields } = await filterable(await opened(n8n));
+	const references = await referencesOf(api, fields);
 	return noticed(
 		api,
-		all.map((filter) => mapperField(filter, references.get(filter.name) ?? choicesOf(filter))),
+		fields.map((filter) => mapperField(filter, references.get(filter.name) ?? choicesOf(filter))),
 	);
+}
+
+async function filterable({ api, description, collection }: Opened): Promise<Taken> {
+	const { filters = [], takesCustomFields = false } = description.list ?? {};
+	const custom = takesCustomFields ? customFilters(await customFields(api, collection)) : [];
+	return { api, fields: [...filters, ...custom] };
 }
 
 async function onceChosen(
@@ -79,8 +94,7 @@ function noticeOf(error: Error): ResourceMapperFields {
 	throw error;
 }
 
-async function writable(n8n: ILoadOptionsFunctions) {
-	const { api, resource, description, operation, collection } = await opened(n8n);
+async function writable({ api, resource, description, operation, collection }: Opened) {
 	const write = operation?.write?.(description);
 	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
 

@@ -7,6 +7,7 @@ import type {
 
 import { connect } from '../api/connection';
 import { everyRecord } from './everyRecord';
+import { matching } from './matching';
 import { optionsOf } from './references';
 
 /** The stages of all pipelines. */
@@ -17,13 +18,12 @@ export async function getStages(this: ILoadOptionsFunctions): Promise<INodePrope
 /** The stages of the pipeline that was picked, or of all of them, whose names contain `filter`. */
 export async function searchStages(
 	this: ILoadOptionsFunctions,
-	filter = '',
+	filter?: string,
 ): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
 	const pipelines = await everyRecord(await connect(this), '/pipelines');
 	const stages = stagesOf(picked ? pipelines.filter(({ id }) => id === picked) : pipelines);
-	const wanted = filter.toLowerCase();
-	return { results: stages.filter(({ name }) => name.toLowerCase().includes(wanted)) };
+	return { results: matching(stages, filter) };
 }
 
 const stagesOf = (pipelines: IDataObject[]) =>

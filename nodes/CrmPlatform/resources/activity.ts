@@ -5,5 +5,6 @@ export const activity: Resource = {
 	name: 'Activity',
 	value: 'activity',
 	path: '/activities',
+	isLinked: true,
 	operations: [...recordOperations('an activity', 'activities'), ...tagOperations('an activity')],
 };

@@ -5,5 +5,6 @@ export const company: Resource = {
 	name: 'Company',
 	value: 'company',
 	path: '/companies',
+	isLinked: true,
 	operations: [...recordOperations('a company', 'companies'), ...tagOperations('a company')],
 };

@@ -5,5 +5,6 @@ export const contact: Resource = {
 	name: 'Contact',
 	value: 'contact',
 	path: '/contacts',
+	isLinked: true,
 	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations('a contact')],
 };

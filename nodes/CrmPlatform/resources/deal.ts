@@ -7,6 +7,7 @@ export const deal: Resource = {
 	name: 'Deal',
 	value: 'deal',
 	path: '/deals',
+	isLinked: true,
 	operations: [
 		...recordOperations('a deal', 'deals'),
 		...tagOperations('a deal'),

@@ -11,6 +11,7 @@ export const message: Resource = {
 	name: 'Message',
 	value: 'message',
 	path: '/messages',
+	isLinked: true,
 	operations: [
 		recordAction('Cancel a message', 'cancel', {
 			name: 'Cancel',

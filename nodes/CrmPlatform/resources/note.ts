@@ -5,5 +5,6 @@ export const note: Resource = {
 	name: 'Note',
 	value: 'note',
 	path: '/notes',
+	isLinked: true,
 	operations: [...recordOperations('a note', 'notes'), ...tagOperations('a note')],
 };

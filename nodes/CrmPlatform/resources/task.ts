@@ -6,6 +6,7 @@ export const task: Resource = {
 	name: 'Task',
 	value: 'task',
 	path: '/tasks',
+	isLinked: true,
 	operations: [
 		...recordOperations('a task', 'tasks'),
 		...tagOperations('a task'),

@@ -14,6 +14,7 @@ export const ticket: Resource = {
 	name: 'Ticket',
 	value: 'ticket',
 	path: '/tickets',
+	isLinked: true,
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
 		...tagOperations('a ticket'),

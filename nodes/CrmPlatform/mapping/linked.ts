@@ -1,0 +1,54 @@
+import type { Field } from '../api/fields';
+import { linksOf, type Link } from '../api/links';
+import type { Job } from '../model';
+import { valuesOf } from './expressions';
+import type { GivenValue } from './knownValues';
+import type { Linked } from './mapping';
+import { notTaken } from './notTaken';
+
+/**
+ * Reads what the records that were picked are to the one that is written.
+ *
+ * @param fields what the service takes
+ * @returns reads the values for an input item: several records of one list come as one value
+ * @throws Error in the user's words for what cannot be meant
+ */
+export function linkedValues(
+	{ n8n, api }: Job,
+	linked: Linked[],
+	fields: Field[],
+): (item: number) => GivenValue[] {
+	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
+	const given = linked.flatMap(({ field, record }) => {
+		if (field === '') throw new Error('Linked Records: choose a field for the record you picked.');
+		const link = links.get(field);
+		if (!link) api.notices.add(notTaken(field));
+		return link ? [{ link, label: link.label, value: record }] : [];
+	});
+	refuseSeveral(given.map(({ link }) => link));
+
+	const read = valuesOf(n8n, given);
+	return (item) => {
+		const values = read(item);
+		const found = new Map<Field, unknown>();
+		for (const [i, { link }] of given.entries()) {
+			const { field, isOneOfMany, valueFor } = link;
+			const before = (found.get(field) ?? []) as unknown[];
+			found.set(field, isOneOfMany ? [...before, ...idsIn(values[i]).map(valueFor)] : values[i]);
+		}
+		return [...found];
+	};
+}
+
+/** An expression may give several, or none. */
+function idsIn(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value;
+	return value === null || value === undefined || value === '' ? [] : [value];
+}
+
+function refuseSeveral(links: Link[]): void {
+	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
+	if (twice) {
+		throw new Error(`Linked Records: ${twice.label} takes one record, and you picked several. Keep one.`);
+	}
+}

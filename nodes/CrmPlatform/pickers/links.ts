@@ -1,0 +1,59 @@
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchResult,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { linksOf } from '../api/links';
+import { everyRecord } from './everyRecord';
+import { takenFields } from './fields';
+import { matching } from './matching';
+import { optionsOf } from './references';
+import { search } from './searchRecords';
+
+/** How the records of the chosen resource can refer to others. */
+export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { fields } = await takenFields(this);
+	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
+}
+
+/**
+ * The records that can stand in the field chosen beside.
+ *
+ * @param cursor where the last page ended
+ */
+export async function searchLinked(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const chosen = this.getCurrentNodeParameter('&field');
+	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
+	const { api, fields } = await takenFields(this);
+	const links = linksOf(fields);
+	const link = links.find(({ name }) => name === chosen);
+	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');
+	const { resource, part } = link;
+	if (part === undefined) {
+		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
+		return await search(api, records, { filter, cursor });
+	}
+	const wholes = await everyRecord(api, `/${resource}`);
+	const whole = links.find((other) => other.resource === resource && other.part === undefined);
+	const picked = whole && pickedFor(this, whole.name);
+	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
+	return { results: matching(among.flatMap((one) => optionsOf(one, part)), filter) };
+}
+
+/** What was picked in another row: of a pipeline that was, only its own stages can be. */
+function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
+	const rows = ['fieldsLinked.records', 'filtersLinked.records'].flatMap(
+		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
+	);
+	return rows.find(({ field }) => field === name)?.record?.value;
+}
+
+interface Row {
+	field?: string;
+	record?: { value?: unknown };
+}

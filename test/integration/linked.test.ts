@@ -1,0 +1,192 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { describeResource } from '../../nodes/CrmPlatform/api/description';
+import { linksOf } from '../../nodes/CrmPlatform/api/links';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi';
+import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/links';
+import document from '../../contract/openapi.json';
+import { failure, picker, run } from './n8n.ts';
+import { automatic, byId, create, getMany, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 130 });
+
+/** Records picked beside the fields, or the filters. */
+const linked = (...rows: Array<[field: string, id: string]>) => ({
+	records: rows.map(([field, id]) => ({ field, record: byId(id) })),
+});
+const records = async (path: string) =>
+	(await sandbox.call('GET', `/v1/${path}`)).body.data as Array<IDataObject & { id: string }>;
+const written = async (parameters: IDataObject, items?: IDataObject[]) =>
+	(
+		await run({
+			credential: sandbox.credential,
+			parameters: parameters as never,
+			...(items && { items }),
+		})
+	).items.map(({ json }) => json);
+
+describe('records that are picked', () => {
+	test('are written into the fields that refer to them', async () => {
+		const [company] = await records('companies?limit=1');
+		const [user] = await records('users?limit=1');
+		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
+
+		const [contact] = await written({
+			...create('contact', { last_name: 'Lovelace' }),
+			fieldsLinked,
+		});
+
+		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
+	});
+
+	test('of one list are written together', async () => {
+		const tags = (await records('tags?limit=2')).map(({ id }) => id);
+		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));
+
+		const [contact] = await written({
+			...create('contact', { last_name: 'Lovelace' }),
+			fieldsLinked,
+		});
+
+		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
+	});
+
+	test('of several kinds are what a note is about', async () => {
+		const [contact] = await records('contacts?limit=1');
+		const [deal] = await records('deals?limit=1');
+		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
+
+		const [note] = await written({ ...create('note', { body: 'Called back.' }), fieldsLinked });
+
+		expect(note!.links).toEqual([
+			{ resource: 'contacts', id: contact!.id },
+			{ resource: 'deals', id: deal!.id },
+		]);
+	});
+
+	test('go with fields given as JSON or as the items are, and before them', async () => {
+		const [first, second] = await records('companies?limit=2');
+		const fieldsLinked = linked(['company_id', first!.id]);
+		const fields = { last_name: 'Lovelace', company_id: second!.id };
+		const json = { fieldsMode: 'json', fieldsJson: JSON.stringify(fields) };
+
+		const contacts = [
+			...(await written({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await written({ ...create('contact', automatic), fieldsLinked }, [fields])),
+		];
+
+		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
+	});
+
+	test('can be told by an expression, for each item', async () => {
+		const companies = (await records('companies?limit=2')).map(({ id }) => id);
+		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
+		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
+
+		const contacts = await written({ ...create('contact', automatic), fieldsLinked }, items);
+
+		expect(contacts.map(({ company_id }) => company_id)).toEqual(companies);
+	});
+
+	test('fill in custom fields', async () => {
+		await sandbox.call('POST', '/v1/custom-fields', {
+			resource: 'contacts',
+			key: 'introduced_by',
+			label: 'Introduced By',
+			type: 'reference',
+			reference_resource: 'contacts',
+		});
+		const [one, other] = await records('contacts?limit=2');
+		const fieldsLinked = linked(['custom_fields.introduced_by', other!.id]);
+
+		const [contact] = await written({ ...update('contact', one!.id, {}), fieldsLinked });
+
+		expect(contact!.custom_fields).toMatchObject({ introduced_by: other!.id });
+	});
+
+	test('are what a list is filtered by', async () => {
+		const [company] = await records('companies?limit=1');
+		const wanted = await records(`contacts?company_id=${company!.id}&limit=500`);
+
+		const found = await written({
+			...getMany('contact'),
+			filtersLinked: linked(['company_id', company!.id]),
+		});
+
+		expect(wanted.length).toBeGreaterThan(0);
+		expect(found.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+	});
+
+	test('are refused where a field takes one', async () => {
+		const fieldsLinked = linked(['company_id', 'com_1'], ['company_id', 'com_2']);
+		const error = await failure({
+			credential: sandbox.credential,
+			parameters: { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked },
+		});
+		expect(error.message).toContain('Company takes one record');
+	});
+});
+
+describe('the lists to pick from', () => {
+	const setup = (resource: string, operation: string, more: IDataObject = {}) => ({
+		credential: sandbox.credential,
+		parameters: { resource, operation, ...more } as never,
+		path: 'parameters.fieldsLinked.records[0].record',
+	});
+	const searching = (field: string, ...others: Array<[string, string]>) =>
+		setup('deal', 'create', { fieldsLinked: linked([field, ''], ...others) });
+
+	test('name every field that refers to records, of several kinds too', async () => {
+		const names = (await picker(getLinks, setup('task', 'create'))).map(({ name }) => name);
+		expect(names).toEqual(expect.arrayContaining(['Assignee', 'Owner', 'Tags', 'Links: Contacts']));
+	});
+
+	test('name what a list can be filtered by', async () => {
+		const links = await picker(getLinks, setup('contact', 'getMany'));
+		expect(links).toContainEqual({ name: 'Company', value: 'company_id' });
+	});
+
+	test('are searched, a page at a time, however many records there are', async () => {
+		const [wanted] = await records('contacts?limit=1');
+		const search = searching('contact_id');
+		const { results, paginationToken } = await picker(searchLinked, search, undefined, undefined);
+		const found = await picker(searchLinked, search, String(wanted!.email), undefined);
+		const more = await picker(searchLinked, search, undefined, paginationToken as string);
+
+		expect(found.results.map(({ value }) => value)).toContain(wanted!.id);
+		expect(results).toHaveLength(100);
+		expect(more.results.length).toBeGreaterThan(0);
+	});
+
+	test('show the stages of the pipeline that was picked', async () => {
+		const pipeline = (await records('pipelines')).at(-1)!;
+		const stages = (pipeline.stages as IDataObject[]).map(({ id }) => id);
+		const search = searching('stage_id', ['pipeline_id', pipeline.id]);
+
+		const { results } = await picker(searchLinked, search, undefined, undefined);
+
+		expect(results.map(({ value }) => value)).toEqual(stages);
+	});
+
+	test('say that the field comes first', async () => {
+		const nothing = picker(searchLinked, searching(''), undefined, undefined);
+		await expect(nothing).rejects.toThrow('Choose the field first');
+	});
+});
+
+test('records can be picked wherever they can be referred to', () => {
+	const contract = parseOpenApi(document)!;
+	const referring = resources.filter(({ path, operations }) => {
+		const description = describeResource(contract, path);
+		const writes = operations.map(({ option, write }) =>
+			['create', 'update', 'upsert'].includes(String(option.value)) && description
+				? write?.(description)
+				: undefined,
+		);
+		return linksOf(writes.flatMap((write) => write?.fields ?? [])).length > 0;
+	});
+	const offering = resources.filter(({ isLinked }) => isLinked);
+	expect(offering.map(({ name }) => name)).toEqual(referring.map(({ name }) => name));
+});
