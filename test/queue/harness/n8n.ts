@@ -11,7 +11,7 @@ const ENCRYPTION_KEY = 'for one run';
 export interface QueueN8n {
 	/** Where the editor is, and where triggers are activated. */
 	mainUrl: string;
-	/** Where webhooks are received, two times the same. */
+	/** Of the processes that receive webhooks; any of them takes every delivery. */
 	webhookUrls: string[];
 	/** What each worker says of the executions it does. */
 	workerLogs: string[];
