@@ -130,13 +130,14 @@ export class N8nClient {
 
 	/** The ids of a workflow's executions, the oldest first. */
 	async listExecutions(workflowId: string): Promise<string[]> {
-		const ids: string[] = [];
+		// n8n lists those that run before those that have ended: one that ends meanwhile is in both.
+		const ids = new Set<string>();
 		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId }), limit: '100' });
 		for (;;) {
 			const path = `/rest/executions?${query}`;
 			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);
-			ids.push(...results.map(({ id }) => id));
-			if (!nextCursor) return ids.sort((one, other) => Number(one) - Number(other));
+			for (const { id } of results) ids.add(id);
+			if (!nextCursor) return [...ids].sort((one, other) => Number(one) - Number(other));
 			query.set('cursor', nextCursor);
 		}
 	}

@@ -7,6 +7,8 @@ export interface N8nPlace {
 	/** Where n8n's Code node runs its JavaScript: a second port, only for n8n itself. */
 	brokerPort: number;
 	encryptionKey: string;
+	/** Further settings, by the names n8n gives them. They win over ours. */
+	settings?: Record<string, string>;
 }
 
 /** Settings of a user's own n8n on this machine, which must not leak into ours. */
@@ -51,6 +53,7 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 		N8N_PERSONALIZATION_ENABLED: 'false',
 		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
 		N8N_DISABLED_MODULES: 'mcp-registry',
+		...place.settings,
 	};
 }
 

@@ -29,15 +29,21 @@ export interface N8nProcess {
  *
  * @param installation the folder whose node_modules hold n8n.
  * @param log the file its output goes to.
+ * @param command what it is told to do, such as `worker`.
  */
-export function startN8n(installation: string, place: N8nPlace, log: string): N8nProcess {
+export function startN8n(
+	installation: string,
+	place: N8nPlace,
+	log: string,
+	command: string[] = ['start'],
+): N8nProcess {
 	mkdirSync(place.userFolder, { recursive: true });
 	mkdirSync(dirname(log), { recursive: true });
 	const output = openSync(log, 'w');
 	const program = join(installation, 'node_modules', 'n8n', 'bin', 'n8n');
 	const child = startGroup(
 		process.execPath,
-		['--require', resolve('demo', 'end-with-parent.cjs'), program, 'start'],
+		['--require', resolve('demo', 'end-with-parent.cjs'), program, ...command],
 		{
 			// n8n reads a .env file in its current folder.
 			cwd: place.userFolder,

@@ -6,11 +6,12 @@ import {
 	gate,
 	large,
 	lint,
+	queueMode,
 	types,
 	unitAndIntegration,
 } from './steps.ts';
 
 /** npm test: everything. */
-const steps = [lint, types, build, gate, unitAndIntegration, conformance, large, endToEnd];
+const steps = [lint, types, build, gate, unitAndIntegration, conformance, large, endToEnd, queueMode];
 const isClean = await runSteps(steps, process.env['CI'] !== 'true');
 process.exitCode = isClean ? 0 : 1;

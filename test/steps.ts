@@ -3,10 +3,11 @@ import { buildPackage } from '../tools/build.ts';
 import { runJest } from '../tools/jest.ts';
 import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
-import { chromium, installProgram } from '../tools/system-program.ts';
+import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
 
 const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';
 const E2E_CONFIG = 'test/e2e/jest.config.cjs';
+const QUEUE_CONFIG = 'test/queue/jest.config.cjs';
 
 export const lint: Step = {
 	name: 'lint',
@@ -42,7 +43,8 @@ export const gate: Step = {
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
 	run: () => {
-		const others = ['gate', 'large', 'conformance', 'e2e'].map((folder) => `/test/${folder}/`);
+		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue'];
+		const others = folders.map((folder) => `/test/${folder}/`);
 		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
 	},
 };
@@ -70,5 +72,17 @@ export const endToEnd: Step = {
 	async run() {
 		const reason = await installProgram(chromium);
 		return { ...(await runJest('e2e', ['--config', E2E_CONFIG, '--runInBand'])), reason };
+	},
+};
+
+/** The same with n8n's other way to run: several processes, a queue and PostgreSQL. */
+export const queueMode: Step = {
+	name: 'queue mode',
+	needs: ['build'],
+	async run() {
+		// One after the other: they are installed by the same apt-get.
+		const reasons = [await installProgram(redis), await installProgram(postgres)];
+		const result = await runJest('queue', ['--config', QUEUE_CONFIG, '--runInBand']);
+		return { ...result, reason: reasons.filter(Boolean).join(' ') || undefined };
 	},
 };

@@ -34,6 +34,8 @@ export interface Setup {
 	abort?: AbortSignal;
 	/** How the execution was started; by hand unless given. */
 	mode?: WorkflowExecuteMode;
+	/** Whether the workflow is in production; it is unless the mode is manual. */
+	active?: boolean;
 	/** What n8n keeps for the workflow; written to as by an execution. */
 	staticData?: IDataObject;
 	/** What the user calls the node. */
@@ -130,7 +132,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		id: 'workflow-1',
 		nodes: [node],
 		connections: {},
-		active: false,
+		active: setup.active ?? (setup.mode ?? 'manual') !== 'manual',
 		nodeTypes,
 		settings: { timezone: timezone ?? 'UTC' },
 		...(setup.staticData && { staticData: setup.staticData }),

@@ -1,4 +1,12 @@
-import { accessSync, constants, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import {
+	accessSync,
+	constants,
+	closeSync,
+	existsSync,
+	globSync,
+	mkdirSync,
+	openSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { logFile } from './cache.mjs';
 import { runGroup } from './child.mjs';
@@ -11,7 +19,7 @@ export interface SystemProgram {
 	name: string;
 	/** Its command, under every name it is known by. */
 	commands: string[];
-	/** Where it is when it is not on the PATH. */
+	/** Where it is when it is not on the PATH; a `*` stands for anything but a slash. */
 	elsewhere?: string[];
 	debianPackage: string;
 }
@@ -28,10 +36,26 @@ export const chromium: SystemProgram = {
 	debianPackage: 'chromium',
 };
 
+export const redis: SystemProgram = {
+	name: 'Redis',
+	commands: ['redis-server'],
+	debianPackage: 'redis-server',
+};
+
+export const postgres: SystemProgram = {
+	name: 'PostgreSQL',
+	commands: ['postgres'],
+	// Debian keeps the programs of a server off the PATH, since it can have several versions.
+	elsewhere: ['/usr/lib/postgresql/*/bin/postgres'],
+	debianPackage: 'postgresql',
+};
+
 /** Where the program is on this machine, if it is. */
 export function findProgram({ commands, elsewhere = [] }: SystemProgram): string | undefined {
 	const onPath = commands.flatMap((command) => searchPath().map((folder) => join(folder, command)));
-	return [...onPath, ...elsewhere].find(isExecutable);
+	// Of several versions the newest.
+	const offPath = elsewhere.flatMap((place) => globSync(place).sort().reverse());
+	return [...onPath, ...offPath].find(isExecutable);
 }
 
 /**

@@ -4,7 +4,7 @@ import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from './harness/access.ts';
 import { Editor } from './harness/browser.ts';
-import { runNode, workflowWith } from './harness/run-node.ts';
+import { calledWorkflow, runNode } from './harness/run-node.ts';
 import { openCredential, signIn } from './harness/sign-in.ts';
 
 const clientId = 'cli_test';
@@ -75,20 +75,8 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 		const { items } = await runNode(n8n, { credentialId, parameters: list() });
 		expect(items).toHaveLength(10);
 
-		const path = randomUUID();
-		const { nodes, connections } = workflowWith({ credentialId, parameters: list() });
-		const webhook = {
-			...nodes[0]!,
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2,
-			webhookId: path,
-			parameters: { path, responseMode: 'lastNode', responseData: 'allEntries' },
-		};
-		const id = await n8n.createWorkflow({
-			name: `Test ${path}`,
-			nodes: [webhook, ...nodes.slice(1)],
-			connections,
-		});
+		const { workflow, path } = calledWorkflow({ credentialId, parameters: list() });
+		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);
 		const before = await refreshes();
 		clock.now += 60 * 60 * 1000;

@@ -127,6 +127,18 @@ test('a run by hand reads what the next run of the workflow would, and says that
 	expect(next.hints).toEqual([]);
 });
 
+test.each(['trigger', 'webhook', 'retry'] as const)(
+	'a stored copy of the workflow, started by a %s, is refused and overwrites nothing that is kept',
+	async (mode) => {
+		const nothing = { global: {} };
+		const staticData = structuredClone(nothing);
+		const copy = run({}, { mode, active: false, staticData });
+		await expect(copy).rejects.toThrow('n8n has started this execution without what it keeps');
+		expect(staticData).toEqual(nothing);
+		expect(await sandbox.requests()).toEqual([]);
+	},
+);
+
 test('a moment is meant in the time zone of the workflow and keeps nothing', async () => {
 	await run(
 		{ changedSince: 'moment', moment: '2025-03-01T00:00:00', includeDeleted: true },

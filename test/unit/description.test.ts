@@ -189,3 +189,11 @@ describe('time', () => {
 		expect(describe_({ parameters: [query('sort', {})] }).list.sort?.default).toBeUndefined();
 	});
 });
+
+test('a document is read once for each kind of record, however many executions ask', () => {
+	const read = (verb: string) => parseOpenApi({ openapi: '3.1.0', paths: { '/v1/contacts': { [verb]: {} } } })!;
+	const [document, other] = [read('get'), read('post')];
+	expect(describeResource(document, '/contacts')).toBe(describeResource(document, '/contacts'));
+	expect(describeResource(document, '/contacts')?.create).toBeUndefined();
+	expect(describeResource(other, '/contacts')?.create).toBeDefined();
+});

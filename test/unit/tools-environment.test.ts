@@ -33,6 +33,12 @@ describe("n8n's environment", () => {
 		);
 	});
 
+	test('takes what is set for this one, before all else', () => {
+		const settings = { DB_TYPE: 'postgresdb', N8N_WEBHOOK_URL: 'http://127.0.0.1:1' };
+
+		expect(n8nEnvironment({ ...place, settings }, { DB_TYPE: 'sqlite' })).toMatchObject(settings);
+	});
+
 	test('lets it listen on this machine only, and call nobody outside it', () => {
 		const env = n8nEnvironment(place, {});
 

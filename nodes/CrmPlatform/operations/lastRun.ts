@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import type { Mark } from '../api/changes';
 import type { Job, Run } from '../model';
 import type { Reading } from './reading';
@@ -20,8 +22,15 @@ const mostKept = 1000;
  * The marks of a node. They move on when its last item is done and none has failed; with Continue
  * On Fail, those of the items that succeeded. More a node cannot know: n8n stores them after the
  * execution, and does so too if a later node has failed.
+ *
+ * @throws Error in the user's words where n8n does not say what it keeps
  */
 export function lastRunOf({ n8n, api }: Job): LastRun {
+	if (isStoredCopy(n8n)) {
+		throw new Error(
+			'Changed Since Last Run: n8n has started this execution without what it keeps of the last run, so all records would come again. Where an execution was retried, leave it: the next run of the workflow gives what this one has not. In queue mode, n8n 2.41 does so every time: choose Moment.',
+		);
+	}
 	const data = n8n.getWorkflowStaticData('global');
 	// Under the node's id: n8n's own place for a node goes by its name, and is lost with a rename.
 	const place = `crmPlatform:${n8n.getNode().id}`;
@@ -66,4 +75,15 @@ export function lastRunOf({ n8n, api }: Job): LastRun {
 			};
 		},
 	};
+}
+
+/**
+ * Whether n8n runs the copy of the workflow that it stores with an execution, which has nothing of
+ * what is kept in the workflow and is not active: a retry does, and n8n 2.41 on every worker. To
+ * write into it would overwrite all that is kept in the workflow, the secrets of triggers included.
+ */
+function isStoredCopy(n8n: IExecuteFunctions): boolean {
+	const isOfActiveWorkflow = ['trigger', 'webhook', 'retry'].includes(n8n.getMode());
+	const isEmpty = Object.keys(n8n.getWorkflowStaticData('global')).length === 0;
+	return isOfActiveWorkflow && !n8n.getWorkflow().active && isEmpty;
 }

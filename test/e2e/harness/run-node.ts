@@ -68,3 +68,18 @@ export function workflowWith(run: NodeRun): Workflow {
 		pinData: { [TRIGGER]: input.map((json) => ({ json })) },
 	};
 }
+
+/** Webhook → CRM Platform: once it is active, it answers whoever calls `/webhook/<path>`. */
+export function calledWorkflow(run: NodeRun): { workflow: Workflow; path: string } {
+	const { name, nodes, connections } = workflowWith(run);
+	const path = randomUUID();
+	const [trigger, ...others] = nodes as [INode, ...INode[]];
+	const webhook = {
+		...trigger,
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		webhookId: path,
+		parameters: { path, responseMode: 'lastNode', responseData: 'allEntries' },
+	};
+	return { workflow: { name, nodes: [webhook, ...others], connections }, path };
+}

@@ -1,0 +1,37 @@
+import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { calledWorkflow, TRIGGER, workflowWith } from '../e2e/harness/run-node.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+
+describeInQueueMode('In queue mode', () => {
+	const few = { resource: 'contact', operation: 'getMany', limit: 2 };
+
+	test('a worker does what a user starts by hand', async () => {
+		const n8n = theN8n();
+		const credentialId = await n8n.createCredential(sandboxCredential());
+		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters: few }));
+
+		const { status } = await n8n.runWorkflow(id, TRIGGER);
+
+		expect(status).toBe('success');
+		const ids = await n8n.listExecutions(id);
+		expect(ids).toHaveLength(1);
+		expect((await doneByWorkers(ids)).flat()).toEqual(ids);
+	});
+
+	test('workers do what comes in from outside, whichever process has received it', async () => {
+		const n8n = theN8n();
+		const credentialId = await n8n.createCredential(sandboxCredential());
+		const { workflow, path } = calledWorkflow({ credentialId, parameters: few });
+		const id = await n8n.createWorkflow(workflow);
+		await n8n.activateWorkflow(id);
+
+		const { webhookUrls } = theQueue();
+		const calls = [...webhookUrls, ...webhookUrls].map((url) => fetch(`${url}/webhook/${path}`));
+		const answers = await Promise.all(calls);
+
+		for (const answer of answers) expect(await answer.json()).toHaveLength(2);
+		const ids = await n8n.listExecutions(id);
+		expect(ids).toHaveLength(answers.length);
+		expect((await doneByWorkers(ids)).flat().sort()).toEqual(ids.sort());
+	});
+});

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { theWorld, type World } from '../../e2e/harness/access.ts';
+
+const POLL_MS = 100;
+
+/** Where this run's n8n in queue mode is; what tests of a single n8n use of it, they find too. */
+export interface QueueWorld extends World {
+	/** Of the two processes that receive webhooks; the service is given the first. */
+	webhookUrls: string[];
+	/** The log of each worker. */
+	workerLogs: string[];
+}
+
+/** Skips where there is no Redis or PostgreSQL and none could be installed. */
+export const describeInQueueMode = process.env['E2E_WORLD'] ? describe : describe.skip;
+
+export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
+
+/**
+ * Which of the executions each worker has done, as its log says, once all have been done.
+ *
+ * @param executionIds of executions that have been started
+ */
+export async function doneByWorkers(executionIds: string[]): Promise<string[][]> {
+	for (;;) {
+		const done = theQueue().workerLogs.map((log) =>
+			finishedIn(log).filter((id) => executionIds.includes(id)),
+		);
+		if (done.flat().length >= executionIds.length) return done;
+		await sleep(POLL_MS);
+	}
+}
+
+const finishedIn = (log: string): string[] =>
+	[...readFileSync(log, 'utf8').matchAll(/Worker finished execution (\d+)/g)].map(([, id]) => id!);

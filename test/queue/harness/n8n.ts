@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { installCommunityPackage } from '../../../demo/community-package.ts';
+import { n8nUrl } from '../../../demo/n8n-environment.ts';
+import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
+import { freePort } from '../../../demo/ports.ts';
+import { DATABASE_USER } from './postgres.ts';
+
+const ENCRYPTION_KEY = 'for one run';
+
+/** n8n in queue mode: processes that share a database and a queue. */
+export interface QueueN8n {
+	/** Where the editor is, and where triggers are activated. */
+	mainUrl: string;
+	/** Of the processes that receive webhooks; any of them takes every delivery. */
+	webhookUrls: string[];
+	/** What each worker says of the executions it does. */
+	workerLogs: string[];
+	stop(): Promise<void>;
+}
+
+interface Place {
+	/** The folder whose node_modules hold n8n. */
+	installation: string;
+	tarball: string;
+	/** What each process keeps for itself goes into a folder of its own in here. */
+	folder: string;
+	/** Where the logs go. */
+	output: string;
+	postgresPort: number;
+	redisPort: number;
+}
+
+/** Starts one main process, two that receive webhooks and two workers, and waits for all of them. */
+export async function startQueueN8n(place: Place): Promise<QueueN8n> {
+	const { installation, tarball, folder, output } = place;
+	const webhookPort = await freePort();
+	const settings = queueSettings(place, n8nUrl(webhookPort));
+	const started: N8nProcess[] = [];
+	const start = async (name: string, command: string[], port: number) => {
+		// As on machines of their own: processes that share a folder take each other for crashed.
+		const userFolder = join(folder, name);
+		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);
+		const log = join(output, `${name}.log`);
+		const n8n = startN8n(
+			installation,
+			{
+				userFolder,
+				encryptionKey: ENCRYPTION_KEY,
+				port,
+				brokerPort: await freePort(),
+				settings: { ...settings, QUEUE_HEALTH_CHECK_PORT: String(port) },
+			},
+			log,
+			command,
+		);
+		started.push(n8n);
+		return { url: n8n.url, log, ready: n8n.ready };
+	};
+	const stop = async () => {
+		await Promise.all(started.map(async (n8n) => await n8n.stop()));
+	};
+
+	try {
+		const worker = ['worker', '--concurrency=5'];
+		const main = await start('main', ['start'], await freePort());
+		const webhooks = [
+			await start('webhook-1', ['webhook'], webhookPort),
+			await start('webhook-2', ['webhook'], await freePort()),
+		];
+		const workers = [
+			await start('worker-1', worker, await freePort()),
+			await start('worker-2', worker, await freePort()),
+		];
+		await Promise.all([main, ...webhooks, ...workers].map(async ({ ready }) => await ready));
+		return {
+			mainUrl: main.url,
+			webhookUrls: webhooks.map(({ url }) => url),
+			workerLogs: workers.map(({ log }) => log),
+			stop,
+		};
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}
+
+/** @param webhookUrl where the service reaches n8n; on a server, a load balancer's address. */
+function queueSettings({ postgresPort, redisPort }: Place, webhookUrl: string) {
+	return {
+		EXECUTIONS_MODE: 'queue',
+		QUEUE_BULL_REDIS_HOST: '127.0.0.1',
+		QUEUE_BULL_REDIS_PORT: String(redisPort),
+		DB_TYPE: 'postgresdb',
+		DB_POSTGRESDB_HOST: '127.0.0.1',
+		DB_POSTGRESDB_PORT: String(postgresPort),
+		DB_POSTGRESDB_DATABASE: 'postgres',
+		DB_POSTGRESDB_USER: DATABASE_USER,
+		OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+		N8N_DISABLE_PRODUCTION_MAIN_PROCESS: 'true',
+		N8N_WEBHOOK_URL: webhookUrl,
+		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
+	};
+}

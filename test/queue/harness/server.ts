@@ -1,0 +1,57 @@
+import type { SpawnOptions } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endOfLog } from '../../../demo/n8n-process.ts';
+import { hasEnded, startGroup, stopGroup } from '../../../tools/child.mjs';
+
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+const STOP_GRACE_MS = 10_000;
+
+/** A server that n8n needs, with nothing in it, for one run. */
+export interface Server {
+	port: number;
+	/** Ends it and removes what it wrote. */
+	stop(): Promise<void>;
+}
+
+/** A folder that is gone after the run. */
+export function newFolder(subject: string): string {
+	return mkdtempSync(join(tmpdir(), `n8n-nodes-crm-platform-${subject}-`));
+}
+
+/**
+ * Starts a server, and returns when it accepts connections.
+ *
+ * @param how its program and arguments, its port, its folder, where its output goes, and what it
+ * writes there once it is ready.
+ * @throws Error with the end of its log when it ends or takes too long.
+ */
+export async function startServer(
+	how: { program: string; args: string[]; port: number; folder: string; log: string; ready: string },
+	options: SpawnOptions = {},
+): Promise<Server> {
+	const { program, args, port, folder, log, ready } = how;
+	const output = openSync(log, 'w');
+	const child = startGroup(program, args, {
+		...options,
+		cwd: folder,
+		stdio: ['ignore', output, output],
+	});
+	closeSync(output);
+	const stop = async () => {
+		await stopGroup(child, STOP_GRACE_MS);
+		rmSync(folder, { recursive: true, force: true });
+	};
+	const deadline = Date.now() + START_TIMEOUT_MS;
+	while (!readFileSync(log, 'utf8').includes(ready)) {
+		if (hasEnded(child) || Date.now() > deadline) {
+			await stop();
+			throw new Error(`${program} did not start.\n${endOfLog(log)}`);
+		}
+		await sleep(POLL_MS);
+	}
+	return { port, stop };
+}

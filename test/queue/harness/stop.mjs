@@ -1,0 +1,1 @@
+export { stopWorld as default } from './world.ts';

@@ -1,0 +1,10 @@
+const { join } = require('node:path');
+const endToEnd = require('../e2e/jest.config.cjs');
+
+/** One n8n in queue mode, of several processes, and one sandbox for all tests in this folder. */
+module.exports = {
+	...endToEnd,
+	testMatch: ['<rootDir>/test/queue/**/*.test.ts'],
+	globalSetup: join(__dirname, 'harness', 'start.mjs'),
+	globalTeardown: join(__dirname, 'harness', 'stop.mjs'),
+};

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { signInCallback } from '../../demo/n8n-environment.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { theN8n, theWorld } from '../e2e/harness/access.ts';
+import { calledWorkflow } from '../e2e/harness/run-node.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+import { connect } from './harness/sign-in.ts';
+
+const clientId = 'cli_test';
+
+describeInQueueMode('In queue mode', () => {
+	const clock = { ahead: 0 };
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		const redirectUri = signInCallback(Number(new URL(theWorld().n8nUrl).port));
+		sandbox = await startSandbox({
+			plan: 'enterprise',
+			faults: true,
+			now: () => Date.now() + clock.ahead,
+			// A refresh token used twice logs the user out.
+			tokenLifetimes: { replacedRefreshToken: 0 },
+			oauthClient: { id: clientId, name: 'n8n', redirectUri },
+		});
+	});
+	afterAll(async () => {
+		await sandbox?.close();
+	});
+
+	const renewals = async () => {
+		const response = await fetch(`${sandbox.url}/_sandbox/requests`);
+		const requests = (await response.json()) as Array<{ path: string }>;
+		return requests.filter(({ path }) => path === '/oauth/token').length;
+	};
+
+	test('executions on both workers renew the access token once, time after time', async () => {
+		const n8n = theN8n();
+		const { webhookUrls } = theQueue();
+		const credentialId = await n8n.createCredential({
+			name: `Sign in ${randomUUID()}`,
+			type: 'crmPlatformOAuth2Api',
+			data: { baseUrl: sandbox.url, clientId },
+		});
+		await connect(sandbox, credentialId);
+		const parameters = {
+			authentication: 'oAuth2',
+			resource: 'contact',
+			operation: 'getMany',
+			limit: 2,
+		};
+		const { workflow, path } = calledWorkflow({ credentialId, parameters });
+		const id = await n8n.createWorkflow(workflow);
+		await n8n.activateWorkflow(id);
+
+		for (const round of [1, 2]) {
+			const before = await renewals();
+			clock.ahead += 60 * 60 * 1000;
+			const calls = Array.from({ length: 10 }, async (_, i) => {
+				const answer = await fetch(`${webhookUrls[i % 2]}/webhook/${path}`);
+				return answer.status;
+			});
+			expect(await Promise.all(calls)).toEqual(calls.map(() => 200));
+			expect({ round, renewals: (await renewals()) - before }).toEqual({ round, renewals: 1 });
+		}
+		const ids = await n8n.listExecutions(id);
+		for (const done of await doneByWorkers(ids)) expect(done).not.toEqual([]);
+	});
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { fromInput } from '../e2e/harness/resources.ts';
+import { runNode } from '../e2e/harness/run-node.ts';
+import { describeInQueueMode } from './harness/access.ts';
+
+/** As many executions as the workers do at once, and more requests than a window allows. */
+const EXECUTIONS = 10;
+const ITEMS = 7;
+const PLAN = 40;
+
+/** Of the first window's minute; what is left is enough to use it up. */
+const SPENT_MS = 48_000;
+
+describeInQueueMode('In queue mode', () => {
+	const clock = { behind: SPENT_MS };
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		const now = () => Date.now() - clock.behind;
+		sandbox = await startSandbox({ contacts: 0, requestsPerMinute: PLAN, faults: true, now });
+	});
+	afterAll(async () => {
+		await sandbox?.close();
+	});
+
+	const get = async (path: string): Promise<unknown> => {
+		const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+		return await (await fetch(sandbox.url + path, { headers })).json();
+	};
+
+	const statuses = async () => {
+		const requests = (await get('/_sandbox/requests')) as Array<{ path: string; status: number }>;
+		return requests.filter(({ path }) => path.startsWith('/v1/')).map(({ status }) => status);
+	};
+
+	/** The first request opens the window; then the clock jumps ahead, to spare the test a minute. */
+	async function jumpAhead(): Promise<void> {
+		while ((await statuses()).length === 0) await sleep(50);
+		clock.behind = 0;
+	}
+
+	test('executions on two workers share the limit of one plan', async () => {
+		const n8n = theN8n();
+		const { url: baseUrl, apiKey } = sandbox;
+		const credentialId = await n8n.createCredential(sandboxCredential({ baseUrl, apiKey }));
+		const options = { batchSize: 1 };
+		const parameters = { resource: 'contact', operation: 'create', fields: fromInput, options };
+		const inputs = Array.from({ length: EXECUTIONS }, () =>
+			Array.from({ length: ITEMS }, () => ({ email: `${randomUUID()}@example.com` })),
+		);
+
+		const [runs] = await Promise.all([
+			Promise.all(
+				inputs.map(async (input) => await runNode(n8n, { credentialId, parameters, input })),
+			),
+			jumpAhead(),
+		]);
+
+		expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'success'));
+		// Each execution learns once that the window is used up, and waits for the next.
+		const refused = (await statuses()).filter((status) => status === 429);
+		expect(refused.length).toBeGreaterThan(0);
+		expect(refused.length).toBeLessThanOrEqual(EXECUTIONS);
+		const { data } = (await get('/v1/contacts?limit=500')) as { data: Array<{ email: string }> };
+		const emails = inputs.flat().map(({ email }) => email);
+		expect(data.map(({ email }) => email).sort()).toEqual(emails.sort());
+	});
+});

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import type { INode } from 'n8n-workflow';
+import type { Workflow } from '../../demo/n8n-client.ts';
+import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { callSandbox, createRecord } from '../e2e/harness/sandbox.ts';
+import { eventsOf, recordOf, triggerWorkflow } from '../e2e/harness/trigger.ts';
+import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+
+/** More than the workers do at once. */
+const EVENTS = 12;
+
+/** As the example Greet new contacts has it. */
+const eachEventOnce = {
+	name: 'Each event once',
+	type: 'n8n-nodes-base.removeDuplicates',
+	typeVersion: 2,
+	parameters: {
+		operation: 'removeItemsSeenInPreviousExecutions',
+		logic: 'removeItemsWithAlreadySeenKeyValues',
+		dedupeValue: '={{ $json.id }}',
+		options: {},
+	},
+};
+
+describeInQueueMode('The trigger in queue mode', () => {
+	let receiver: Receiver;
+	beforeEach(async () => {
+		receiver = await startReceiver();
+	});
+	afterEach(async () => {
+		for (const { id } of await subscriptions()) await callSandbox('DELETE', `/v1/webhooks/${id}`);
+		await receiver.close();
+	});
+
+	const subscriptions = async () => (await callSandbox('GET', '/v1/webhooks')).body.data;
+	const happen = async (last_name: string) => await createRecord('/v1/contacts', { last_name });
+
+	async function activated(...following: Array<Omit<INode, 'id' | 'position'>>): Promise<string> {
+		const n8n = theN8n();
+		const credentialId = await n8n.createCredential(sandboxCredential());
+		const workflow = triggerWorkflow(credentialId, { events: ['contact.created'] });
+		const id = await n8n.createWorkflow(chained(workflow, following));
+		await n8n.activateWorkflow(id);
+		return id;
+	}
+
+	/** Has the service deliver to the test instead of n8n; gives n8n's path for it. */
+	async function redirected(): Promise<string> {
+		const [subscription] = await subscriptions();
+		await callSandbox('PATCH', `/v1/webhooks/${subscription!.id}`, { url: receiver.url });
+		return new URL(String(subscription!['url'])).pathname;
+	}
+
+	/** Hands deliveries on to the processes in turn, as a load balancer does. */
+	function balance(path: string): void {
+		const { webhookUrls } = theQueue();
+		receiver.answer = (_request, response) => {
+			const { received } = receiver;
+			const url = webhookUrls[received.length % webhookUrls.length]!;
+			void sendOn(url + path, received.at(-1)!).then((status) => response.writeHead(status).end());
+		};
+	}
+
+	/** A delivery that n8n has not got yet, to be sent on as the test likes. */
+	async function intercepted(): Promise<{ path: string; delivery: Received }> {
+		const path = await redirected();
+		await happen('Moreno');
+		await receiver.events(1);
+		return { path, delivery: receiver.received[0]! };
+	}
+
+	async function sendOn(to: string, { headers, text }: Received): Promise<number> {
+		const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-type'];
+		const signed = Object.fromEntries(names.map((name) => [name, String(headers[name])]));
+		return (await fetch(to, { method: 'POST', body: text, headers: signed })).status;
+	}
+
+	test('each event starts the workflow once, on a worker, however deliveries are spread', async () => {
+		const n8n = theN8n();
+		const id = await activated();
+		const [subscription] = await subscriptions();
+		expect(subscription!['url']).toMatch(theQueue().webhookUrls[0]!);
+		balance(await redirected());
+		const names = Array.from({ length: EVENTS }, (_, i) => `Moreno ${i}`);
+		const items = names.map((last_name) => ({ last_name }));
+		await callSandbox('POST', '/v1/contacts/batch/create', { items });
+
+		const events = await eventsOf(n8n, id, EVENTS);
+
+		expect(events.map((event) => recordOf(event)['last_name']).sort()).toEqual(names.sort());
+		const ids = await n8n.listExecutions(id);
+		for (const done of await doneByWorkers(ids)) expect(done).not.toEqual([]);
+		await n8n.deactivateWorkflow(id);
+		expect(await subscriptions()).toEqual([]);
+	});
+
+	test('every process that receives webhooks takes the genuine ones, and refuses the forged', async () => {
+		const n8n = theN8n();
+		const id = await activated();
+		const { path, delivery } = await intercepted();
+		const forged = { ...delivery, text: delivery.text.replace('Moreno', 'Mareno') };
+		for (const url of theQueue().webhookUrls) {
+			expect(await sendOn(url + path, forged)).toBe(401);
+		}
+		for (const url of theQueue().webhookUrls) {
+			expect(await sendOn(url + path, delivery)).toBe(200);
+		}
+		const events = await eventsOf(n8n, id, 2);
+		expect(events.map((event) => recordOf(event)['last_name'])).toEqual(['Moreno', 'Moreno']);
+		await n8n.deactivateWorkflow(id);
+	});
+
+	test('what comes twice to one process starts the workflow once, and to two it is dropped behind', async () => {
+		const n8n = theN8n();
+		const id = await activated(eachEventOnce, nothing('Next'));
+		const { path, delivery } = await intercepted();
+		const [first, second] = theQueue().webhookUrls;
+
+		expect(await sendOn(first + path, delivery)).toBe(200);
+		expect(await sendOn(first + path, delivery)).toBe(200);
+		await n8n.executionsOf(id, 1);
+		expect(await sendOn(second + path, delivery)).toBe(200);
+
+		const executions = await n8n.executionsOf(id, 2);
+		expect(executions).toHaveLength(2);
+		expect(executions.map(({ status }) => status)).toEqual(['success', 'success']);
+		expect(executions.map(({ data }) => 'Next' in data.resultData.runData)).toEqual([true, false]);
+		await n8n.deactivateWorkflow(id);
+	});
+
+	test('a list of changes says that workers cannot have it, and leaves the trigger its secret', async () => {
+		const n8n = theN8n();
+		const credentialId = await n8n.createCredential(sandboxCredential());
+		const id = await activated({
+			...node('Changed', 'n8n-nodes-crm-platform.crmPlatform'),
+			parameters: { resource: 'tag', operation: 'getMany', returnAll: true, changedSince: 'lastRun' },
+			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+		});
+		for (const [before, name] of ['First', 'Second'].entries()) {
+			await happen(name);
+			await n8n.executionsOf(id, before + 1);
+		}
+		for (const { status, data } of await n8n.executionsOf(id, 2)) {
+			expect(status).toBe('error');
+			expect(data.resultData.error?.message).toMatch(/^Changed Since Last Run/);
+		}
+		await n8n.deactivateWorkflow(id);
+	});
+});
+
+const node = (name: string, type: string) => ({ name, type, typeVersion: 1, parameters: {} });
+const nothing = (name: string) => node(name, 'n8n-nodes-base.noOp');
+
+/** The workflow with more nodes behind its last one. */
+function chained(workflow: Workflow, following: Array<Omit<INode, 'id' | 'position'>>): Workflow {
+	const more = following.map((one): INode => ({ ...one, id: randomUUID(), position: [220, 0] }));
+	const nodes = [...workflow.nodes, ...more];
+	const connections = Object.fromEntries(
+		more.map(({ name }, place) => [
+			nodes[place]!.name,
+			{ main: [[{ node: name, type: 'main' as const, index: 0 }]] },
+		]),
+	);
+	return { ...workflow, nodes, connections };
+}
