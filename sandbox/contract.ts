@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopes } from './oauth/scopes.ts';
+import { choicesOf } from './openapi/choices.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { resources } from './schemas/index.ts';
+import { webhooks } from './schemas/webhooks.ts';
 
 /** Writes the contract into contract/, so that a change of it shows in review. */
 const folder = join(import.meta.dirname, '..', 'contract');
@@ -11,5 +14,6 @@ const write = (name: string, value: object) =>
 
 mkdirSync(folder, { recursive: true });
 write('openapi.json', openApiDocument());
-// By itself, since a credential needs it as soon as n8n starts, and the document is large.
+// By themselves, since n8n needs them as soon as it starts, and the document is large.
 write('scopes.json', Object.fromEntries(scopes));
+write('choices.json', choicesOf([...resources, webhooks]));

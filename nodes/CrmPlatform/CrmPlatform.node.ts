@@ -17,6 +17,7 @@ import {
 	searchRecords,
 	searchTags,
 	searchUsers,
+	searchWebhooks,
 } from './pickers/searchRecords';
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
@@ -65,6 +66,7 @@ export class CrmPlatform implements INodeType {
 			searchStages,
 			searchTags,
 			searchUsers,
+			searchWebhooks,
 		},
 		loadOptions: { getLinks, getMatchFields, getOutputFields, getSortOrders },
 		resourceMapping: { getFields, getFilters },

@@ -40,7 +40,7 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['mapping', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['mapping', 'api', 'contract', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	mapping: {

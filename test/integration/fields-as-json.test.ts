@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { failure, run } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -31,6 +32,21 @@ describe('fields given as JSON', () => {
 			address: { city: 'Madrid', country: 'ES' },
 			custom_fields: { renewal_date: '2026-03-01', nps_score: 9, interests: ['events', 'training'] },
 		});
+	});
+
+	test('come with a description of what can be chosen, and a wrong choice with what is right', async () => {
+		const { properties } = new CrmPlatform().description;
+		const property = properties.find(
+			({ name, displayOptions }) =>
+				name === 'fieldsJson' && displayOptions?.show?.['resource']?.includes('ticket'),
+		);
+		expect(property?.description).toContain('priority: low, normal, high, urgent.');
+
+		const creating = run({
+			credential: sandbox.credential,
+			parameters: asJson('ticket', 'create', '{"subject":"Lamp","priority":"highest"}'),
+		});
+		await expect(creating).rejects.toThrow('one of: low, normal, high, urgent');
 	});
 
 	test('may be an object an expression gives, as an AI agent does', async () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
 import { scopeFor } from '../../sandbox/oauth/scopes.ts';
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
@@ -30,17 +28,6 @@ const operations: Array<{ path: string; method: string; operation: Json }> = Obj
 		operation: { ...operation, parameters: [...parameters, ...operation.parameters] },
 	})),
 );
-
-test('contract/openapi.json is up to date (else run: npm run contract)', () => {
-	const file = readFileSync(join(__dirname, '../../contract/openapi.json'), 'utf8');
-	expect(JSON.parse(file)).toEqual(document);
-});
-
-test('contract/scopes.json has the scopes of the document (else run: npm run contract)', () => {
-	const file = readFileSync(join(__dirname, '../../contract/scopes.json'), 'utf8');
-	const { flows } = document.components.securitySchemes.oauth2;
-	expect(JSON.parse(file)).toEqual(flows.authorizationCode.scopes);
-});
 
 test('the service answers with its description', async () => {
 	const { send } = inProcess();

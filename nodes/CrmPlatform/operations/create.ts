@@ -25,7 +25,7 @@ export function create(
 			action,
 		},
 
-		properties: ({ isLinked }) => fieldsProperties('add', { isLinked }),
+		properties: (resource) => fieldsProperties('add', resource),
 		options: batchOptions,
 		write: ({ create }) => narrowed(create, { preset, only, without, required }),
 

@@ -1,5 +1,7 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
+import choices from '../../../contract/choices.json';
+import type { Resource } from '../model';
 import { linkedProperty } from './linkedProperty';
 
 type Mapper = Omit<
@@ -29,12 +31,13 @@ export function mapperProperty(
  * The values to write: each field in a mapper, or one JSON object, and the records they refer to.
  *
  * @param mode whether the user chooses a field to match on (`upsert`)
- * @param more whether some of the fields refer to other records (`isLinked`), and what is special
- * about the mapper
+ * @param whole the resource, where all its fields can be given
+ * @param special what is special about the mapper
  */
 export function fieldsProperties(
 	mode: 'add' | 'upsert',
-	{ isLinked = false, ...more }: Partial<Mapper> & { isLinked?: boolean | undefined } = {},
+	whole?: Resource,
+	special: Partial<Mapper> = {},
 ): INodeProperties[] {
 	const mapper = mapperProperty(
 		{
@@ -49,16 +52,23 @@ export function fieldsProperties(
 			addAllFields: true,
 			multiKeyMatch: false,
 			supportAutoMap: true,
-			...more,
+			...special,
 		},
 	);
 	return [
 		fieldsMode,
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		...(mode === 'upsert' ? [fieldsMatchOn] : []),
-		fieldsJson,
-		...(isLinked ? [fieldsLinked] : []),
+		{ ...fieldsJson, description: fieldsJson.description + choicesOf(whole) },
+		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
+}
+
+/** In words, what can be chosen: nobody sees it in JSON, and a model has to be told. */
+function choicesOf(resource: Resource | undefined): string {
+	const fields = (choices as Record<string, Record<string, string[]>>)[resource?.path ?? ''] ?? {};
+	const named = Object.entries(fields).map(([name, values]) => `${name}: ${values.join(', ')}.`);
+	return named.length > 0 ? ` Choices – ${named.join(' ')}` : '';
 }
 
 const fieldsMode: INodeProperties = {
@@ -92,7 +102,7 @@ const fieldsMatchOn: INodeProperties = {
 		'The field that tells whether the record exists already; the first one if left empty. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
-const fieldsJson: INodeProperties = {
+const fieldsJson: INodeProperties & { description: string } = {
 	displayName: 'Fields (JSON)',
 	name: 'fieldsJson',
 	type: 'json',

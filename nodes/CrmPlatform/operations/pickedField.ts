@@ -18,7 +18,7 @@ export interface PickedField {
 
 export function pickedProperty(field: PickedField): INodeProperties {
 	const { displayName, name, method, isOptional = false } = field;
-	return pickerProperty(displayName, name, method, !isOptional);
+	return pickerProperty(displayName, name, method, { isOptional });
 }
 
 /**

@@ -11,23 +11,29 @@ export function recordProperty(resource: Resource): INodeProperties {
 	return pickerProperty(resource.name, 'recordId', 'searchRecords');
 }
 
+const byId = {
+	displayName: 'By ID',
+	hint: 'The id the service gave the record; Get Many shows it',
+};
+
 /**
- * The picker of one record: from a searchable list, or by its id.
+ * The picker of one record: from a searchable list, or by what tells it from others.
  *
  * @param method the picker that searches the records
+ * @param more whether it may be left out, and what it is entered by, where that is not its id
  */
 export function pickerProperty(
 	displayName: string,
 	name: string,
 	method: string,
-	required = true,
+	{ isOptional = false, by = byId }: { isOptional?: boolean; by?: typeof byId } = {},
 ): INodeProperties {
 	return {
 		displayName,
 		name,
 		type: 'resourceLocator',
 		default: { mode: 'list', value: '' },
-		...(required && { required }),
+		...(!isOptional && { required: true }),
 		modes: [
 			{
 				displayName: 'From List',
@@ -35,12 +41,7 @@ export function pickerProperty(
 				type: 'list',
 				typeOptions: { searchListMethod: method, searchable: true },
 			},
-			{
-				displayName: 'By ID',
-				name: 'id',
-				type: 'string',
-				hint: 'The id the service gave the record; Get Many shows it',
-			},
+			{ ...by, name: 'id', type: 'string' },
 		],
 	};
 }

@@ -57,7 +57,7 @@ export function change(
 }
 
 /** A change of whatever the user wants to be changed. */
-const ofAnyField = ({ isLinked }: Resource): INodeProperties[] => [
-	...fieldsProperties('add', { addAllFields: false, isLinked }),
+const ofAnyField = (resource: Resource): INodeProperties[] => [
+	...fieldsProperties('add', resource, { addAllFields: false }),
 	blankNotice,
 ];

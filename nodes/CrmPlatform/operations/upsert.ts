@@ -17,9 +17,8 @@ export function upsert(action: string): Operation {
 			description: 'Create a new record, or update the current one if it already exists (upsert)',
 		},
 
-		properties: ({ isLinked }) => [
-			...fieldsProperties('upsert', {
-				isLinked,
+		properties: (resource) => [
+			...fieldsProperties('upsert', resource, {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that tells whether the record exists already',

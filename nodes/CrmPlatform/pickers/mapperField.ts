@@ -33,7 +33,9 @@ export function mapperField(
 	options: INodePropertyOptions[] | undefined,
 	match: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch'> = { defaultMatch: false },
 ): ResourceMapperField {
-	const { name, kind, required } = field;
+	const { name, kind } = field;
+	// n8n would demand a value here also where the record is picked beside.
+	const required = field.required && field.reference === undefined && !field.linksTo;
 	const chosen = kind === 'boolean' ? trueOrFalse : options;
 	const mapped: ResourceMapperField = {
 		id: name,

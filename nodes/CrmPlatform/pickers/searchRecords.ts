@@ -44,6 +44,7 @@ function searchAt(resource: string, value?: string) {
 export const searchTags = searchAt('/tags');
 export const searchUsers = searchAt('/users');
 export const searchPipelines = searchAt('/pipelines');
+export const searchWebhooks = searchAt('/webhooks');
 /** Paths name custom objects by key. */
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
@@ -76,16 +77,24 @@ export async function search(
 /** A record by its title, and what tells it from others of the same. */
 export function listItem(record: IDataObject, value = 'id'): INodeListSearchItems {
 	const id = String(record[value]);
-	const title = titleOf(record);
-	const subtitle = [record.email, record.domain].find((value) => typeof value === 'string');
-	const name = [title, subtitle].filter((part) => part !== undefined && part !== '').join(' – ');
+	const title = textOf(record, nameFields) ?? textOf(record, contentFields)?.slice(0, mostShown);
+	const subtitle = textOf(record, ['email', 'domain', ...(hasName(record) ? [] : timeFields)]);
+	const name = [title, subtitle].filter((part) => part !== undefined).join(' – ');
 	return { name: name || id, value: id };
 }
 
-/** The field that names a record: services differ, and custom objects have a title. */
-const titleFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
+/** The fields that name a record: services differ, and custom objects have a title. */
+const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
+/** Where a record has no name, the beginning of what it says. */
+const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
+const timeFields = ['created_at', 'timestamp'];
+/** Characters of a content; more would not fit. */
+const mostShown = 60;
 
-function titleOf(record: IDataObject): string | undefined {
-	const field = titleFields.find((name) => typeof record[name] === 'string' && record[name] !== '');
-	return field && String(record[field]);
+const hasName = (record: IDataObject): boolean => textOf(record, nameFields) !== undefined;
+
+function textOf(record: IDataObject, fields: string[]): string | undefined {
+	return fields
+		.map((field) => record[field])
+		.find((value): value is string => typeof value === 'string' && value !== '');
 }

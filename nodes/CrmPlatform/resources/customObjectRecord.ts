@@ -6,7 +6,11 @@ export const customObjectRecord: Resource = {
 	name: 'Custom Object Record',
 	value: 'customObjectRecord',
 	path: '/custom-objects/{objectKey}/records',
-	parents: [pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects')],
+	parents: [
+		pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
+			by: { displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
+		}),
+	],
 	isLinked: true,
 	operations: [
 		...recordOperations('a custom object record', 'custom object records'),

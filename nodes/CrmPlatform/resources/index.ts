@@ -18,6 +18,7 @@ import { task } from './task';
 import { ticket } from './ticket';
 import { user } from './user';
 import { webhook } from './webhook';
+import { webhookDelivery } from './webhookDelivery';
 
 /** The menu: every kind of record the node offers, in the order shown. */
 export const resources: Resource[] = [
@@ -40,6 +41,7 @@ export const resources: Resource[] = [
 	ticket,
 	user,
 	webhook,
+	webhookDelivery,
 ];
 
 /** The kind of record a workflow names. */

@@ -89,6 +89,18 @@ export function otherLives(): Life[] {
 					operation: 'test',
 					parameters: { recordId: idFrom('create') },
 				},
+				...['getMany', 'get', 'retry'].map((operation) => ({
+					name: `delivery: ${operation}`,
+					resource: 'webhookDelivery',
+					operation,
+					parameters: {
+						webhookId: idFrom('create'),
+						recordId: idFrom('delivery: getMany'),
+						returnAll: false,
+						limit: 1,
+						simplify: false,
+					},
+				})),
 				{
 					name: 'recover',
 					resource: 'webhook',

@@ -1,0 +1,21 @@
+import type { Resource } from '../model';
+import { recordAction } from '../operations/action';
+import { get } from '../operations/get';
+import { getMany } from '../operations/getMany';
+import { pickerProperty } from '../operations/record';
+
+export const webhookDelivery: Resource = {
+	name: 'Webhook Delivery',
+	value: 'webhookDelivery',
+	path: '/webhooks/{webhookId}/deliveries',
+	parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
+	operations: [
+		get('Get a webhook delivery'),
+		getMany('Get many webhook deliveries'),
+		recordAction('Retry a webhook delivery', 'retry', {
+			name: 'Retry',
+			value: 'retry',
+			description: 'Send the event again, whatever has become of it before',
+		}),
+	],
+};
