@@ -61,11 +61,10 @@ export function hashOf({ id, changed }: Version): string {
 /**
  * The mark after a reading.
  *
- * Everything is sure to have been read that was changed an overlap before the reading began, by the
- * clock of the changes. How late it was on that clock then, nobody says, but never less than the
- * newest change, seen when the reading ended, and how long the reading had taken. Where nothing is
- * new, the header Date tells how much later it is than it was after that change: a difference, in
- * which it does not matter how wrong that clock is.
+ * All that was changed an overlap before the reading began has been read. When that was by the clock
+ * of the changes nobody says, but it ended no earlier than the newest change it found, and began as
+ * much before as it took. Where nothing is new, the header Date tells how much later it is than when
+ * that change was found: a difference, to which it does not matter how wrong the clock is.
  *
  * @returns undefined where the mark stays as it is
  */
