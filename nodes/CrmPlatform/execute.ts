@@ -6,12 +6,14 @@ import {
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
+	type IPairedItemData,
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import type { Job, Operation, Resource } from './model';
+import type { Batched, Job, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
 import { inBatches, oneByOne, type Outcome } from './schedule';
+import { refuseMixedUp, toolCallOf, type ToolCall } from './toolCall';
 
 /**
  * Does the node's operation for each input item, in order. Each output, errors included, is linked
@@ -25,35 +27,41 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	if (items.length === 0) return [[]];
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
-	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n) };
+	const call = toolCallOf(n8n);
+	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const output: INodeExecutionData[] = [];
 	const failures: Failure[] = [];
 	const isWanted = () =>
 		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
 	let done = 0;
-	for await (const { item, result } of outcomes(job, items.length, isWanted)) {
-		const pairedItem = { item };
+	for await (const { items: of, result } of outcomes(job, items.length, isWanted)) {
+		const pairedItem = linkTo(of);
 		if (result instanceof Error) {
-			const failure = nodeErrorOf(n8n, result, item);
-			failures.push({ item, failure });
+			const failure = nodeErrorOf(n8n, result, of[0]);
+			failures.push({ items: of, failure });
 			output.push({ json: errorJson(failure), pairedItem });
 			continue;
 		}
-		done += 1;
+		done += of.length;
 		if (!Array.isArray(result)) output.push({ json: result, pairedItem });
 		else for (const json of result) output.push({ json, pairedItem });
 	}
 
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	const [first] = failures;
+	if (!first) call?.succeeded();
 	if (first && !isWanted()) throw summed(first.failure, failures, done, items.length);
 	return [output];
 }
 
 interface Failure {
-	item: number;
+	items: number[];
 	failure: NodeApiError | NodeOperationError;
+}
+
+function linkTo(items: number[]): IPairedItemData | IPairedItemData[] {
+	return items.length > 1 ? items.map((item) => ({ item })) : { item: items[0] ?? 0 };
 }
 
 async function* outcomes(
@@ -61,11 +69,16 @@ async function* outcomes(
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<Outcome, void> {
-	const preparing = job.operation.prepare(job);
+	const preparing = prepared(job);
 	// A failed preparation is each item's failure, as what it was for.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
 	if (typeof plan === 'function') yield* oneByOne(plan, count, isWanted);
 	else yield* inBatches(plan, count, isWanted);
+}
+
+async function prepared(job: Job): Promise<Run | Batched> {
+	refuseMixedUp(job.n8n);
+	return await job.operation.prepare(job);
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
@@ -78,18 +91,22 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 	});
 }
 
-function identityOf(n8n: IExecuteFunctions): Job['identity'] {
+function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Job['identity'] {
 	return {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',
 		// Executions that are not stored have no id; then nothing can repeat them either.
 		execution: n8n.getExecutionId() ?? randomUUID(),
 		node: n8n.getNode().id,
-		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
+		run: call?.id ?? (n8n.getWorkflowDataProxy(0).$runIndex as number),
 	};
 }
 
-function nodeErrorOf(n8n: IExecuteFunctions, error: Error, item: number): Failure['failure'] {
+function nodeErrorOf(
+	n8n: IExecuteFunctions,
+	error: Error,
+	item: number | undefined,
+): Failure['failure'] {
 	const known = error instanceof NodeApiError || error instanceof NodeOperationError;
 	const failure = known ? error : new NodeOperationError(n8n.getNode(), error);
 	failure.context.itemIndex ??= item;
@@ -104,10 +121,10 @@ function summed(
 	count: number,
 ): Failure['failure'] {
 	if (count === 1) return failure;
-	const untried = count - done - failures.length;
-	const which = failures.slice(0, 10).map(({ item }) => item);
-	const more = failures.length > which.length ? ', …' : '';
-	const sum = `Of ${count} items ${done} were done, ${failures.length} failed (${which.join(', ')}${more}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+	const failed = failures.flatMap(({ items }) => items);
+	const untried = count - done - failed.length;
+	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
+	const sum = `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
 	failure.description = [failure.description, sum].filter(Boolean).join('\n');
 	return failure;
 }

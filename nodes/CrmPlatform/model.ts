@@ -49,14 +49,14 @@ export interface OutputSchema {
 	properties?: Record<string, OutputSchema>;
 }
 
-/** Does the operation for the input item of that index. */
+/** Does the operation for the input item of that index: one after another. */
 export type Run = (item: number) => Promise<Result>;
 
-/** Does the operation for many items with one request. */
+/** Does the operation for several items with one request, and a few requests at a time. */
 export interface Batched {
 	/** How many items go into one. */
 	size: number;
-	/** Reads the items; nothing is sent yet. */
+	/** Reads the items; nothing is sent yet. What cannot be read fails when it is to be sent. */
 	assemble(items: number[]): Batch;
 }
 
@@ -64,7 +64,9 @@ export interface Batched {
 export interface Batch {
 	/** The records it changes: two batches that share one are not sent at the same time. */
 	records: ReadonlySet<string>;
-	/** One result for each item, in their order. Never throws. */
+	/** Whether its items are one piece of work, with one result. */
+	isOne?: boolean;
+	/** One result for each item, in their order. What it throws is the error of each. */
 	send(): Promise<Array<Result | Error>>;
 }
 

@@ -1,27 +1,29 @@
 import type { Batch, Batched, Result, Run } from './model';
 
-/** What came of one input item. */
+/** What came of one input item, or of several that were one piece of work. */
 export interface Outcome {
-	item: number;
+	items: number[];
 	result: Result | Error;
 }
 
 /** Batches on their way at the same time: more gain little, as the service does one after another. */
-const atOnce = 4;
+const aFew = 4;
 
 /**
  * Does the operation for each of `count` items, one after another.
  *
  * @param isWanted asked before each item
  */
-export async function* oneByOne(
+export function oneByOne(
 	run: Run,
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<Outcome, void> {
-	for (let item = 0; item < count && isWanted(); item++) {
-		yield { item, result: await settled(run(item)) };
-	}
+	const assemble = ([item = 0]: number[]): Batch => ({
+		records: new Set(),
+		send: async () => [await run(item)],
+	});
+	return inOrder({ size: 1, assemble }, 1, count, isWanted);
 }
 
 /**
@@ -31,8 +33,17 @@ export async function* oneByOne(
  *
  * @param isWanted asked before each batch; once false, what is on its way is still waited for
  */
-export async function* inBatches(
+export function inBatches(
+	batched: Batched,
+	count: number,
+	isWanted: () => boolean,
+): AsyncGenerator<Outcome, void> {
+	return inOrder(batched, aFew, count, isWanted);
+}
+
+async function* inOrder(
 	{ size, assemble }: Batched,
+	atOnce: number,
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<Outcome, void> {
@@ -46,24 +57,26 @@ export async function* inBatches(
 			const batch = assemble(items);
 			const before = running.filter((other) => share(other.batch.records, batch.records));
 			const results = Promise.all(before.map((other) => other.results)).then(
-				async () => await batch.send(),
+				async () => await settled(batch, items),
 			);
 			running.push({ items, batch, results });
 		}
 		const first = running.shift();
 		if (!first) return;
+		const { items, batch } = first;
 		const results = await first.results;
-		for (const [i, item] of first.items.entries()) {
-			yield { item, result: results[i] ?? new Error('Nothing came of this item.') };
+		for (const [i, of] of (batch.isOne ? [items] : items.map((item) => [item])).entries()) {
+			yield { items: of, result: results[i] ?? new Error('Nothing came of this item.') };
 		}
 	}
 }
 
-async function settled(result: Promise<Result>): Promise<Result | Error> {
+/** What a batch gives, or its error for each of the items. */
+async function settled(batch: Batch, items: number[]): Promise<Array<Result | Error>> {
 	try {
-		return await result;
+		return await batch.send();
 	} catch (error) {
-		return error as Error;
+		return items.map(() => error as Error);
 	}
 }
 

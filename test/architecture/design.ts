@@ -25,8 +25,12 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
+	},
+	toolCall: {
+		files: ['nodes/CrmPlatform/toolCall.ts'],
+		imports: ['n8n-workflow', 'node:crypto'],
 	},
 	schedule: {
 		files: ['nodes/CrmPlatform/schedule.ts'],

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run as runNode } from './n8n.ts';
-import { byId, mapped, on } from './parameters.ts';
+import { automatic, byId, mapped, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -69,6 +69,14 @@ describe('a ticket', () => {
 			description: expect.stringContaining('solved'),
 		});
 	});
+
+	test('is given no status that is none', async () => {
+		const { id, version } = await given('/tickets', { subject: 'Same' });
+		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
+		await expect(run(change)).rejects.toThrow(/^Status: it is empty/);
+		const { body } = await sandbox.call('GET', `/v1/tickets/${id}`);
+		expect(body).toMatchObject({ version });
+	});
 });
 
 test('a task is completed and reopened', async () => {
@@ -78,18 +86,18 @@ test('a task is completed and reopened', async () => {
 });
 
 describe('a message', () => {
+	const letter = {
+		channel: 'email',
+		from: 'we@resources.example',
+		to: 'you@resources.example',
+		subject: 'Hello',
+		text: 'Hello you',
+	};
 	const message = (operation: string, more: IDataObject = {}) =>
 		({
 			resource: 'message',
 			operation,
-			fields: mapped({
-				channel: 'email',
-				from: 'we@resources.example',
-				to: 'you@resources.example',
-				subject: 'Hello',
-				text: 'Hello you',
-				...more,
-			}),
+			fields: mapped({ ...letter, ...more }),
 		}) as INodeParameters;
 
 	test('is sent at once', async () => {
@@ -110,6 +118,25 @@ describe('a message', () => {
 		expect(await run(on('message', 'cancel', first?.id))).toMatchObject([{ status: 'canceled' }]);
 		const [second] = await run(message('schedule', { scheduled_at }));
 		expect(await run(on('message', 'sendNow', second?.id))).toMatchObject([{ scheduled_at: null }]);
+	});
+
+	test.each([
+		['mapped by hand', { fields: mapped({ ...letter, scheduled_at: '={{ $json.when }}' }) }],
+		['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify(letter) }],
+		['automatically', { fields: automatic }],
+	])('without a moment, %s, is not sent now in place of later', async (_, fields) => {
+		const parameters = { resource: 'message', operation: 'schedule', ...fields } as INodeParameters;
+		const items = [letter, { ...letter, scheduled_at: null, schedule_at: '2099-01-01' }];
+		const { items: output } = await runNode({
+			credential: sandbox.credential,
+			parameters,
+			items,
+			continueOnFail: true,
+		});
+		expect(output.map(({ json }) => json.error)).toEqual(
+			items.map(() => expect.stringMatching(/^Scheduled At: it is empty/)),
+		);
+		expect((await sandbox.requests()).map(({ method }) => method)).not.toContain('POST');
 	});
 
 	test('that came in elsewhere is logged', async () => {

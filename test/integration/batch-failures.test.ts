@@ -76,6 +76,41 @@ describe('a batch that goes wrong for good', () => {
 	});
 });
 
+describe('what an answer has told of a batch', () => {
+	const path = '/v1/contacts/batch';
+	const told = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
+	const firstTold = { path, method: 'POST', times: 1, status: 207, body: told };
+
+	test.each([
+		[
+			'tells nothing',
+			{ status: 207, body: { results: [] } },
+			'The service did not say what became of this record',
+		],
+		['fails', { status: 403 }, 'The credential may not do this: This fault was asked for.'],
+	])('stays told where asking again %s', async (_, then, message) => {
+		await sandbox.faults(firstTold, { path, method: 'POST', ...then });
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('told', 2),
+			continueOnFail: true,
+		});
+		expect(items.map(({ json }) => json.error ?? json.id)).toEqual([message, 'con_x']);
+	});
+
+	test('is completed by what the next one tells', async () => {
+		await sandbox.faults(firstTold);
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('completed', 2),
+		});
+		expect(items.map(({ json }) => json.email ?? json.id)).toEqual([
+			'completed-0@batches.example',
+			'con_x',
+		]);
+	});
+});
+
 test('Retry On Fail after a batch that failed writes nothing twice', async () => {
 	const setup = {
 		parameters: { ...create('contact', automatic), options: { batchSize: 3 } },

@@ -108,6 +108,20 @@ describe('many items', () => {
 		);
 		expect(items.at(-1)?.json.first_name).toBe('Try 11');
 	});
+
+	test('for one address, however it is written, leave what the last of them says', async () => {
+		// The first batch would end after the second, if that did not wait for it.
+		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
+		const items = ['Case@Batches.example', 'one@a.example', 'case@batches.example', 'two@a.example'];
+		const { items: output } = await run({
+			parameters: {
+				...upsert('contact', 'email', { email: '={{ $json.e }}', first_name: '={{ $itemIndex }}' }),
+				options: { batchSize: 2 },
+			},
+			items: items.map((e) => ({ e })),
+		});
+		expect(output[2]?.json).toMatchObject({ id: output[0]?.json.id, version: 2, first_name: '2' });
+	});
 });
 
 test('one item is one plain request', async () => {

@@ -22,7 +22,7 @@ import {
 
 export type { Run, Setup, StoredOAuth2 } from '../../tools/node-context.ts';
 
-const parts: Parts = {
+export const parts: Parts = {
 	ExecuteContext,
 	Workflow,
 	createRunExecutionData,

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run as runNode, type Setup } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, mapped, on, update } from './parameters.ts';
+import { automatic, create, deleteRecord, get, getMany, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -104,39 +104,6 @@ describe('records of a custom object', () => {
 		expect(all).toMatchObject([{ id }]);
 		const gone = await run({ ...deleteRecord('customObjectRecord', id), objectKey });
 		expect(gone).toEqual([{ deleted: true }]);
-	});
-});
-
-describe('a job', () => {
-	test('imports all items in the background, and gives the result of each', async () => {
-		const items = Array.from({ length: 30 }, (_, i) => ({ email: `job-${i}@resources.example` }));
-		const started = await run(
-			{
-				resource: 'job',
-				operation: 'startImport',
-				fields: mapped({ resource: 'contacts', operation: 'create' }),
-			} as INodeParameters,
-			{ items },
-		);
-		expect(started).toMatchObject([{ object: 'job', total: 30 }]);
-		const id = started[0]?.id;
-		const results = await run(on('job', 'getResults', id, { wait: true }));
-		expect(results.map(({ index, status }) => [index, status])).toEqual(
-			items.map((_, i) => [i, 201]),
-		);
-		expect(await run(get('job', String(id)))).toMatchObject([{ status: 'completed' }]);
-	});
-
-	test('exports all records of a kind', async () => {
-		const [started] = await run({
-			resource: 'job',
-			operation: 'startExport',
-			fields: mapped({ resource: 'companies' }),
-		} as INodeParameters);
-		const records = await run(on('job', 'getResults', started?.id, { wait: true }));
-		expect(records.map(({ id }) => id).sort()).toEqual(
-			(await listed('/companies?limit=500')).map(({ id }) => id).sort(),
-		);
 	});
 });
 

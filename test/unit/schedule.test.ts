@@ -43,7 +43,7 @@ describe('batches', () => {
 		const outcomes = all(inBatches({ size: 2, assemble }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
-			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
+			Array.from({ length: 21 }, (_, item) => ({ items: [item], result: { item } })),
 		);
 		expect(most()).toBe(4);
 	});
@@ -72,6 +72,38 @@ describe('batches', () => {
 	});
 });
 
+test('what a batch throws is the error of each of its items, and of no other', async () => {
+	const assemble = (items: number[]): Batch => ({
+		records: new Set(),
+		async send() {
+			if (items.includes(2)) throw new Error('that batch');
+			return items.map((item) => ({ item }));
+		},
+	});
+	expect(await all(inBatches({ size: 2, assemble }, 5, always))).toEqual([
+		{ items: [0], result: { item: 0 } },
+		{ items: [1], result: { item: 1 } },
+		{ items: [2], result: new Error('that batch') },
+		{ items: [3], result: new Error('that batch') },
+		{ items: [4], result: { item: 4 } },
+	]);
+});
+
+test('a batch that is one piece of work gives one outcome for all its items', async () => {
+	const assemble = (items: number[]): Batch => ({
+		records: new Set(),
+		isOne: true,
+		async send() {
+			if (items.includes(2)) throw new Error('that one');
+			return [{ of: items.length }];
+		},
+	});
+	expect(await all(inBatches({ size: 2, assemble }, 4, always))).toEqual([
+		{ items: [0, 1], result: { of: 2 } },
+		{ items: [2, 3], result: new Error('that one') },
+	]);
+});
+
 test('items one by one end with the first that is no longer wanted', async () => {
 	let wanted = true;
 	const run = async (item: number) => {
@@ -81,8 +113,8 @@ test('items one by one end with the first that is no longer wanted', async () =>
 	};
 	const outcomes = await all(oneByOne(run, 10, () => wanted));
 	expect(outcomes).toEqual([
-		{ item: 0, result: { item: 0 } },
-		{ item: 1, result: new Error('one of them') },
-		{ item: 2, result: { item: 2 } },
+		{ items: [0], result: { item: 0 } },
+		{ items: [1], result: new Error('one of them') },
+		{ items: [2], result: { item: 2 } },
 	]);
 });

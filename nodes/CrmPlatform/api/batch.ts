@@ -38,40 +38,44 @@ const askings = 3;
 
 /**
  * Sends a batch and tells what came of each item, in their order. An answer that says nothing of
- * some items is asked for again where an idempotency key makes that safe.
+ * some items is asked for again where an idempotency key makes that safe; what one answer has told
+ * stays told.
  *
+ * @returns for the items that no answer tells of, the error that asking again ended with
  * @throws what `send` throws, when nothing is known of any item
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
 	{ description, path, query, items, idempotency }: BatchWrite,
-): Promise<BatchResult[]> {
+): Promise<Array<BatchResult | Error>> {
 	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
 	if (query) request.query = query;
 	if (idempotency) request.idempotency = idempotency;
 
-	let results: Array<Answered | undefined> = [];
+	const told = new Map<number, BatchResult>();
+	const resultsOr = (otherwise: BatchResult | Error) =>
+		items.map((_, index) => told.get(index) ?? otherwise);
 	for (let asked = 0; asked < (idempotency ? askings : 1); asked++) {
-		results = inOrder((await send(request)).body, items.length);
-		if (results.every(Boolean)) break;
+		const sent = send(request);
+		// What is known by now is not lost to an error.
+		const answered = await (told.size === 0 ? sent : sent.catch((error: Error) => error));
+		if (answered instanceof Error) return resultsOr(answered);
+		for (const [index, result] of toldBy(answered.body)) {
+			if (!told.has(index)) told.set(index, resultOf(result));
+		}
+		if (items.every((_, index) => told.has(index))) break;
 	}
-	return results.map(resultOf);
+	return resultsOr({ problem: untold });
 }
 
-function inOrder(body: unknown, count: number): Array<Answered | undefined> {
+/** What an answer tells, by the places of the items. */
+function toldBy(body: unknown): Array<[number, Answered]> {
 	const parsed = answer.safeParse(body);
-	const results = new Array<Answered | undefined>(count).fill(undefined);
-	if (!parsed.success) return results;
-	for (const [place, result] of parsed.data.results.entries()) {
-		const index = result.index ?? place;
-		if (index >= 0 && index < count) results[index] = result;
-	}
-	return results;
+	if (!parsed.success) return [];
+	return parsed.data.results.map((result, place) => [result.index ?? place, result]);
 }
 
-function resultOf(result: Answered | undefined): BatchResult {
-	if (!result) return { problem: untold };
-	const { status, data, error } = result;
+function resultOf({ status, data, error }: Answered): BatchResult {
 	if (status >= 200 && status < 300) return { record: data ?? {} };
 	return { problem: problemIn(status, error) };
 }

@@ -7,8 +7,8 @@ export interface WriteIdentity {
 	workflow: string;
 	execution: string;
 	node: string;
-	/** How many times the node has run in this execution (loops). */
-	run: number;
+	/** Which run of the node in this execution (loops, calls by an AI agent). */
+	run: number | string;
 	/** Indexes of the input items it is done for. */
 	items: readonly number[];
 }

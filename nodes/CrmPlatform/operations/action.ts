@@ -31,9 +31,9 @@ export function recordAction(
 			const description = await offeredWrite(job);
 			const columns = asks ? await columnsOf(job, 'fields', description.fields, 'skip') : undefined;
 			return writing(job, description, (item) => {
-				const { collection, path: record } = recordAt(job, item);
-				const path = `${record}/${step}`;
-				return columns ? { collection, path, body: columns(item) } : { collection, path };
+				const record = recordAt(job, item);
+				const path = `${record.path}/${step}`;
+				return { ...record, path, ...(columns && { body: columns(item) }) };
 			});
 		},
 	};

@@ -4,7 +4,7 @@ import { parseJson } from '../api/json';
 import { checkedPath, type Query } from '../api/path';
 import type { ApiRequest } from '../api/request';
 import type { Job, Operation, Result } from '../model';
-import { writeOne } from './write';
+import { writeOne } from './writeOne';
 
 /** Any request to the service, with the node's credential, retries and pace. */
 export function sendRequest(): Operation {

@@ -4,7 +4,7 @@ import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
 import { collectionPath } from './record';
 import { batchOptions } from './batchOptions';
-import { narrowed, type Narrowing } from './narrowed';
+import { complete, narrowed, type Narrowing } from './narrowed';
 import { writing } from './write';
 
 /**
@@ -34,7 +34,8 @@ export function create(
 			const columns = await columnsOf(job, 'fields', description.fields, 'skip');
 			return writing(job, description, (item) => {
 				const path = collectionPath(job, item);
-				return { collection: path, path, body: { ...columns(item), ...preset } };
+				const body = complete({ ...columns(item), ...preset }, description, required);
+				return { collection: path, path, body };
 			});
 		},
 	};

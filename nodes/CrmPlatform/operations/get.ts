@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Operation } from '../model';
+import type { Operation, Result } from '../model';
 import { offered } from './offered';
 import { recordAt, recordProperty } from './record';
 import { chosenFields, outputFieldsOption, simplified, simplifyProperty, summaryFields } from './simplify';
@@ -16,7 +16,7 @@ export function get(action: string): Operation {
 		async prepare(job) {
 			const fields = await offered(job, 'fields');
 			const summary = await offered(job, 'summary');
-			return async (item) => {
+			const read = async (item: number): Promise<Result> => {
 				const { path } = recordAt(job, item);
 				const { body } = await job.api.send({ method: 'GET', path });
 				if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -24,6 +24,11 @@ export function get(action: string): Operation {
 				}
 				const output = chosenFields(job, item, fields) ?? summaryFields(job.n8n, item, summary);
 				return output ? simplified(body as IDataObject, output) : (body as IDataObject);
+			};
+			// Each is a request of its own, and none waits for another.
+			return {
+				size: 1,
+				assemble: ([item = 0]) => ({ records: new Set(), send: async () => [await read(item)] }),
 			};
 		},
 	};

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { labelFor } from '../api/fields';
 import type { WriteDescription } from '../api/writing';
 
 /** What an operation with a purpose of its own makes of the fields a write takes. */
@@ -25,4 +26,22 @@ export function narrowed(
 		.filter(({ name }) => only?.includes(name) ?? true)
 		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 	return { ...write, fields };
+}
+
+/**
+ * The values of an item, as they are: without its moment, a message to be sent later is sent at once.
+ *
+ * @throws Error in the user's words where a field the operation makes no sense without has no value
+ */
+export function complete(
+	body: IDataObject,
+	{ fields }: WriteDescription,
+	required: string[] = [],
+): IDataObject {
+	for (const name of required) {
+		if (body[name] !== undefined && body[name] !== null) continue;
+		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
+		throw new Error(`${label}: it is empty. Fill it in; nothing was sent for this item.`);
+	}
+	return body;
 }

@@ -35,8 +35,9 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 
 		async prepare(job) {
 			return writing(job, await offeredWrite(job), (item) => {
-				const { collection, path: record } = recordAt(job, item);
-				return { collection, path: record + path`/tags/${pickedId(job.n8n, 'tagId', item)}` };
+				const record = recordAt(job, item);
+				const tag = path`/tags/${pickedId(job.n8n, 'tagId', item)}`;
+				return { ...record, path: record.path + tag };
 			});
 		},
 	};

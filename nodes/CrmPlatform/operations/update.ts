@@ -4,7 +4,7 @@ import { columnsOf } from '../mapping/columns';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from './batchOptions';
 import { blankNotice, fieldsProperties } from './fieldsProperty';
-import { narrowed, type Narrowing } from './narrowed';
+import { complete, narrowed, type Narrowing } from './narrowed';
 import { offeredWrite } from './offered';
 import { pickedProperty, pickedValues, type PickedField } from './pickedField';
 import { recordAt, recordProperty } from './record';
@@ -48,10 +48,10 @@ export function change(
 			const columns = asks
 				? await columnsOf(job, 'fields', description.fields, 'clear')
 				: () => ({});
-			return writing(job, description, (item) => ({
-				...recordAt(job, item),
-				body: { ...columns(item), ...pickedValues(job, picked, item), ...preset },
-			}));
+			return writing(job, description, (item) => {
+				const values = { ...columns(item), ...pickedValues(job, picked, item), ...preset };
+				return { ...recordAt(job, item), body: complete(values, description, required) };
+			});
 		},
 	};
 }

@@ -39,8 +39,9 @@ export function upsert(action: string): Operation {
 				const path = collectionPath(job, item);
 				const body = columns(item);
 				if (!match || name === undefined) return { collection: path, path, body };
-				const value = match.valueIn(body);
 				const query = { [name]: match.field };
+				// Services see one address in ‘Ada@…’ and ‘ada@…’. This only orders: more alike does no harm.
+				const value = match.valueIn(body).trim().toLowerCase();
 				return { collection: path, path, body, query, match: `${match.field}=${value}` };
 			});
 		},

@@ -1,11 +1,10 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { sendBatch } from '../api/batch';
-import { idempotencyKey } from '../api/idempotency';
 import type { Query } from '../api/path';
-import type { ApiRequest } from '../api/request';
 import type { BatchDescription, WriteDescription } from '../api/writing';
 import type { Batch, Batched, Job, Result, Run } from '../model';
+import { keyed, writeOne } from './writeOne';
 
 /** What is written for one item. */
 export interface Write {
@@ -22,8 +21,8 @@ export interface Write {
 }
 
 /**
- * Writes one record for each item: an item alone by a plain request, several in batches where the
- * service takes them.
+ * Writes one record for each item: several in batches where the service takes them, else by plain
+ * requests, a few at a time. Where the user turned batches off, one request goes after another.
  *
  * @param read what to write for an item; throws Error in the user's words
  * @param answer what the item becomes, given what the service answered
@@ -38,7 +37,7 @@ export function writing(
 	const alone = async (write: Write, item: number) =>
 		answer(await writeOne(job, description, write, [item]));
 	const size = batch ? batchSize(job, batch) : 1;
-	if (!batch || size === 1 || job.n8n.getInputData().length === 1) {
+	if ((batch && size === 1) || job.n8n.getInputData().length === 1) {
 		return async (item) => await alone(read(item), item);
 	}
 
@@ -47,7 +46,7 @@ export function writing(
 		const [first] = writes;
 		if (!first) return [];
 		try {
-			if (writes.length === 1) return [await alone(first, items[0] ?? 0)];
+			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
 			const path = first.collection + batch.path;
 			const results = await sendBatch(job.api.send, {
 				description: batch,
@@ -56,9 +55,10 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			return results.map((one) =>
-				'record' in one ? answer(one.record) : job.api.failure(one.problem),
-			);
+			return results.map((one) => {
+				if (one instanceof Error) return one;
+				return 'record' in one ? answer(one.record) : job.api.failure(one.problem);
+			});
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -74,7 +74,9 @@ export function writing(
 		assemble(items): Batch {
 			const writes = items.map((item) => outcomeOf(() => read(item)));
 			return {
-				records: new Set(writes.flatMap((write) => (write instanceof Error ? [] : nameOf(write)))),
+				records: new Set(
+					writes.flatMap((write) => (write instanceof Error ? [] : recordsOf(write, size))),
+				),
 				async send() {
 					const results: Array<Result | Error> = [];
 					for (const [place, write] of writes.entries()) {
@@ -93,36 +95,6 @@ export function writing(
 			};
 		},
 	};
-}
-
-/**
- * Sends one write, under an idempotency key where the service takes one.
- *
- * @param items indexes of the input items it is done for
- * @returns what the service answered, nothing for an answer without a body
- */
-export async function writeOne(
-	job: Job,
-	description: WriteDescription,
-	{ path, body, query }: Pick<ApiRequest, 'path' | 'body' | 'query'>,
-	items: number[],
-): Promise<IDataObject> {
-	const { method } = description;
-	const request: ApiRequest = { method, path, ...keyed(job, description, items, method, path) };
-	if (body) request.body = body;
-	if (query) request.query = query;
-	return ((await job.api.send(request)).body ?? {}) as IDataObject;
-}
-
-function keyed(
-	job: Job,
-	{ idempotencyHeader: header }: WriteDescription,
-	items: number[],
-	method: string,
-	path: string,
-): Pick<ApiRequest, 'idempotency'> {
-	if (header === undefined) return {};
-	return { idempotency: { header, key: idempotencyKey({ ...job.identity, items }, method, path) } };
 }
 
 /** As many as the service takes, or fewer if the user says so. */
@@ -144,9 +116,14 @@ function groupsOf(writes: Array<Write | Error>): number[][] {
 	return [...groups.values()];
 }
 
-function nameOf({ collection, id, match }: Write): string[] {
+/**
+ * What a write must not overtake: others of its record. Alone, what adds a record overtakes no other
+ * that does, as their order may be meant.
+ */
+function recordsOf({ collection, id, match }: Write, size: number): string[] {
 	const name = id ?? match;
-	return name === undefined ? [] : [`${collection}/${name}`];
+	if (name !== undefined) return [`${collection}/${name}`];
+	return size === 1 ? [collection] : [];
 }
 
 function outcomeOf(read: () => Write): Write | Error {

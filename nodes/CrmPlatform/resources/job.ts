@@ -2,7 +2,8 @@ import type { Resource } from '../model';
 import { recordAction } from '../operations/action';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
-import { getResults, startExport, startImport } from '../operations/jobs';
+import { getResults } from '../operations/jobResults';
+import { startExport, startImport } from '../operations/startJob';
 
 export const job: Resource = {
 	name: 'Job',

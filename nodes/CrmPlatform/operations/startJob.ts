@@ -1,14 +1,13 @@
-import { sleep, type IDataObject, type INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Query } from '../api/path';
 import type { WriteDescription } from '../api/writing';
 import { columnsOf } from '../mapping/columns';
 import type { Job, Operation } from '../model';
-import { fieldsProperties } from './fieldsProperty';
+import { mapperProperty } from './fieldsProperty';
 import { narrowed } from './narrowed';
 import { offeredWrite } from './offered';
-import { recordAt, recordProperty } from './record';
-import { writeOne } from './write';
+import { writeOne } from './writeOne';
 
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
 const mostLines = 100_000;
@@ -26,7 +25,7 @@ export function startImport(): Operation {
 				'Write all input items in the background. Each item is one record, in the fields of the service.',
 		},
 
-		properties: () => fieldsProperties('add'),
+		properties: () => [settingsProperty],
 		write: ({ create }) => withoutExport(asked(create, ['resource', 'operation', 'match_on'])),
 
 		async prepare(job) {
@@ -36,11 +35,10 @@ export function startImport(): Operation {
 				size: mostLines,
 				assemble: (indexes) => ({
 					records: new Set(),
+					isOne: true,
 					async send() {
 						const lines = indexes.map((item) => items[item]?.json ?? {});
-						// One job is one result; the items after the first are part of it.
-						const started = await start(job, description, orderOf(indexes[0] ?? 0), indexes, lines);
-						return indexes.map((_, place) => (place === 0 ? started : []));
+						return [await start(job, description, orderOf(indexes[0] ?? 0), indexes, lines)];
 					},
 				}),
 			};
@@ -58,7 +56,7 @@ export function startExport(): Operation {
 			description: 'Collect all records of a kind in the background. Get Results gives them.',
 		},
 
-		properties: () => fieldsProperties('add'),
+		properties: () => [settingsProperty],
 		write: ({ create }) => asked(create, ['resource']),
 
 		async prepare(job) {
@@ -69,37 +67,18 @@ export function startExport(): Operation {
 	};
 }
 
-/** What a job has done: the result of each line, or the exported records. */
-export function getResults(): Operation {
-	return {
-		option: {
-			name: 'Get Results',
-			value: 'getResults',
-			action: 'Get the results of a job',
-			description: 'What became of each line of an import, or the records of an export',
-		},
-
-		properties: (resource) => [recordProperty(resource), waitProperty],
-		output: null,
-
-		async prepare(job) {
-			return async (item) => {
-				if (job.n8n.getNodeParameter('wait', item)) await ended(job, item);
-				const path = `${recordAt(job, item).path}/results`;
-				const { body } = await job.api.send({ method: 'GET', path });
-				return (body ?? []) as IDataObject[];
-			};
-		},
-	};
-}
-
-const waitProperty: INodeProperties = {
-	displayName: 'Wait Until Done',
-	name: 'wait',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to wait for the job to end, or to fail while it is not done',
-};
+/** No form for records: the items are the records, as they are, and an export takes none. */
+const settingsProperty: INodeProperties = mapperProperty(
+	{ displayName: 'Settings', name: 'fields', description: 'What the job is about' },
+	{
+		mode: 'add',
+		resourceMapperMethod: 'getFields',
+		fieldWords: { singular: 'setting', plural: 'settings' },
+		addAllFields: true,
+		multiKeyMatch: false,
+		supportAutoMap: false,
+	},
+);
 
 /** The parameters of a job's start, which are asked for like fields. */
 function asked(create: WriteDescription | undefined, only: string[]): WriteDescription | undefined {
@@ -134,19 +113,4 @@ async function start(
 ): Promise<IDataObject> {
 	const path = `/v1${job.resource.path}`;
 	return await writeOne(job, description, { path, query, ...(lines && { body: lines }) }, items);
-}
-
-/** Milliseconds between two looks at a job: rarer the longer it takes. */
-const firstLook = 500;
-const rarestLook = 10_000;
-
-const ends = ['completed', 'failed', 'canceled'];
-
-async function ended(job: Job, item: number): Promise<void> {
-	const { path } = recordAt(job, item);
-	for (let pause = firstLook; ; pause = Math.min(rarestLook, pause * 1.5)) {
-		const { body } = await job.api.send({ method: 'GET', path });
-		if (ends.includes(String((body as IDataObject).status))) return;
-		await sleep(pause, job.n8n.getExecutionCancelSignal());
-	}
 }

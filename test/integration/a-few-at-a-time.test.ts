@@ -1,0 +1,95 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run as runNode, type Setup } from './n8n.ts';
+import { byId, create, get, mapped, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+/** A service that answers when so many requests wait for it, with the status `refused` where it is said to. */
+async function service(together: number, refused?: string) {
+	const seen: string[] = [];
+	const waiting: Array<() => void> = [];
+	let most = 0;
+	const answer = (url: string, response: ServerResponse) => {
+		const isRefused = refused !== undefined && url.includes(refused);
+		response.writeHead(isRefused ? 403 : 200, { 'content-type': 'application/json' });
+		response.end(JSON.stringify({ id: url.split('/')[3] }));
+	};
+	server = createServer((request, response) => {
+		const { url = '' } = request;
+		seen.push(url);
+		waiting.push(() => answer(url, response));
+		most = Math.max(most, waiting.length);
+		if (waiting.length < together) return;
+		// What a node sends too early is here by then.
+		setTimeout(() => waiting.splice(0).forEach((one) => one()), 20);
+	});
+	await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	const credential = {
+		baseUrl: `http://127.0.0.1:${port}`,
+		apiKey: 'any',
+		descriptionUrl: `${sandbox.url}/openapi.json`,
+	};
+	const run = async (parameters: INodeParameters, items: IDataObject[], more?: Partial<Setup>) =>
+		(await runNode({ credential, parameters, items, ...more })).items;
+	return { run, seen, most: () => most };
+}
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `rec_${i}` }));
+const itsId = '={{ $json.id }}';
+const addTag = on('contact', 'addTag', itsId, { tagId: byId('tag_1') });
+
+describe('what the service does one by one', () => {
+	test.each([
+		['tags', addTag],
+		['moves', on('deal', 'win', itsId)],
+		['records to read', get('contact', itsId)],
+	])('%s, goes a few at a time and answers in the order of the items', async (_, parameters) => {
+		const { run, most } = await service(4);
+		const output = await run(parameters, ids(8));
+		expect(output.map(({ json, pairedItem }) => ({ id: json.id, pairedItem }))).toEqual(
+			ids(8).map(({ id }, item) => ({ id, pairedItem: { item } })),
+		);
+		expect(most()).toBe(4);
+	});
+
+	test('goes one after another for one record', async () => {
+		const { run, seen, most } = await service(1);
+		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_${i}` }));
+		await run(on('contact', 'addTag', 'rec_1', { tagId: byId('={{ $json.tag }}') }), tags);
+		expect(seen).toEqual(tags.map(({ tag }) => `/v1/contacts/rec_1/tags/${tag}`));
+		expect(most()).toBe(1);
+	});
+
+	test('goes one after another where records are added, as their order may be meant', async () => {
+		const { run, most } = await service(1);
+		const url = '={{ "https://hooks.example/" + $json.id }}';
+		await run(create('webhook', mapped({ url, events: '*' })), ids(4));
+		expect(most()).toBe(1);
+	});
+
+	test('ends with what is on its way when an item fails', async () => {
+		const { run, seen } = await service(4, 'rec_0/');
+		await expect(run(addTag, ids(20))).rejects.toMatchObject({
+			description: expect.stringMatching(
+				/Of 20 items 3 were done, 1 failed \(0\) and 16 were not tried/,
+			),
+		});
+		expect(seen).toHaveLength(4);
+	});
+});
+
+test('batches that are turned off go one request after another', async () => {
+	const { run, most } = await service(1);
+	const fields = mapped({ last_name: itsId });
+	const parameters = { ...create('contact', fields), options: { batchSize: 1 } };
+	await run(parameters, ids(4));
+	expect(most()).toBe(1);
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+
+import { agentWith } from './agent.ts';
+import { create, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+const agentAdding = (settings = {}) =>
+	agentWith(
+		{
+			credential: sandbox.credential,
+			parameters: {
+				...create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" }),
+				// The node itself tries nothing again.
+				options: { longestWait: 0 },
+			},
+		},
+		settings,
+	);
+
+const found = async (name: string) =>
+	(await sandbox.call('GET', `/v1/contacts?q=${name}`)).body.total;
+
+const contacts = { path: '/v1/contacts', method: 'POST' };
+const anyName = () => `tool-${randomUUID()}`;
+
+test('calls with other values are other records, with the same values too', async () => {
+	const add = agentAdding()();
+	const [one, other] = [anyName(), anyName()];
+	const added = [await add({ Name: one }), await add({ Name: other }), await add({ Name: one })];
+	expect(added.map(({ last_name: name }) => name)).toEqual([one, other, one]);
+	expect(new Set(added.map(({ id }) => id)).size).toBe(3);
+});
+
+test('calls at the same time are all done', async () => {
+	const add = agentAdding()();
+	const names = [anyName(), anyName(), anyName()];
+	const added = await Promise.all(names.map(async (name) => await add({ Name: name })));
+	expect(added.map(({ last_name: name }) => name)).toEqual(names);
+});
+
+test('a call that Retry On Fail tries again is written once', async () => {
+	const name = anyName();
+	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
+	const add = agentAdding({ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 })();
+	expect(await add({ Name: name })).toMatchObject({ last_name: name });
+	expect(await found(name)).toBe(1);
+});
+
+test('a call that failed, made again by the agent, is written once', async () => {
+	const name = anyName();
+	const add = agentAdding()();
+	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
+	await expect(add({ Name: name })).rejects.toThrow();
+	await add({ Name: name });
+	expect(await found(name)).toBe(1);
+});
+
+test('a change that is made, undone and made again is made again', async () => {
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Back' });
+	const rename = agentWith({
+		credential: sandbox.credential,
+		parameters: on('contact', 'update', body.id, {
+			fields: { mappingMode: 'defineBelow', value: { last_name: "={{ $fromAI('Name') }}" } },
+		}),
+	})();
+	for (const name of ['Forth', 'Back', 'Forth']) await rename({ Name: name });
+	const { body: contact } = await sandbox.call('GET', `/v1/contacts/${String(body.id)}`);
+	expect(contact).toMatchObject({ last_name: 'Forth', version: 4 });
+});
+
+test('a call that n8n gives the values of another one is refused', async () => {
+	const [one, other] = [anyName(), anyName()];
+	// An agent that works on several items at once makes their tools before any of them is called.
+	const toolFor = agentAdding();
+	const tools = [toolFor(), toolFor()] as const;
+	expect(await tools[0]({ Name: one })).toMatchObject({ last_name: one });
+	await expect(tools[1]({ Name: other })).rejects.toThrow(/values of another one.*Batch Size to 1/s);
+	expect([await found(one), await found(other)]).toEqual([1, 0]);
+});
