@@ -40,6 +40,8 @@ export interface Setup {
 	staticData?: IDataObject;
 	/** What the user calls the node. */
 	name?: string;
+	/** What n8n keeps the credential with the API key under. */
+	credentialId?: string;
 }
 
 /** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
@@ -120,7 +122,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,
 		credentials: stored
 			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
-			: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+			: { crmPlatformApi: { id: setup.credentialId ?? 'credential-1', name: 'Test' } },
 		...(continueOnFail && { onError: 'continueRegularOutput' }),
 	};
 	const nodeTypes = {

@@ -5,6 +5,7 @@ import { getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
+const other = useSandbox();
 
 /** What n8n keeps for the workflow between its executions, as JSON in its database. */
 let kept: IDataObject = {};
@@ -88,6 +89,27 @@ test('other filters begin anew, and disturb nothing', async () => {
 	expect(idsOf(await run())).toEqual([id]);
 });
 
+test('another account begins anew, and so does another credential', async () => {
+	const all = idsOf(await run());
+	const moved = await run({}, { credential: { ...sandbox.credential, baseUrl: `${sandbox.url}/v1` } });
+	expect(moved.items).toEqual([]);
+	const { credential } = other;
+	expect((await run({}, { credential })).items).toHaveLength(25);
+	expect((await run({}, { credential })).items).toEqual([]);
+	expect(idsOf(await run({}, { credentialId: 'credential-2' }))).toEqual(all);
+	expect(idsOf(await run())).toEqual([]);
+});
+
+test('chosen fields come out alone, and every record does, with its id or without', async () => {
+	const asked = { options: { outputFields: ['email'] } };
+	const { items } = await run(asked);
+	expect(items).toHaveLength(idsOf(await run({ changedSince: 'ever' })).length);
+	for (const { json } of items) expect(Object.keys(json)).toEqual(['email']);
+	const { query } = (await sandbox.requests()).at(0) ?? {};
+	expect(decodeURIComponent(query ?? '')).toContain('fields=email,id,updated_at');
+	expect((await run(asked)).items).toEqual([]);
+});
+
 describe('after a run that failed', () => {
 	const items = [{ stage: 'customer' }, { stage: 'lead' }];
 	const filters = { lifecycle_stage: '={{ $json.stage }}' };
@@ -156,8 +178,16 @@ test.each([
 	[{ options: { sort: 'name' } }, 'goes without the options'],
 	[{ options: { onePage: true } }, 'goes without the options'],
 	[{ options: { cursor: 'abc' } }, 'goes without the options'],
-	[{ options: { parallelReads: 0 } }, 'Parallel Reads: it takes a number from 1 on'],
+	[{ options: { parallelReads: 0 } }, 'Parallel Reads: it takes a number from 1 to 10'],
+	[{ options: { parallelReads: 1000 } }, 'Parallel Reads: it takes a number from 1 to 10'],
 ])('%j is refused in the user’s words', async (more, words) => {
 	await expect(run(more)).rejects.toThrow(words);
 	expect(await sandbox.requests()).toEqual([]);
+});
+
+test.each(['lastRun', 'moment'])('%s does not put aside the user’s own filter by change', async (changedSince) => {
+	const filters = { updated_since: '2099-01-01' };
+	const more = { changedSince, moment: '2000-01-01' };
+	await expect(run(more, {}, filters)).rejects.toThrow('goes without the filter Updated Since');
+	expect((await run({ changedSince: 'ever' }, {}, filters)).items).toEqual([]);
 });

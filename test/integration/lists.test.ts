@@ -1,3 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { IDataObject } from 'n8n-workflow';
+
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/getOutputFields';
 import { picker, run as runNode } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
@@ -73,6 +79,27 @@ describe('the fields that come out', () => {
 		]);
 	});
 
+	test('may be parts of others, and what the service does not have is told, alike', async () => {
+		const address = { city: 'Lyon', country: 'FR' };
+		const values = { last_name: 'Parts', address };
+		const { id } = (await sandbox.call('POST', '/v1/contacts', values)).body;
+		const chosen = { options: { outputFields: 'id,address.city,email.domain,gone' } };
+		const parameters = [
+			{ ...get('contact', String(id)), ...chosen },
+			getMany('contact', chosen, { ids: id as string }),
+		];
+		for (const one of parameters) {
+			const { items, hints } = await runNode({ credential: sandbox.credential, parameters: one });
+			expect(items.map(({ json }) => json)).toEqual([{ id, 'address.city': 'Lyon' }]);
+			expect(hints).toEqual([expect.stringContaining('do not have email.domain, gone')]);
+		}
+	});
+
+	test('are refused where the service has none of them', async () => {
+		const none = run({ options: { outputFields: ['gone'] } });
+		await expect(none).rejects.toThrow('Output Fields: The service’s records do not have gone');
+	});
+
 	test('are offered as the service names them', async () => {
 		const offered = await picker(getOutputFields, {
 			credential: sandbox.credential,
@@ -82,3 +109,59 @@ describe('the fields that come out', () => {
 		expect(offered).toContainEqual({ name: 'Custom Fields', value: 'custom_fields' });
 	});
 });
+
+test.each([{ status: 204 }, { status: 200, body: '' }, { status: 200, body: '[]' }])(
+	'%j in the place of a record is an error in the user’s words',
+	async (answer) => {
+		await sandbox.faults({ path: '/v1/contacts/con_1', contentType: 'application/json', ...answer });
+		for (const simple of [true, false]) {
+			const parameters = get('contact', 'con_1', simple);
+			const reading = runNode({ credential: sandbox.credential, parameters });
+			await expect(reading).rejects.toThrow('did not answer /v1/contacts/con_1 with a record');
+		}
+	},
+);
+
+test('records come out whole where the description does not say what they have', async () => {
+	const service = await startUndescribed({ id: 'con_1', vip: true, address: { city: 'Lyon' } });
+	const credential = { baseUrl: service.url, apiKey: 'any' };
+	const chosen = { options: { outputFields: ['address.city'] } };
+	const outcomes = [];
+	for (const parameters of [
+		get('contact', 'con_1', true),
+		getMany('contact', { simplify: true }),
+		getMany('contact', { simplify: true, ...chosen }),
+	]) {
+		outcomes.push((await runNode({ credential, parameters })).items.map(({ json }) => json));
+	}
+	await service.close();
+	expect(outcomes).toEqual([[service.record], [service.record], [{ 'address.city': 'Lyon' }]]);
+});
+
+/** A service with one contact, whose description has no response schemas. */
+async function startUndescribed(record: IDataObject) {
+	const responses = { '200': { description: 'ok' } };
+	const answers: Record<string, unknown> = {
+		'/openapi.json': {
+			openapi: '3.1.0',
+			info: { title: 'Undescribed', version: '1' },
+			paths: {
+				'/v1/contacts': { get: { responses } },
+				'/v1/contacts/{id}': { get: { responses } },
+			},
+		},
+		'/v1/contacts': { data: [record], next_cursor: null },
+		'/v1/contacts/con_1': record,
+	};
+	const server = createServer(({ url = '' }, response) => {
+		response.setHeader('content-type', 'application/json');
+		response.end(JSON.stringify(answers[url]));
+	});
+	await once(server.listen(0, '127.0.0.1'), 'listening');
+	const { port } = server.address() as AddressInfo;
+	const close = async () => {
+		server.closeAllConnections();
+		await once(server.close(), 'close');
+	};
+	return { url: `http://127.0.0.1:${port}`, record, close };
+}

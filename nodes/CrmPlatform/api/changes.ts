@@ -1,22 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ListDescription } from './listing';
+import { hashOf, markAfter, versionOf, type Mark, type Version } from './mark';
 import type { Send } from './page';
 import { pages } from './pages';
 import type { Query } from './path';
 
-/** How far a list was read: where its changes go on. */
-export interface Mark {
-	/** When the newest record given was changed, by the service's clock. */
-	newest: string;
-	/** The records given of the last minute up to then: by their id, when they were changed. */
-	given: Record<string, string>;
-}
-
 export interface Changes {
 	/** In the order of their changes, each once. */
 	records: IDataObject[];
-	/** Absent where nothing has changed. */
+	/** Absent where the one before still holds. */
 	mark?: Mark;
 }
 
@@ -33,48 +26,57 @@ export interface ChangedList {
 }
 
 /**
- * Milliseconds by which a reading goes back behind the one before: a service that writes in
- * several places shows a change now and then after later ones.
- */
-const overlap = 60_000;
-
-/**
  * The records that were changed since a mark; without one, all. What was given already is not given
  * again, and what changes while it is being read is given once, as it is then.
  *
  * In the order of change, a record that changes moves on to what is still to be read: none is missed.
  *
  * @param handle what becomes of a record, done as it arrives
+ * @param now this machine's clock in Unix epoch milliseconds, for how long the reading takes
+ * @throws Error in the user's words where records do not say which they are, or when they changed
  */
 export async function readChanges(
 	send: Send,
 	{ path, list, changed, query, limit = Infinity }: ChangedList,
 	mark: Mark | undefined,
 	handle: (record: IDataObject) => IDataObject,
+	now = Date.now,
 ): Promise<Changes> {
-	const since = mark && new Date(Date.parse(mark.newest) - overlap).toISOString();
-	const given = new Map(Object.entries(mark?.given ?? {}));
-	const walk = { path, list, query: { ...query, [changed.since]: since } };
+	const since = mark && new Date(mark.since).toISOString();
+	const given = new Set(Object.keys(mark?.given ?? {}));
+	const most = limit + given.size;
+	const walk = { path, list, query: { ...query, [changed.since]: since }, limit: most };
 
-	const found = new Map<string, { at: string; json: IDataObject }>();
-	for await (const { records } of pages(send, { ...walk, limit: limit + given.size })) {
+	const began = now();
+	let date = NaN;
+	const dated: Send = async (request) => {
+		const response = await send(request);
+		date = Date.parse(response.headers.date ?? '');
+		return response;
+	};
+
+	let count = 0;
+	const found = new Map<string, { version: Version; json: IDataObject }>();
+	for await (const { records } of pages(dated, walk)) {
+		count += records.length;
 		for (const record of records) {
-			const id = String(record.id);
-			const at = String(record[changed.field]);
-			if (given.get(id) === at) continue;
-			found.delete(id);
-			found.set(id, { at, json: handle(record) });
+			const version = versionOf(record, changed.field);
+			if (!version) throw new Error(indistinct(path, changed.field));
+			if (given.size > 0 && given.has(hashOf(version))) continue;
+			found.delete(version.id);
+			found.set(version.id, { version, json: handle(record) });
 		}
 	}
 
-	const fresh = [...found].slice(0, limit);
-	const newest = fresh.at(-1)?.[1].at;
-	if (newest === undefined) return { records: [] };
-	const from = Date.parse(newest) - overlap;
-	for (const [id, { at }] of fresh) given.set(id, at);
-	const recent = [...given].filter(([, at]) => Date.parse(at) >= from);
-	return {
-		records: fresh.map(([, { json }]) => json),
-		mark: { newest, given: Object.fromEntries(recent) },
-	};
+	const fresh = [...found.values()].slice(0, limit);
+	const after = markAfter(mark, {
+		fresh: fresh.map(({ version }) => version),
+		isWhole: count < most && found.size <= limit,
+		took: Math.max(0, now() - began),
+		date,
+	});
+	return { records: fresh.map(({ json }) => json), ...(after && { mark: after }) };
 }
+
+const indistinct = (path: string, field: string) =>
+	`The service gave records of ${path} without id or ${field}, so it cannot be told which have changed. Set Changed Since to Moment.`;

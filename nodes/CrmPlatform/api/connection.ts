@@ -24,6 +24,8 @@ import { anonymous } from './transport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
+	/** Whose records these are, as far as a node knows: the service's address and the credential. */
+	account: string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
@@ -44,7 +46,7 @@ export interface Connection {
  * @throws NodeOperationError where the credential is not connected, or its address is no web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
-	const { credential, secret, transport: signed } = await signIn(n8n);
+	const { credential, id, secret, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
@@ -75,6 +77,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	};
 
 	return {
+		account: `${address} ${id}`,
+
 		notices,
 
 		failure: (problem) => nodeError(n8n, problem),

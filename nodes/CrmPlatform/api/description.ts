@@ -20,7 +20,7 @@ export interface ResourceDescription {
 	/** How a tag is put on a record, and taken off. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
-	/** What a record is answered with. */
+	/** What a record is answered with; none where the document does not say it. */
 	fields: RecordField[];
 	/** Names of the fields a simplified record has. */
 	summary: string[];

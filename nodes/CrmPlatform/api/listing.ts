@@ -129,8 +129,9 @@ export function recordFieldsOf(document: OpenApiDocument, list: Operation): Reco
 /** How many fields a simplified record has at the most (n8n's guidelines). */
 const summaryLength = 10;
 
-/** The id and the first plain values of a record. */
+/** The id and the first plain values of a record; none where the document does not say which it has. */
 export function summaryOf(fields: RecordField[]): string[] {
+	if (fields.length === 0) return [];
 	const plain = fields.filter(({ isPlain }) => isPlain).map(({ name }) => name);
 	return [...new Set(['id', ...plain])].slice(0, summaryLength);
 }

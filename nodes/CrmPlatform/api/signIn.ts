@@ -21,6 +21,8 @@ interface OAuth2Credential extends ServiceCredential {
 /** A credential and the requests it signs. */
 export interface SignIn {
 	credential: ServiceCredential;
+	/** Which of n8n's credentials it is; the same after a new key or token. */
+	id: string;
 	/** The key or token: what a service lets in by the same one, it shows the same. */
 	secret: string;
 	transport: Transport;
@@ -41,7 +43,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
 	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
-	return { credential, secret: credential.apiKey, transport };
+	return { credential, id: idOf(n8n, type), secret: credential.apiKey, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -53,5 +55,9 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 			description: 'Open the credential, connect it and sign in.',
 		});
 	}
-	return { credential, secret, transport: signedIn(n8n, type) };
+	return { credential, id: idOf(n8n, type), secret, transport: signedIn(n8n, type) };
+}
+
+function idOf(n8n: IAllExecuteFunctions, type: string): string {
+	return `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;
 }

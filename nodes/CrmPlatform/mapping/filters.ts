@@ -2,6 +2,7 @@ import { customFields, customFilters } from '../api/customFields';
 import type { ListDescription } from '../api/listing';
 import type { Job } from '../model';
 import { columnsIn, type ReadColumns } from './columns';
+import { everyFilter } from './everyFilter';
 import { mappingOf } from './mapping';
 import { takenByCollection, type Taken } from './taken';
 
@@ -24,5 +25,6 @@ export async function filtersOf(
 	};
 	const isNeeded = list.takesCustomFields === true && namesCustom;
 	const takenBy = await takenByCollection(job, withCustom, own, () => isNeeded);
-	return columnsIn(job, mapping, takenBy, 'skip');
+	const read = columnsIn(job, mapping, takenBy, 'clear');
+	return everyFilter(mapping, (item) => takenBy(item).fields, read);
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Operation, Result } from '../model';
 import { offered } from './offered';
 import { recordAt, recordProperty } from './record';
-import { chosenFields, outputFieldsOption, simplified, simplifyProperty } from './simplify';
+import { chosenFields, outputFieldsOption, simplified, simplifyProperty, summaryFields } from './simplify';
 
 /** @param action what n8n's list of actions says, such as `Get a contact` */
 export function get(action: string): Operation {
@@ -14,13 +14,16 @@ export function get(action: string): Operation {
 		options: [outputFieldsOption],
 
 		async prepare(job) {
+			const fields = await offered(job, 'fields');
 			const summary = await offered(job, 'summary');
 			const read = async (item: number): Promise<Result> => {
 				const { path } = recordAt(job, item);
 				const { body } = await job.api.send({ method: 'GET', path });
-				const simple = job.n8n.getNodeParameter('simplify', item, false) as boolean;
-				const names = chosenFields(job.n8n, item) ?? (simple ? summary : undefined);
-				return names ? simplified(body as IDataObject, names) : (body as IDataObject);
+				if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+					throw new Error(notOne(path));
+				}
+				const output = chosenFields(job, item, fields) ?? summaryFields(job.n8n, item, summary);
+				return output ? simplified(body as IDataObject, output) : (body as IDataObject);
 			};
 			// Each is a request of its own, and none waits for another.
 			return {
@@ -30,3 +33,6 @@ export function get(action: string): Operation {
 		},
 	};
 }
+
+const notOne = (path: string) =>
+	`The service did not answer ${path} with a record. Check that the base URL in the credential is the address of the API, and try again.`;

@@ -7,10 +7,11 @@ import { pages } from '../api/pages';
 import type { Query } from '../api/path';
 import { filtersOf } from '../mapping/filters';
 import type { Job, Operation, Run } from '../model';
+import { changedIn, type ChangedSince } from './changedSince';
 import { lastRunOf } from './lastRun';
 import { listOptions, listProperties } from './listProperties';
 import { offered } from './offered';
-import { asking, changedIn, output, readingOf, type ChangedSince, type Reading } from './reading';
+import { asking, output, readingOf, type Reading } from './reading';
 import { collectionPath } from './record';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
@@ -28,13 +29,14 @@ export function getMany(action: string): Operation {
 
 		async prepare(job) {
 			const list = await offered(job, 'list');
+			const fields = await offered(job, 'fields');
 			const summary = await offered(job, 'summary');
 			const filters = await filtersOf(job, 'filters', list);
 			const since = job.n8n.getNodeParameter('changedSince', 0, 'ever') as ChangedSince;
 			const readingFor = (item: number) => {
 				const path = collectionPath(job, item);
-				const asked = { path, list, since, filters: filters(item) as Query, summary };
-				return readingOf(job.n8n, item, asked);
+				const asked = { path, list, since, filters: filters(item) as Query, fields, summary };
+				return readingOf(job, item, asked);
 			};
 
 			if (since === 'lastRun') return changesOf(job, readingFor);
@@ -50,8 +52,8 @@ export function getMany(action: string): Operation {
 
 /** The whole list, with as many cursors at once as it allows. */
 async function whole(send: Send, reading: Reading): Promise<IDataObject[]> {
-	const created = timelineOf(reading)?.field;
-	return await readAll(send, asking(reading, created), output(reading));
+	const timeline = timelineOf(reading);
+	return await readAll(send, asking(reading, timeline && [timeline.field]), output(reading));
 }
 
 /** A list up to its limit, from a cursor on, or both. */
@@ -83,9 +85,9 @@ function changesOf(job: Job, readingFor: (item: number) => Reading): Run {
 	return lastRun.keepingAfter(async (item) => {
 		const reading = readingFor(item);
 		const { list } = reading;
-		const changed = changedIn(list);
+		const changed = changedIn(list, reading.query);
 		const order = orderOfChange(reading, changed.field);
-		const { query, ...asked } = asking(reading, changed.field);
+		const { query, ...asked } = asking(reading, ['id', changed.field]);
 		const { records, mark } = await readChanges(
 			job.api.send,
 			{ ...asked, changed, query: { ...query, ...order } },

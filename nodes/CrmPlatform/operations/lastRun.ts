@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Mark } from '../api/changes';
+import type { Mark } from '../api/mark';
 import type { Job, Run } from '../model';
 import type { Reading } from './reading';
 
 /** How far the lists of a node were read, kept in the workflow. */
 export interface LastRun {
-	/** Where a list with these filters goes on; undefined where it was never read. */
+	/** Where this account's list with these filters goes on; undefined where it was never read. */
 	markOf(reading: Reading): Mark | undefined;
 	reached(reading: Reading, mark: Mark): void;
 	/** The run, after whose last item the marks are kept. */
@@ -37,7 +37,7 @@ export function lastRunOf({ n8n, api }: Job): LastRun {
 	const marks = new Map(Object.entries((data[place] ?? {}) as unknown as Record<string, Mark>));
 	const reached = new Map<string, Mark>();
 	const keyOf = ({ path, query }: Reading) =>
-		createHash('sha256').update(JSON.stringify([path, query])).digest('base64url');
+		createHash('sha256').update(JSON.stringify([api.account, path, query])).digest('base64url');
 
 	if (n8n.getMode() === 'manual') {
 		api.notices.add(

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { Resource } from '../model';
 import { mapperProperty } from './fieldsProperty';
 import { linkedProperty } from './linkedProperty';
-import { usualCursors } from './reading';
+import { mostCursors, usualCursors } from './reading';
 import { outputFieldsOption, simplifyProperty } from './simplify';
 
 const returnAll: INodeProperties = {
@@ -120,7 +120,7 @@ export const listOptions: INodeProperties[] = [
 		displayName: 'Parallel Reads',
 		name: 'parallelReads',
 		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 10 },
+		typeOptions: { minValue: 1, maxValue: mostCursors },
 		default: usualCursors,
 		description:
 			'How many pages of a large list are read at once with Return All; 1 reads one after the other. It needs a list in the order of creation, which is the usual one.',

@@ -1,10 +1,16 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import type { Field } from '../api/fields';
-import type { ListDescription } from '../api/listing';
+import type { ListDescription, RecordField } from '../api/listing';
 import type { Query } from '../api/path';
-import { apiValue } from '../mapping/values';
-import { chosenFields, simplified } from './simplify';
+import type { Job } from '../model';
+import { changedIn, deletedIn, momentOf, type ChangedSince } from './changedSince';
+import {
+	chosenFields,
+	outputField,
+	simplified,
+	summaryFields,
+	type OutputField,
+} from './simplify';
 
 /** What a user asks of a list for one item. */
 export interface Reading {
@@ -21,12 +27,15 @@ export interface Reading {
 	onePage: boolean;
 	/** How many cursors may read at once. */
 	cursors: number;
-	/** The fields a record comes out with; all where absent. */
-	names?: string[];
+	/** What comes out of a record; all of it where absent. */
+	fields?: OutputField[];
 }
 
 /** At a distance of 50 ms from the service, a large list takes a quarter of the time (bench/results/node.md). */
 export const usualCursors = 5;
+
+/** More would leave little of the plan to other workflows. */
+export const mostCursors = 10;
 
 interface Options {
 	cursor?: string | null;
@@ -35,8 +44,6 @@ interface Options {
 	sort?: string;
 }
 
-export type ChangedSince = 'ever' | 'lastRun' | 'moment';
-
 /** What a list is and can be asked, and what the user filters by. */
 interface Asked {
 	/** Collection path with version prefix. */
@@ -44,7 +51,8 @@ interface Asked {
 	list: ListDescription;
 	since: ChangedSince;
 	filters: Query;
-	/** The fields of a simplified record. */
+	/** The fields of a record, and of a simplified one. */
+	fields: RecordField[];
 	summary: string[];
 }
 
@@ -54,10 +62,11 @@ interface Asked {
  * @throws Error in the user's words for what cannot be meant, and what the service does not offer
  */
 export function readingOf(
-	n8n: IExecuteFunctions,
+	job: Job,
 	item: number,
-	{ path, list, since, filters, summary }: Asked,
+	{ path, list, since, filters, fields, summary }: Asked,
 ): Reading {
+	const { n8n } = job;
 	const options = n8n.getNodeParameter('options', item, {}) as Options;
 	const query = { ...filters };
 	if (options.sort && list.sort) query[list.sort.name] = options.sort;
@@ -66,76 +75,49 @@ export function readingOf(
 		list,
 		query,
 		onePage: options.onePage ?? false,
-		cursors: wholeNumber('Parallel Reads', options.parallelReads ?? usualCursors),
+		cursors: wholeNumber('Parallel Reads', options.parallelReads ?? usualCursors, mostCursors),
 	};
 	if (options.cursor) reading.cursor = options.cursor;
 	if (!n8n.getNodeParameter('returnAll', item)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
-	const chosen = chosenFields(n8n, item);
-	if (chosen) reading.names = chosen;
-	else if (n8n.getNodeParameter('simplify', item)) reading.names = summary;
+	const chosen = chosenFields(job, item, fields);
+	const output = chosen ?? summaryFields(n8n, item, summary);
+	if (output) reading.fields = output;
 
 	if (since === 'ever') return reading;
-	if (since === 'moment') query[changedIn(list).since] = momentOf(n8n, item);
+	const changed = changedIn(list, filters);
+	if (since === 'moment') query[changed.since] = momentOf(n8n, item);
 	if (n8n.getNodeParameter('includeDeleted', item, false)) {
 		const { field, parameter } = deletedIn(list);
 		query[parameter] = true;
 		// Among deleted and other records, this tells which is which.
-		if (reading.names) reading.names = [...(chosen ?? summary.slice(0, -1)), field];
+		if (output) reading.fields = [...(chosen ?? output.slice(0, -1)), outputField(field)];
 	}
 	return reading;
 }
 
 /** What becomes of a record that was read. */
-export function output({ names }: Reading): (record: IDataObject) => IDataObject {
-	return names ? (record) => simplified(record, names) : (record) => record;
+export function output({ fields }: Reading): (record: IDataObject) => IDataObject {
+	return fields ? (record) => simplified(record, fields) : (record) => record;
 }
 
 /**
  * The reading with the fields it needs, where the service lets one choose: asking for less is
  * faster than throwing away.
  *
- * @param needed a field that is needed for reading, and perhaps not put out
+ * @param needed fields that are needed for reading, and perhaps not put out
  */
-export function asking(reading: Reading, needed?: string): Reading {
-	const { list, names, query } = reading;
-	if (!names || list.fields === undefined) return reading;
-	const fields = [...new Set([...names, ...(needed === undefined ? [] : [needed])])];
-	return { ...reading, query: { ...query, [list.fields]: fields } };
+export function asking(reading: Reading, needed: string[] = []): Reading {
+	const { list, fields, query } = reading;
+	if (!fields || list.fields === undefined) return reading;
+	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed]);
+	return { ...reading, query: { ...query, [list.fields]: [...names] } };
 }
 
-/** @throws Error in the user's words where the service cannot be asked for changes */
-export function changedIn({ changed }: ListDescription): NonNullable<ListDescription['changed']> {
-	if (changed) return changed;
-	throw new Error(
-		'Changed Since: the service does not list records by when they were changed. Choose Ever, and filter what you need.',
-	);
-}
-
-function deletedIn({ deleted }: ListDescription): NonNullable<ListDescription['deleted']> {
-	if (deleted) return deleted;
-	throw new Error('Include Deleted: the service does not list deleted records. Turn it off.');
-}
-
-const momentField: Field = {
-	name: 'moment',
-	path: ['moment'],
-	label: 'Moment',
-	description: '',
-	kind: 'dateTime',
-	required: true,
-};
-
-function momentOf(n8n: IExecuteFunctions, item: number): string {
-	const given: unknown = n8n.getNodeParameter('moment', item, '');
-	const value = apiValue(momentField, given, n8n.getTimezone());
-	if (typeof value === 'string') return value;
-	throw new Error('Moment: it is empty. Give the moment from which on changes are wanted.');
-}
-
-function wholeNumber(label: string, given: unknown): number {
+function wholeNumber(label: string, given: unknown, most = Infinity): number {
 	const number = Math.floor(Number(given));
-	if (number >= 1) return number;
-	throw new Error(`${label}: it takes a number from 1 on, not '${String(given)}'.`);
+	if (number >= 1 && number <= most) return number;
+	const upTo = most === Infinity ? 'on' : `to ${most}`;
+	throw new Error(`${label}: it takes a number from 1 ${upTo}, not '${String(given)}'.`);
 }

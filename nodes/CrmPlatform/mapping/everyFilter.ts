@@ -1,0 +1,64 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Field } from '../api/fields';
+import { linksOf } from '../api/links';
+import type { ReadColumns } from './columns';
+import type { Mapping } from './mapping';
+
+/**
+ * Holds that every filter the user has given is one the list is asked with: one that fell away would
+ * give more than was wanted, perhaps to a node that deletes it. Left out are blanks, and what a model
+ * gives nothing for, which has to answer for every filter it is shown.
+ *
+ * @param filtersFor the filters the service has for an item's list
+ * @param read the item's filters, null where one has no value
+ * @throws Error in the user's words from what is returned, for a filter the service does not have,
+ * or whose expression gives nothing
+ */
+export function everyFilter(
+	mapping: Mapping,
+	filtersFor: (item: number) => Field[],
+	read: ReadColumns,
+): ReadColumns {
+	const linked = mapping.linked.map(({ field, record }): [string, unknown] => [field, record]);
+	const given = mapping.mode === 'each' ? [...mapping.given, ...linked] : linked;
+	const byModel = new Set(given.filter(([, value]) => isByModel(value)).map(([name]) => name));
+
+	return (item) => {
+		const filters = filtersFor(item);
+		refuseUnknown(mapping, filters);
+		const query: IDataObject = {};
+		for (const [name, value] of Object.entries(read(item))) {
+			if (!isNothing(value)) query[name] = value;
+			else if (!byModel.has(name)) throw new Error(noValue(name, filters));
+		}
+		return query;
+	};
+}
+
+function refuseUnknown(mapping: Mapping, filters: Field[]): void {
+	const given = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
+	const linked = mapping.linked.map(({ field }) => field).filter((name) => name !== '');
+	const unknown =
+		given.find((name) => !filters.some((filter) => filter.name === name)) ??
+		linked.find((name) => !linksOf(filters).some((link) => link.name === name));
+	if (unknown === undefined) return;
+	throw new Error(
+		`The service has no filter ${unknown} (any more), and without it the list would have more records than you want. Open the node and remove the filter, or refresh the filters and choose another.`,
+	);
+}
+
+function isByModel(value: unknown): boolean {
+	return typeof value === 'string' && /\$fromAI\b/i.test(value);
+}
+
+/** Nothing to filter by; of a list, in none of its places. */
+function isNothing(value: unknown): boolean {
+	if (Array.isArray(value)) return value.every(isNothing);
+	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
+}
+
+function noValue(name: string, filters: Field[]): string {
+	const { label = name } = filters.find((filter) => filter.name === name) ?? {};
+	return `${label}: the filter has no value. Remove it or give it one.`;
+}

@@ -1,0 +1,72 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import { byId, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const setup = (filters: IDataObject, items: IDataObject[] = [{}], more: IDataObject = {}) => ({
+	credential: sandbox.credential,
+	parameters: getMany('contact', more, filters),
+	items,
+});
+const listed = async () =>
+	(await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
+const linked = (...records: string[]) => ({
+	filtersLinked: { records: records.map((id) => ({ field: 'company_id', record: byId(id) })) },
+});
+
+describe('a filter never falls away, since every record would come back:', () => {
+	test.each<[IDataObject, IDataObject]>([
+		[{ email: '={{ $json.email }}' }, { mail: 'ada@filters.example' }],
+		[{ email: '={{ $json.email.trim() }}' }, { email: ' ' }],
+		[{ email: '={{ $json.email }}', lifecycle_stage: 'lead' }, { email: null }],
+		[{ owner_id: '={{ $json.owners }}' }, { owners: [] }],
+		[{ owner_id: '={{ $json.owners }}' }, { owners: ['', null] }],
+	])('%j is refused for %j', async (filters, item) => {
+		const { message } = await failure(setup(filters, [item]));
+		expect(message).toMatch(/^(Email|Owner): the filter has no value\. Remove it or give it one\.$/);
+		expect(await listed()).toEqual([]);
+	});
+
+	test('a picked record whose expression gives nothing is refused', async () => {
+		const { message } = await failure(setup({}, [{}], linked('={{ $json.company }}')));
+		expect(message).toBe('Company: the filter has no value. Remove it or give it one.');
+		expect(await listed()).toEqual([]);
+	});
+
+	test.each([
+		['a filter', { filters: { email: 'ada@filters.example', gone: 'x' } }],
+		['a custom field', { filters: { 'custom_fields.gone': 'x' } }],
+		['a record', { records: { filtersLinked: { records: [{ field: 'gone', record: byId('1') }] } } }],
+	])('%s the service no longer has is refused', async (_, { filters = {}, records = {} }: IDataObject) => {
+		const given = setup(filters as IDataObject, [{}], records as IDataObject);
+		expect((await failure(given)).message).toMatch(/no filter (custom_fields\.)?gone/);
+		expect(await listed()).toEqual([]);
+	});
+
+	test('it is the error of its item, and of no other', async () => {
+		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
+		const [{ email } = {}] = data as IDataObject[];
+		const { items } = await run({
+			...setup({ email: '={{ $json.email }}' }, [{}, { email }]),
+			continueOnFail: true,
+		});
+		expect(items).toMatchObject([
+			{ json: { error: expect.stringContaining('no value') }, pairedItem: { item: 0 } },
+			{ json: { email }, pairedItem: { item: 1 } },
+		]);
+	});
+});
+
+test('a filter that was left blank is none', async () => {
+	const { items } = await run(setup({ email: null, owner_id: '' }));
+	expect(items).toHaveLength(25);
+});
+
+test('a model leaves a filter out by giving nothing for it', async () => {
+	const email = "={{ $fromAI('Email', 'The e-mail address', 'string') }}";
+	const { items } = await run(setup({ email, lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]));
+	expect(items.length).toBeGreaterThan(0);
+	expect((await listed()).map(({ query }) => query).join()).not.toContain('email');
+});
