@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IDataObject } from 'n8n-workflow';
+import { isExpression, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { executeContext, failure, run } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
+import { automatic, create, deleteRecord, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -32,19 +32,23 @@ test('what is more than a way into the item goes through the engine', async () =
 });
 
 describe('a mapping costs', () => {
-	/** Runs Create for three items and counts what n8n's engine was asked for. */
+	/** Runs the node for some items and counts the expressions n8n's engine was asked for. */
+	async function evaluationsOf(parameters: INodeParameters, items: IDataObject[]) {
+		const { context } = executeContext({ credential: sandbox.credential, parameters, items });
+		const evaluate = jest.spyOn(context.workflow.expression, 'resolveSimpleParameterValue');
+		const [output] = await new CrmPlatform().execute.call(context as never);
+		expect(output).toHaveLength(items.length);
+		return evaluate.mock.calls.filter(([value]) => isExpression(value)).length;
+	}
+
+	/** The same for Create. */
 	async function evaluations(fields: IDataObject) {
 		const items = [1, 2, 3].map((i) => ({
 			first_name: `Ada ${i}`,
 			last_name: 'Lovelace',
 			deep: { mail: `ada${i}.${randomUUID()}@mapping.example` },
 		}));
-		const parameters = create('contact', fields);
-		const { context } = executeContext({ credential: sandbox.credential, parameters, items });
-		const evaluate = jest.spyOn(context, 'evaluateExpression');
-		const [output] = await new CrmPlatform().execute.call(context as never);
-		expect(output).toHaveLength(3);
-		return evaluate.mock.calls.length;
+		return await evaluationsOf(create('contact', fields), items);
 	}
 
 	test('nothing where the items are taken as they are', async () => {
@@ -60,6 +64,20 @@ describe('a mapping costs', () => {
 			phone: '={{ $json.missing.phone }}',
 		};
 		expect(await evaluations(fields)).toBe(0);
+	});
+
+	test('nothing where the records to change are told by ways into the item', async () => {
+		const created = Array.from({ length: 3 }, () => ({ last_name: 'Lovelace' }));
+		const { items } = await run({
+			credential: sandbox.credential,
+			parameters: create('contact', automatic),
+			items: created,
+		});
+		const records = items.map(({ json }) => json);
+		const id = '={{ $json.id }}';
+		const changes = { last_name: '={{ $json.id }}', job_title: 'Countess' };
+		expect(await evaluationsOf(update('contact', id, changes), records)).toBe(0);
+		expect(await evaluationsOf(deleteRecord('contact', id), records)).toBe(0);
 	});
 
 	test('one evaluation for each item where it is code, missing paths included', async () => {

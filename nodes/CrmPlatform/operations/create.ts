@@ -1,8 +1,8 @@
 import { columnsOf } from '../mapping/columns';
+import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
 import { fieldsProperties } from './fieldsProperty';
 import { offeredWrite } from './offered';
-import { collectionPath } from './record';
 import { batchOptions } from './batchOptions';
 import { complete, narrowed, type Narrowing } from './narrowed';
 import { writing } from './write';

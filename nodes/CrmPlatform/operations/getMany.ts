@@ -6,13 +6,13 @@ import { readPage, type Send } from '../api/page';
 import { pages } from '../api/pages';
 import type { Query } from '../api/path';
 import { filtersOf } from '../mapping/filters';
+import { collectionPath } from '../mapping/picked';
 import type { Job, Operation, Run } from '../model';
 import { changedIn, type ChangedSince } from './changedSince';
 import { lastRunOf } from './lastRun';
 import { listOptions, listProperties } from './listProperties';
 import { offered } from './offered';
 import { asking, output, readingOf, type Reading } from './reading';
-import { collectionPath } from './record';
 
 /** @param action what n8n's list of actions says, such as `Get many contacts` */
 export function getMany(action: string): Operation {

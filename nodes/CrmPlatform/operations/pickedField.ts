@@ -1,7 +1,8 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import { pickedId } from '../mapping/picked';
 import type { Job } from '../model';
-import { pickedId, pickerProperty } from './record';
+import { pickerProperty } from './record';
 
 /** A value that is the id of another record, picked from a searchable list. */
 export interface PickedField {

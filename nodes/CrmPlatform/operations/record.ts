@@ -4,8 +4,6 @@ import { path } from '../api/path';
 import { collectionPath, pickedId } from '../mapping/picked';
 import type { Job, Resource } from '../model';
 
-export { collectionPath, pickedId };
-
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
 	return pickerProperty(resource.name, 'recordId', 'searchRecords');
@@ -54,7 +52,7 @@ export interface RecordPlace {
 	path: string;
 }
 
-/** The record picked for an item. What was picked is read once: it may be an expression. */
+/** The record picked for an item. */
 export function recordAt(job: Job, item: number): RecordPlace {
 	const collection = collectionPath(job, item);
 	const id = pickedId(job.n8n, 'recordId', item);

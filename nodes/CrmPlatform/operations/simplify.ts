@@ -81,7 +81,7 @@ export function simplified(record: IDataObject, fields: OutputField[]): IDataObj
 	const simple: IDataObject = {};
 	// A loop, as 100,000 records make it count.
 	for (const { name, path } of fields) {
-		const value = path.length === 1 ? record[name] : valueAt(record, path);
+		const value = path.length === 1 ? record[name] : valueAt(record, path)[0];
 		if (value !== undefined) simple[name] = value;
 	}
 	return simple;

@@ -1,7 +1,8 @@
+import { pickedId } from '../mapping/picked';
 import type { Operation } from '../model';
 import { path } from '../api/path';
 import { offeredWrite } from './offered';
-import { pickedId, pickerProperty, recordAt, recordProperty } from './record';
+import { pickerProperty, recordAt, recordProperty } from './record';
 import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Add a tag to a contact` */

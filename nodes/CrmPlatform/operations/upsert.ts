@@ -1,10 +1,10 @@
 import { columnsOf } from '../mapping/columns';
 import { matchOf } from '../mapping/match';
+import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
 import { blankNotice, fieldsProperties } from './fieldsProperty';
 import { batchOptions } from './batchOptions';
 import { offeredWrite } from './offered';
-import { collectionPath } from './record';
 import { writing } from './write';
 
 /** @param action what n8n's list of actions says, such as `Create or update a contact` */
