@@ -45,6 +45,20 @@ describeWithChromium('In n8n in a browser,', () => {
 		expect(body.data).toMatchObject([{ email, lifecycle_stage: 'customer' }]);
 	});
 
+	test('the contacts of a company are read, which is picked from a list', async () => {
+		const name = `Altamira ${randomUUID()}`;
+		const { id: company_id } = await createRecord('/v1/companies', { name });
+		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', company_id });
+		await openNode({ resource: 'contact', operation: 'getMany' });
+
+		await editor.page.getByText('Add Record').click();
+		await editor.choose('field', 'Company');
+		await editor.pickRecord('record', name);
+		const output = await editor.execute();
+
+		expect(output.match(/con_\w+/g)).toEqual([id]);
+	});
+
 	test('a company is found in the list and read', async () => {
 		const name = `Altamira ${randomUUID()}`;
 		const { id } = await createRecord('/v1/companies', { name });

@@ -135,7 +135,8 @@ describe('what the user reads', () => {
 
 	test('when nothing listens at the address', async () => {
 		const credential = { ...sandbox.credential, baseUrl: 'http://127.0.0.1:1' };
-		const setup = { credential, parameters: create('contact', { email: 'x@failures.example' }) };
+		const fields = create('contact', { email: 'x@failures.example' });
+		const setup = { credential, parameters: { ...fields, options: { longestWait: 1 } } };
 		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
 	});
 

@@ -66,7 +66,9 @@ export class Editor {
 
 	/** One parameter of the open node, by its name in the code. */
 	parameter(name: string): Locator {
-		return this.page.getByTestId('node-parameters').getByTestId(`parameter-input-${name}`);
+		const named = this.page.getByTestId('node-parameters').getByTestId(`parameter-input-${name}`);
+		// n8n's own settings of a node are on the page as well, hidden.
+		return named.filter({ visible: true });
 	}
 
 	/** Picks an entry of a dropdown parameter by what the user reads. */
