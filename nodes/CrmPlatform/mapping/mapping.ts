@@ -92,3 +92,9 @@ function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
 function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {
 	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
 }
+
+/** The names of the fields that were mapped by hand, and of those that records were picked for. */
+export function namesIn(mapping: Mapping): string[] {
+	const mapped = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
+	return [...mapped, ...mapping.linked.map(({ field }) => field)];
+}
