@@ -170,3 +170,15 @@ describe('where the service does not tell which there are,', () => {
 		},
 	);
 });
+
+test('one that is given by itself stays beside all the others given as a whole', async () => {
+	const { items } = await run({
+		credential: sandbox.credential,
+		parameters: create('contact', {
+			last_name: 'Lovelace',
+			'custom_fields.nps_score': '9',
+			custom_fields: '{ "vip": true }',
+		}),
+	});
+	expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, vip: true });
+});

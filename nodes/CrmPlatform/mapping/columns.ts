@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../api/fields';
 import type { Job } from '../model';
 import { givenValues } from './given';
+import { isObject } from './knownValues';
 import { mappingOf, type Mapping } from './mapping';
 import type { TakenBy } from './taken';
 import { apiValue } from './values';
@@ -55,7 +56,10 @@ export function columnsIn(
 function put(body: IDataObject, path: string[], value: unknown): void {
 	const [key = '', ...rest] = path;
 	if (rest.length === 0) {
-		body[key] = value as IDataObject;
+		// Of an object given as a whole, a part given by itself as well goes before.
+		const parts = body[key];
+		body[key] =
+			isObject(value) && isObject(parts) ? { ...value, ...parts } : (value as IDataObject);
 		return;
 	}
 	// A copy: what is there may be a part of the item.

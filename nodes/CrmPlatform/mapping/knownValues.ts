@@ -60,6 +60,6 @@ function whole(name: string): Field {
 	return { name, path, label: name, description: '', kind: 'json', required: false };
 }
 
-function isObject(value: unknown): value is IDataObject {
+export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
