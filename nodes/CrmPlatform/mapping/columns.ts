@@ -4,6 +4,7 @@ import type { Field } from '../api/fields';
 import type { Job } from '../model';
 import { givenValues } from './given';
 import { isObject } from './knownValues';
+import { leftOut, type LeftOut } from './leftOut';
 import { mappingOf, type Mapping } from './mapping';
 import type { TakenBy } from './taken';
 import { apiValue } from './values';
@@ -33,14 +34,15 @@ export async function columnsOf(
 	return columnsIn(job, mapping, await withCustomFields(job, mapping, fields), empty);
 }
 
-/** The same, where it is known what the items can give values for. */
+/** The same, where it is known what the items can give values for, and who is told of others. */
 export function columnsIn(
 	job: Job,
 	mapping: Mapping,
 	takenBy: TakenBy,
 	empty: Empty,
+	left: LeftOut = leftOut(job.api.notices),
 ): ReadColumns {
-	const given = givenValues(job, mapping, takenBy);
+	const given = givenValues(job, mapping, takenBy, left);
 	const zone = job.n8n.getTimezone();
 
 	return (item) => {

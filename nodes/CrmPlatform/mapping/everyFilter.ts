@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Field } from '../api/fields';
-import { linksOf } from '../api/links';
 import type { ReadColumns } from './columns';
 import { isByModel, type Mapping } from './mapping';
 
@@ -12,8 +11,7 @@ import { isByModel, type Mapping } from './mapping';
  *
  * @param filtersFor the filters the service has for an item's list
  * @param read the item's filters, null where one has no value
- * @throws Error in the user's words from what is returned, for a filter the service does not have,
- * or whose expression gives nothing
+ * @throws Error in the user's words from what is returned, for a filter whose expression gives nothing
  */
 export function everyFilter(
 	mapping: Mapping,
@@ -25,26 +23,19 @@ export function everyFilter(
 	const byModel = new Set(given.filter(([, value]) => isByModel(value)).map(([name]) => name));
 
 	return (item) => {
-		const filters = filtersFor(item);
-		refuseUnknown(mapping, filters);
 		const query: IDataObject = {};
 		for (const [name, value] of Object.entries(read(item))) {
 			if (!isNothing(value)) query[name] = value;
-			else if (!byModel.has(name)) throw new Error(noValue(name, filters));
+			else if (!byModel.has(name)) throw new Error(noValue(name, filtersFor(item)));
 		}
 		return query;
 	};
 }
 
-function refuseUnknown(mapping: Mapping, filters: Field[]): void {
-	const given = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
-	const linked = mapping.linked.map(({ field }) => field).filter((name) => name !== '');
-	const unknown =
-		given.find((name) => !filters.some((filter) => filter.name === name)) ??
-		linked.find((name) => !linksOf(filters).some((link) => link.name === name));
-	if (unknown === undefined) return;
+/** @throws Error in the user's words */
+export function refuseFilter(name: string): never {
 	throw new Error(
-		`The service has no filter ${unknown} (any more), and without it the list would have more records than you want. Open the node and remove the filter, or refresh the filters and choose another.`,
+		`The service has no filter ${name} (any more), and without it the list would have more records than you want. Open the node and remove the filter, or refresh the filters and choose another.`,
 	);
 }
 

@@ -2,7 +2,8 @@ import { customFields, customFilters } from '../api/customFields';
 import type { ListDescription } from '../api/listing';
 import type { Job } from '../model';
 import { columnsIn, type ReadColumns } from './columns';
-import { everyFilter } from './everyFilter';
+import { everyFilter, refuseFilter } from './everyFilter';
+import { leftOut } from './leftOut';
 import { mappingOf, namesIn } from './mapping';
 import { takenByCollection, type Taken } from './taken';
 
@@ -21,6 +22,7 @@ export async function filtersOf(
 	};
 	const isNeeded = list.takesCustomFields === true && namesCustom;
 	const takenBy = await takenByCollection(job, withCustom, own, () => isNeeded);
-	const read = columnsIn(job, mapping, takenBy, 'clear');
+	const left = { ...leftOut(job.api.notices), unknown: refuseFilter };
+	const read = columnsIn(job, mapping, takenBy, 'clear', left);
 	return everyFilter(mapping, (item) => takenBy(item).fields, read);
 }

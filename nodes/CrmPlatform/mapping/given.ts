@@ -4,7 +4,7 @@ import { parseJson } from '../api/json';
 import type { Job } from '../model';
 import { valuesOf } from './expressions';
 import { knownValues, type GivenValue } from './knownValues';
-import { leftOut, type LeftOut } from './leftOut';
+import type { LeftOut } from './leftOut';
 import { linkedValues } from './linked';
 import { isByModel, type Mapping } from './mapping';
 import type { Taken, TakenBy } from './taken';
@@ -13,13 +13,18 @@ type ReadGiven = (item: number) => GivenValue[];
 
 /**
  * Reads what was given for the fields an item can have values for. Records that were picked beside
- * come last. What is given for no field is not read, and the user is told of it.
+ * come last. What is given for no field is not read.
  *
+ * @param left is told of that
  * @throws Error in the user's words from what is returned
  */
-export function givenValues(job: Job, mapping: Mapping, takenBy: TakenBy): ReadGiven {
+export function givenValues(
+	job: Job,
+	mapping: Mapping,
+	takenBy: TakenBy,
+	left: LeftOut,
+): ReadGiven {
 	const readers = new Map<Taken, ReadGiven>();
-	const left = leftOut(job.api.notices);
 	return (item) => {
 		const taken = takenBy(item);
 		const read = readers.get(taken) ?? reader(job, mapping, taken, left);
