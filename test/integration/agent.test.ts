@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
 import { agentWith } from './agent.ts';
-import { create, on } from './parameters.ts';
+import { byId, create, getMany, mapped, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -78,4 +80,46 @@ test('a call that n8n gives the values of another one is refused', async () => {
 	expect(await tools[0]({ Name: one })).toMatchObject({ last_name: one });
 	await expect(tools[1]({ Name: other })).rejects.toThrow(/values of another one.*Batch Size to 1/s);
 	expect([await found(one), await found(other)]).toEqual([1, 0]);
+});
+
+describe('what the workflow fixes for a tool', () => {
+	const added = async (values: IDataObject = {}) =>
+		(await sandbox.call('POST', '/v1/contacts', { last_name: anyName(), ...values })).body;
+	const read = async ({ id }: IDataObject) =>
+		(await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
+	const tool = (parameters: INodeParameters, item: IDataObject = {}) =>
+		agentWith({ credential: sandbox.credential, parameters }, {}, item)();
+	const updating = (id: unknown, fields: IDataObject) =>
+		on('contact', 'update', id, { fields: mapped(fields) });
+
+	test('comes from the agent’s item, whatever the model calls its own values', async () => {
+		const [mine, other] = [await added(), await added()];
+		const fields = { job_title: '={{ $json.title }}', external_id: "={{ $fromAI('id') }}" };
+		const change = tool(updating('={{ $json.id }}', fields), { id: mine.id, title: 'Countess' });
+		await change({ id: String(other.id) });
+		expect(await read(mine)).toMatchObject({ job_title: 'Countess', external_id: other.id });
+		expect(await read(other)).toMatchObject({ version: 1 });
+	});
+
+	test('filters a list by the agent’s item', async () => {
+		const { email } = await added({ email: `${anyName()}@tool.example` });
+		const find = tool(getMany('contact', {}, { email: '={{ $json.mail }}' }), { mail: email });
+		expect(await find({ Why: 'to know' })).toMatchObject({ email });
+	});
+
+	test('stays where the model gives nothing', async () => {
+		const contact = await added({ job_title: 'Countess' });
+		const fields = { job_title: "={{ $fromAI('Title') }}", last_name: "={{ $fromAI('Name') }}" };
+		await tool(updating(contact.id, fields))({ Name: 'King', Title: '' });
+		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
+	});
+
+	test('filters also where the model picks no record beside', async () => {
+		const contact = await added({ external_id: anyName() });
+		const parameters = {
+			...getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_none' }),
+			filtersLinked: { records: [{ field: 'company_id', record: byId("={{ $fromAI('Company') }}") }] },
+		};
+		await expect(tool(parameters as INodeParameters)({ Company: '' })).resolves.toBeUndefined();
+	});
 });

@@ -17,9 +17,15 @@ export type Tool = (given: IDataObject) => Promise<IDataObject>;
  * One execution of a workflow in which an AI agent has the node as a tool, as n8n makes it for
  * agents that call their tools themselves.
  *
+ * @param settings of the node
+ * @param item what the agent works on
  * @returns the tool, made anew for each input item of the agent
  */
-export function agentWith(setup: Setup, settings: Partial<INode> = {}): () => Tool {
+export function agentWith(
+	setup: Setup,
+	settings: Partial<INode> = {},
+	item: IDataObject = {},
+): () => Tool {
 	const { workflow, node, additionalData } = workflowIn(parts, setup);
 	Object.assign(node, settings);
 	const execution = createRunExecutionData();
@@ -31,7 +37,7 @@ export function agentWith(setup: Setup, settings: Partial<INode> = {}): () => To
 			'manual',
 			execution,
 			run,
-			[],
+			[{ json: item }],
 			{},
 			'ai_tool',
 			{ node, data: {}, source: null },

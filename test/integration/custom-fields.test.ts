@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
 import { executeContext, picker, run } from './n8n.ts';
-import { automatic, create, getMany, upsert } from './parameters.ts';
+import { automatic, byId, create, getMany, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -95,7 +95,10 @@ test('JSON of a hundred items and more is not read before it is written', async 
 });
 
 describe('where the service does not tell which there are,', () => {
-	beforeEach(async () => await sandbox.faults({ path: '/v1/custom-fields', status: 403 }));
+	beforeEach(async () => {
+		await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
+	});
+	const told = [expect.stringContaining('does not tell this credential which custom fields')];
 
 	test.each([
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
@@ -108,7 +111,48 @@ describe('where the service does not tell which there are,', () => {
 			items: [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }],
 		});
 		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
-		expect(hints).toEqual([expect.stringContaining('does not tell this credential which custom fields')]);
+		expect(hints).toEqual(told);
+	});
+
+	test.each([
+		['automatically', create('contact', automatic)],
+		['as JSON', asJson('={{ ({ ...$json }) }}')],
+	])('so are values that items name one by one, mapped %s', async (_, parameters) => {
+		const { items, hints } = await run({
+			credential: sandbox.credential,
+			parameters,
+			items: [
+				{ last_name: 'Hidden', 'custom_fields.nps_score': 9 },
+				{ last_name: 'Hidden', 'custom_fields.renewal_date': '2031-01-01' },
+			],
+		});
+		expect(items.map(({ json }) => json.custom_fields)).toMatchObject([
+			{ nps_score: 9 },
+			{ renewal_date: '2031-01-01' },
+		]);
+		expect(hints).toEqual(told);
+	});
+
+	test.each([
+		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
+		['automatically', create('contact', automatic)],
+		['as JSON', asJson('={{ $json }}')],
+	])('so is a record that was picked, beside values given %s', async (_, parameters) => {
+		const key = `met_by_${randomUUID().slice(0, 8)}`;
+		const field = { resource: 'contacts', key, label: 'Met By', type: 'reference' };
+		await sandbox.call('POST', '/v1/custom-fields', { ...field, reference_resource: 'contacts' });
+		const { body: other } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Other' });
+		const record = byId(String(other.id));
+		const { items, hints } = await run({
+			credential: sandbox.credential,
+			parameters: {
+				...parameters,
+				fieldsLinked: { records: [{ field: `custom_fields.${key}`, record }] },
+			},
+			items: [{ last_name: 'Hidden', 'custom_fields.nps_score': 9 }],
+		});
+		expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, [key]: other.id });
+		expect(hints).toEqual(told);
 	});
 
 	test('a list is not read without the filter by one of them', async () => {

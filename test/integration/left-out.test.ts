@@ -76,3 +76,9 @@ test('custom fields may be JSON text', async () => {
 	expect(items[0]?.json).toMatchObject({ custom_fields: { nps_score: 9 } });
 	expect(hints).toEqual([]);
 });
+
+test('an object with nothing in it is no mistake', async () => {
+	const [deal] = (await sandbox.call('GET', '/v1/deals?status=open&limit=1')).body.data as IDataObject[];
+	const parameters = { ...on('deal', 'lose', deal!.id), fieldsMode: 'json', fieldsJson: '{}' };
+	expect(await told(parameters, [{}])).toEqual([]);
+});

@@ -33,8 +33,9 @@ test('lists are values as they are', () => {
 	expect(read({ emails: [{ value: 'a' }] }).values).toEqual([['emails', [{ value: 'a' }]]]);
 });
 
-test.each([null, ''])('an object that is %p is cleared as a whole', (address) => {
-	expect(read({ address }).values).toEqual([['address', null]]);
+test('an object that is null is cleared as a whole, and an empty cell says nothing of it', () => {
+	expect(read({ address: null }).values).toEqual([['address', null]]);
+	expect(read({ address: '' })).toEqual({ values: [], unknown: [], noObjects: [] });
 });
 
 test('an object may be JSON text, as databases give it', () => {

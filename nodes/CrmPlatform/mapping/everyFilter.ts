@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../api/fields';
 import { linksOf } from '../api/links';
 import type { ReadColumns } from './columns';
-import type { Mapping } from './mapping';
+import { isByModel, type Mapping } from './mapping';
 
 /**
  * Holds that every filter the user has given is one the list is asked with: one that fell away would
@@ -46,10 +46,6 @@ function refuseUnknown(mapping: Mapping, filters: Field[]): void {
 	throw new Error(
 		`The service has no filter ${unknown} (any more), and without it the list would have more records than you want. Open the node and remove the filter, or refresh the filters and choose another.`,
 	);
-}
-
-function isByModel(value: unknown): boolean {
-	return typeof value === 'string' && /\$fromAI\b/i.test(value);
 }
 
 /** Nothing to filter by; of a list, in none of its places. */

@@ -25,6 +25,8 @@ export interface Given {
  */
 export function valuesOf(n8n: IExecuteFunctions, given: Given[]): (item: number) => unknown[] {
 	const items = n8n.getInputData();
+	// What a tool is called with is its item, and to the engine the agent's item is.
+	const planned = n8n.isToolExecution() ? () => undefined : planOf;
 	const plans = given.map((one) => ({ ...one, pieces: planned(one.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>
 		pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])),
@@ -44,7 +46,8 @@ export function valuesOf(n8n: IExecuteFunctions, given: Given[]): (item: number)
 	};
 }
 
-function planned(value: unknown): Piece[] | undefined {
+/** Nothing where the engine has to evaluate all of it. */
+function planOf(value: unknown): Piece[] | undefined {
 	return isExpression(value) ? piecesOf(value) : [];
 }
 

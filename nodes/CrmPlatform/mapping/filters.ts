@@ -3,7 +3,7 @@ import type { ListDescription } from '../api/listing';
 import type { Job } from '../model';
 import { columnsIn, type ReadColumns } from './columns';
 import { everyFilter } from './everyFilter';
-import { mappingOf } from './mapping';
+import { mappingOf, namesIn } from './mapping';
 import { takenByCollection, type Taken } from './taken';
 
 /** Reads the mapper `parameter` of a list's filters, those on custom fields included. */
@@ -13,11 +13,7 @@ export async function filtersOf(
 	list: ListDescription,
 ): Promise<ReadColumns> {
 	const mapping = mappingOf(job.n8n, parameter);
-	const names = [
-		...(mapping.mode === 'each' ? mapping.given.map(([name]) => name) : []),
-		...mapping.linked.map(({ field }) => field),
-	];
-	const namesCustom = names.some((name) => name.startsWith('custom_fields.'));
+	const namesCustom = namesIn(mapping).some((name) => name.startsWith('custom_fields.'));
 	const own: Taken = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<Taken> => {
 		const { fields } = await customFields(job.api, collection);

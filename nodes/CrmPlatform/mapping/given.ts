@@ -6,7 +6,7 @@ import { valuesOf } from './expressions';
 import { knownValues, type GivenValue } from './knownValues';
 import { leftOut, type LeftOut } from './leftOut';
 import { linkedValues } from './linked';
-import type { Mapping } from './mapping';
+import { isByModel, type Mapping } from './mapping';
 import type { Taken, TakenBy } from './taken';
 
 type ReadGiven = (item: number) => GivenValue[];
@@ -34,12 +34,7 @@ function reader(job: Job, mapping: Mapping, taken: Taken, left: LeftOut): ReadGi
 		const given = eachGiven(job, mapping.given, taken, left);
 		return (item) => [...given(item), ...linked(item)];
 	}
-	const given = inObjects(job, mapping, taken, left);
-	return (item) => {
-		const values = [...given(item), ...linked(item)];
-		if (values.length === 0) left.nothingIn(item, taken.fields);
-		return values;
-	};
+	return inObjects(job, mapping, taken, linked, left);
 }
 
 function eachGiven(
@@ -57,7 +52,10 @@ function eachGiven(
 	const read = valuesOf(n8n, known);
 	return (item) => {
 		const values = read(item);
-		return known.map(({ field }, i) => [field, values[i]]);
+		// A model gives empty text for what it has nothing to say of.
+		return known.flatMap(({ field, value }, i): GivenValue[] =>
+			isByModel(value) && values[i] === '' ? [] : [[field, values[i]]],
+		);
 	};
 }
 
@@ -67,6 +65,7 @@ function inObjects(
 	{ n8n }: Job,
 	mapping: OfObjects,
 	{ fields, recordNames }: Taken,
+	linked: ReadGiven,
 	left: LeftOut,
 ): ReadGiven {
 	const objectOf = objectsOf(n8n, mapping);
@@ -80,7 +79,9 @@ function inObjects(
 			const isRecord = object.id !== undefined;
 			unknown.filter((name) => !isRecord || !recordNames.has(name)).forEach(left.unknown);
 		}
-		return values;
+		const all = [...values, ...linked(item)];
+		if (all.length === 0 && Object.keys(object).length > 0) left.nothingIn(item, fields);
+		return all;
 	};
 }
 

@@ -40,8 +40,9 @@ export function knownValues(fields: Field[]): (json: IDataObject) => KnownValues
 	const readGroup = (name: string, value: unknown, found: KnownValues): void => {
 		const parts = typeof value === 'string' ? parseJson(value) : value;
 		if (isObject(parts)) read(parts, `${name}.`, found);
-		else if (value === null || value === '') found.values.push([whole(name), null]);
-		else found.noObjects.push(name);
+		else if (value === null) found.values.push([whole(name), null]);
+		// An empty cell of a spreadsheet stands for one value, not for all of an address.
+		else if (value !== '') found.noObjects.push(name);
 	};
 
 	return (json) => read(json, '', { values: [], unknown: [], noObjects: [] });

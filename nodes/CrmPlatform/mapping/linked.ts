@@ -4,7 +4,7 @@ import type { Job } from '../model';
 import { valuesOf } from './expressions';
 import type { GivenValue } from './knownValues';
 import type { LeftOut } from './leftOut';
-import type { Linked } from './mapping';
+import { isByModel, type Linked } from './mapping';
 
 /**
  * Reads what the records that were picked are to the one that is written.
@@ -32,7 +32,8 @@ export function linkedValues(
 	return (item) => {
 		const values = read(item);
 		const found = new Map<Field, unknown>();
-		for (const [i, { link }] of given.entries()) {
+		for (const [i, { link, value }] of given.entries()) {
+			if (isByModel(value) && idsIn(values[i]).length === 0) continue;
 			const { field, isOneOfMany, valueFor } = link;
 			const before = (found.get(field) ?? []) as unknown[];
 			found.set(field, isOneOfMany ? [...before, ...idsIn(values[i]).map(valueFor)] : values[i]);

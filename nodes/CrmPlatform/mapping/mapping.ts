@@ -50,17 +50,22 @@ function valuesIn(n8n: IExecuteFunctions, parameter: string): Values {
 }
 
 /** What n8n stores of a picker; an expression in place of all of it is text. */
-type Picked = { value?: unknown } | string | undefined;
+type Picked = { value?: unknown } | string | null | undefined;
 
 function linkedIn(n8n: IExecuteFunctions, parameter: string): Linked[] {
-	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{
-		field?: string;
-		record?: Picked;
-	}>;
-	return rows.flatMap(({ field = '', record: picked }) => {
-		const record = typeof picked === 'object' ? picked.value : picked;
-		return record === undefined || record === null || record === '' ? [] : [{ field, record }];
+	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: Picked }>;
+	return rows.flatMap(({ record: picked }, row) => {
+		const record = typeof picked === 'object' ? picked?.value : picked;
+		if (record === undefined || record === null || record === '') return [];
+		// One for all items, also where it is an expression.
+		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
+		return [{ field: String(field ?? ''), record }];
 	});
+}
+
+/** Whether an AI agent's model fills it in, which has to give something for all it is shown. */
+export function isByModel(value: unknown): boolean {
+	return typeof value === 'string' && /\$fromAI\b/i.test(value);
 }
 
 /** The field the user chose to match on (upsert); beside JSON, it may be an expression. */
@@ -86,4 +91,10 @@ function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
 
 function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {
 	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
+}
+
+/** The names of the fields that were mapped by hand, and of those that records were picked for. */
+export function namesIn(mapping: Mapping): string[] {
+	const mapped = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
+	return [...mapped, ...mapping.linked.map(({ field }) => field)];
 }

@@ -7,7 +7,7 @@ import { valuesOf } from './expressions';
 
 /** What was picked in a resource locator; nothing where nothing was. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
-	const picked = readerOf(n8n, parameter)(item);
+	const picked = valueIn(readerOf(n8n, parameter)(item));
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }
 
@@ -31,8 +31,12 @@ function readerOf(n8n: IExecuteFunctions, parameter: string): Reader {
 
 function readerFor(n8n: IExecuteFunctions, parameter: string): Reader {
 	const stored: unknown = n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true });
-	const isLocator = typeof stored === 'object' && stored !== null && 'value' in stored;
-	const value: unknown = isLocator ? stored.value : stored;
-	const read = valuesOf(n8n, [{ label: labelFor(parameter), value }]);
+	const label = labelFor(parameter.replace(/(Id|Key)$/, ''));
+	const read = valuesOf(n8n, [{ label, value: valueIn(stored) }]);
 	return (item) => read(item)[0];
+}
+
+/** Of what n8n stores of a picker, the id; an expression may stand for the id, or for all of it. */
+function valueIn(picked: unknown): unknown {
+	return typeof picked === 'object' && picked !== null && 'value' in picked ? picked.value : picked;
 }

@@ -2,7 +2,7 @@ import { customFieldsIfTold } from '../api/customFields';
 import type { Field } from '../api/fields';
 import type { Job } from '../model';
 import { objectsOf } from './given';
-import type { Mapping } from './mapping';
+import { namesIn, type Mapping } from './mapping';
 import { takenByCollection, type Taken, type TakenBy } from './taken';
 
 const whole = 'custom_fields';
@@ -25,15 +25,20 @@ export async function withCustomFields(
 	const own: Taken = { fields, recordNames: new Set(described) };
 	if (!fields.some(({ name }) => name === whole)) return () => own;
 
+	const namesOf = customNames(job, mapping);
+	let untold: Field[] | undefined;
 	const read = async (collection: string): Promise<Taken> => {
 		const custom = await customFieldsIfTold(job.api, collection);
-		if (!custom) return { ...own, fields: [...fields, ...asGiven(mapping)] };
+		if (!custom) {
+			untold ??= asGiven(job, namesOf);
+			return { ...own, fields: [...fields, ...untold] };
+		}
 		return {
 			fields: merged(mapping, fields, custom.fields),
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	return await takenByCollection(job, read, own, mayNameCustom(job, mapping));
+	return await takenByCollection(job, read, own, mayNameCustom(job, mapping, namesOf));
 }
 
 function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
@@ -43,33 +48,49 @@ function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 	return [...fields.filter(({ name }) => name !== whole), ...custom];
 }
 
-/** The custom fields that were mapped by hand, where nobody tells what they are. */
-function asGiven(mapping: Mapping): Field[] {
-	const names = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
-	return names.filter((name) => name.startsWith(prefix)).map((name) => {
-		const path = [whole, name.slice(prefix.length)];
+type NamesOf = (item: number) => string[];
+
+/** The names of custom fields that an item gives values for: mapped, linked, or in its object. */
+function customNames({ n8n }: Job, mapping: Mapping): NamesOf {
+	const named = namesIn(mapping).filter(isCustom);
+	if (mapping.mode === 'each') return () => named;
+
+	const read = objectsOf(n8n, mapping);
+	return (item) => {
+		try {
+			return [...named, ...Object.keys(read(item)).filter(isCustom)];
+		} catch {
+			// What cannot be read fails when its turn comes.
+			return named;
+		}
+	};
+}
+
+/** The custom fields that the items name, where nobody tells what they are. */
+function asGiven({ n8n }: Job, namesOf: NamesOf): Field[] {
+	const names = new Set(n8n.getInputData().flatMap((_, item) => namesOf(item)));
+	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({
+		name,
+		path: [whole, name.slice(prefix.length)],
+		label: name,
+		description: '',
 		// A choice that is unknown passes as it is.
-		return { name, path, label: name, description: '', kind: 'choice', required: false };
-	});
+		kind: 'choice',
+		required: false,
+		// A record may be picked for any of them; which records it refers to is not known.
+		reference: '',
+	}));
 }
 
 /** As many JSON objects are looked at before: the engine takes as long for them as a request does. */
 const mostRead = 100;
 
-function mayNameCustom({ n8n }: Job, mapping: Mapping): (item: number) => boolean {
-	const isLinked = mapping.linked.some(({ field }) => isCustom(field));
-	const isMapped = mapping.mode === 'each' && mapping.given.some(([name]) => isCustom(name));
-	if (isLinked || isMapped) return () => true;
-	if (mapping.mode === 'each') return () => false;
-	if (mapping.mode === 'json' && n8n.getInputData().length > mostRead) return () => true;
-
-	const read = objectsOf(n8n, mapping);
-	return (item) => {
-		try {
-			return Object.keys(read(item)).some(isCustom);
-		} catch {
-			// What cannot be read fails when its turn comes.
-			return false;
-		}
-	};
+function mayNameCustom(
+	{ n8n }: Job,
+	mapping: Mapping,
+	namesOf: NamesOf,
+): (item: number) => boolean {
+	const isNamed = namesIn(mapping).some(isCustom);
+	const isLong = mapping.mode === 'json' && n8n.getInputData().length > mostRead;
+	return (item) => isNamed || isLong || namesOf(item).length > 0;
 }

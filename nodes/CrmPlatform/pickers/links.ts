@@ -1,7 +1,8 @@
-import type {
-	ILoadOptionsFunctions,
-	INodeListSearchResult,
-	INodePropertyOptions,
+import {
+	isExpression,
+	type ILoadOptionsFunctions,
+	type INodeListSearchResult,
+	type INodePropertyOptions,
 } from 'n8n-workflow';
 
 import { linksOf } from '../api/links';
@@ -50,7 +51,9 @@ function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
 	const rows = ['fieldsLinked.records', 'filtersLinked.records'].flatMap(
 		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
 	);
-	return rows.find(({ field }) => field === name)?.record?.value;
+	const picked = rows.find(({ field }) => field === name)?.record?.value;
+	// What an expression gives is known when the node runs.
+	return isExpression(picked) ? undefined : picked;
 }
 
 interface Row {

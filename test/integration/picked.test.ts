@@ -1,0 +1,69 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { searchLinked } from '../../nodes/CrmPlatform/pickers/links';
+import { picker, run } from './n8n.ts';
+import { byId, create, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+const first = async (path: string) =>
+	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
+const done = async (parameters: IDataObject, item: IDataObject = {}) =>
+	await run({
+		credential: sandbox.credential,
+		parameters: parameters as INodeParameters,
+		items: [item],
+	});
+
+test.each([
+	['its id', (id: unknown) => byId(String(id)), {}],
+	['an expression in its place', () => byId('={{ $json.id }}'), 'item'],
+	['an expression for all of it', () => '={{ $json.id }}', 'item'],
+	['an expression that gives all of it', () => '={{ $json.picked }}', 'item'],
+])('a record is picked by %s', async (_, picked, item) => {
+	const { id } = await first('contacts');
+	const parameters = { ...on('contact', 'get', ''), recordId: picked(id) };
+	const { items } = await done(parameters, item === 'item' ? { id, picked: byId(String(id)) } : {});
+	expect(items[0]?.json).toMatchObject({ id });
+});
+
+describe('a linked record', () => {
+	const rows = (...given: Array<[field: unknown, record: unknown]>) => ({
+		fieldsLinked: { records: given.map(([field, record]) => ({ field, record })) },
+	});
+	const adding = (...given: Array<[field: unknown, record: unknown]>) => ({
+		...create('contact', { last_name: 'Lovelace' }),
+		...rows(...given),
+	});
+
+	test('may stand in a field that an expression names', async () => {
+		const { id } = await first('companies');
+		const { items, hints } = await done(adding(['={{ "company_id" }}', byId(String(id))]));
+		expect(items[0]?.json).toMatchObject({ company_id: id });
+		expect(hints).toEqual([]);
+	});
+
+	test('that is not there yet is none', async () => {
+		const { items } = await done(adding(['company_id', null], ['owner_id', byId('')]));
+		expect(items[0]?.json).toMatchObject({ company_id: null });
+	});
+
+	test('is a stage of any pipeline where an expression tells which', async () => {
+		const { results } = await picker(
+			searchLinked,
+			{
+				credential: sandbox.credential,
+				parameters: {
+					resource: 'deal',
+					operation: 'create',
+					...rows(['stage_id', byId('')], ['pipeline_id', byId('={{ $json.pipeline }}')]),
+				} as INodeParameters,
+				path: 'parameters.fieldsLinked.records[0].record',
+			},
+			undefined,
+			undefined,
+		);
+		expect(results.length).toBeGreaterThan(0);
+	});
+});
