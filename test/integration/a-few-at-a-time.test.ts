@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run as runNode, type Setup } from './n8n.ts';
-import { byId, create, get, mapped, on } from './parameters.ts';
+import { byId, create, get, mapped, on, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -86,10 +86,11 @@ describe('what the service does one by one', () => {
 	});
 });
 
-test('batches that are turned off go one request after another', async () => {
+test.each([
+	['records', create('contact', mapped({ last_name: itsId }))],
+	['what the service has no batches for', update('webhook', itsId, { description: 'New' })],
+])('a batch size of 1 sends one request after another: %s', async (_, parameters) => {
 	const { run, most } = await service(1);
-	const fields = mapped({ last_name: itsId });
-	const parameters = { ...create('contact', fields), options: { batchSize: 1 } };
-	await run(parameters, ids(4));
+	await run({ ...parameters, options: { batchSize: 1 } }, ids(4));
 	expect(most()).toBe(1);
 });

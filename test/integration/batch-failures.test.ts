@@ -1,5 +1,5 @@
 import { run as runNode, type Setup } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
+import { automatic, create } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -49,58 +49,6 @@ describe('a batch whose first try goes wrong', () => {
 			people('half', 5).map(({ email }) => email),
 		);
 		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
-	});
-});
-
-describe('an item of a batch that the service put off', () => {
-	const path = '/v1/contacts/batch';
-	const told = (status: number) => ({
-		status: 207,
-		body: {
-			results: [
-				{ index: 0, status: 201, data: { id: 'con_0' } },
-				{ index: 1, status, error: { code: 'unavailable' } },
-			],
-		},
-	});
-
-	test.each([429, 503])('with %i is written by a request of its own, once', async (status) => {
-		await sandbox.faults(
-			{ path, times: 1, ...told(status) },
-			{ path: '/v1/contacts', method: 'POST', times: 1, drop: 'after' },
-		);
-		const name = `put-off-${status}`;
-		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 2) });
-		expect(items[0]?.json).toEqual({ id: 'con_0' });
-		expect(items[1]?.json.email).toBe(`${name}-1@batches.example`);
-		expect(await found(name)).toBe(1);
-	});
-
-	test('is told where it may have been written', async () => {
-		await sandbox.faults({ path, ...told(500) });
-		const { items } = await run({
-			parameters: create('contact', automatic),
-			items: people('unsure', 2),
-			continueOnFail: true,
-		});
-		expect(items[1]?.json.error).toContain('The service failed (500)');
-		expect(await writes()).toHaveLength(1);
-	});
-
-	test('is told where a later item has changed the same record', async () => {
-		const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Twice' })).body;
-		const results = [
-			{ index: 0, status: 503, error: {} },
-			{ index: 1, status: 200, data: { id } },
-		];
-		await sandbox.faults({ path, status: 207, body: { results } });
-		const { items } = await run({
-			parameters: update('contact', '={{ $json.id }}', { last_name: '={{ $json.name }}' }),
-			items: ['earlier', 'later'].map((name) => ({ id: String(id), name })),
-			continueOnFail: true,
-		});
-		expect(items[0]?.json.error).toContain('The service failed (503)');
-		expect(await writes()).toHaveLength(1);
 	});
 });
 

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -90,28 +88,4 @@ describe('fields given as JSON', () => {
 		const error = await failure({ credential: sandbox.credential, parameters });
 		expect(error.message).toMatch(/JSON: .* is not an object such as/);
 	});
-});
-
-test('the field to match on may be an expression, read for each item', async () => {
-	const tag = randomUUID();
-	const write = async () =>
-		await run({
-			credential: sandbox.credential,
-			parameters: {
-				resource: 'contact',
-				operation: 'upsert',
-				fieldsMode: 'json',
-				fieldsJson: '={{ $json.record }}',
-				fieldsMatchOn: '={{ $json.on }}',
-			},
-			items: [
-				{ record: { email: `${tag}@match.example`, last_name: 'a' }, on: 'email' },
-				{ record: { external_id: tag, last_name: 'b' }, on: 'external_id' },
-				{ record: { email: `${tag}@match.example`, job_title: 'c' }, on: '' },
-			],
-		});
-	const first = (await write()).items.map(({ json }) => json.id);
-	expect(first[0]).not.toBe(first[1]);
-	expect(first[2]).toBe(first[0]);
-	expect((await write()).items.map(({ json }) => json.id)).toEqual(first);
 });

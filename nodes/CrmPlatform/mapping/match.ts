@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import { isExpression, type IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/writing';
 import type { Job } from '../model';
@@ -7,14 +7,17 @@ import { matchingColumn } from './mapping';
 /** The field an upsert finds the record by, and the value a record has for it. */
 export interface Match {
 	field: string;
+	/** Whether other items may match on another field. */
+	mayDiffer: boolean;
 	/** @throws Error in the user's words where there is none */
 	valueIn(body: IDataObject): string;
 }
 
 /**
- * What the user chose to match on, or the first the service names.
+ * What the user chose to match on, or the first the service names where they left that blank.
  *
  * @returns reads it for an input item; nothing where the service takes no choice
+ * @throws Error in the user's words from what is returned, where an expression gives nothing
  */
 export function matchOf(
 	job: Job,
@@ -22,23 +25,25 @@ export function matchOf(
 	{ match }: WriteDescription,
 ): (item: number) => Match | undefined {
 	const chosen = matchingColumn(job.n8n, parameter);
+	const stored = job.n8n.getNodeParameter(`${parameter}MatchOn`, 0, '', { rawExpressions: true });
+	const mayDiffer = isExpression(stored) && stored.slice(1).trim() !== '';
 	return (item) => {
-		const field = chosen(item) ?? match?.values[0];
-		return field === undefined ? undefined : matchOn(field);
+		const first = match?.values[0];
+		const field = chosen(item) ?? (mayDiffer ? undefined : first);
+		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
+		if (first === undefined) return undefined;
+		throw new Error(
+			`Match On: the expression gives nothing for this item. Let it give the name of a field, such as ‘${first}’, or choose a field from the list.`,
+		);
 	};
 }
 
-function matchOn(field: string): Match {
-	return {
-		field,
-		valueIn(body) {
-			const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
-			if (value !== null) return String(value);
-			throw new Error(
-				`There is no value for ‘${field}’, the field to match on. Fill it in, or match on another field.`,
-			);
-		},
-	};
+function valueOf(field: string, body: IDataObject): string {
+	const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
+	if (value !== null) return String(value);
+	throw new Error(
+		`There is no value for ‘${field}’, the field to match on. Fill it in, or match on another field.`,
+	);
 }
 
 function memberOf(value: unknown, key: string): unknown {

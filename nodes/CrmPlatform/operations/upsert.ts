@@ -43,7 +43,14 @@ export function upsert(action: string): Operation {
 				const query = { [name]: match.field };
 				// Services see one address in ‘Ada@…’ and ‘ada@…’. This only orders: more alike does no harm.
 				const value = match.valueIn(body).trim().toLowerCase();
-				return { collection: path, path, body, query, match: `${match.field}=${value}` };
+				return {
+					collection: path,
+					path,
+					body,
+					query,
+					match: `${match.field}=${value}`,
+					hasOtherNames: match.mayDiffer,
+				};
 			});
 		},
 	};

@@ -1,25 +1,10 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batch';
-import type { Problem } from '../api/errors';
-import type { Query } from '../api/path';
-import type { BatchDescription, WriteDescription } from '../api/writing';
+import type { WriteDescription } from '../api/writing';
 import type { Batch, Batched, Job, Result, Run } from '../model';
 import { keyed, writeOne } from './writeOne';
-
-/** What is written for one item. */
-export interface Write {
-	/** Path of the collection, under which batches are sent. */
-	collection: string;
-	/** Path of a request for this record alone. */
-	path: string;
-	/** The record that is changed, where it exists already. */
-	id?: string;
-	body?: IDataObject;
-	query?: Query;
-	/** What tells the record from others, where its id is not known: two such writes keep their order. */
-	match?: string;
-}
+import { groupsOf, recordsOf, sharesRecord, type Write } from './writeOrder';
 
 /**
  * Writes one record for each item: several in batches where the service takes them, else by plain
@@ -37,26 +22,39 @@ export function writing(
 	const { batch } = description;
 	const alone = async (write: Write, item: number) =>
 		answer(await writeOne(job, description, write, [item]));
-	const size = batch ? batchSize(job, batch) : 1;
-	if ((batch && size === 1) || job.n8n.getInputData().length === 1) {
-		return async (item) => await alone(read(item), item);
-	}
+	const wanted = wantedSize(job);
+	const inTurn = wanted === 1 || job.n8n.getInputData().length === 1;
+	if (inTurn) return async (item) => await alone(read(item), item);
+	const size = batch ? Math.min(wanted, batch.maximum) : 1;
+	const isBatched = size > 1;
 
 	/**
-	 * What came of one item of a batch. One that the service put off is sent alone: that waits, and is
-	 * tried again under a key of its own, while the batch's would give the same answer for good.
+	 * What came of each item of a batch. One that the service put off is sent alone: that waits, and is
+	 * tried again under a key of its own, while the batch's would give the same answer for good. Once
+	 * that ends with the item put off as well, the rest is not tried: each would wait as long.
 	 */
 	const settled = async (
-		one: BatchResult | Error,
-		write: Write,
-		item: number,
+		results: Array<BatchResult | Error>,
+		items: number[],
 		writes: Write[],
-	): Promise<Result | Error> => {
-		if (one instanceof Error) return one;
-		if ('record' in one) return answer(one.record);
-		const isSafe = description.idempotencyHeader !== undefined && !sharesRecord(write, writes);
-		if (!isSafe || !isPutOff(one.problem)) return job.api.failure(one.problem);
-		return await alone(write, item).catch((error: Error) => error);
+	): Promise<Array<Result | Error>> => {
+		let isTried = description.idempotencyHeader !== undefined;
+		const outcomes: Array<Result | Error> = [];
+		for (const [place, write] of writes.entries()) {
+			const one = results[place]!;
+			if (one instanceof Error) {
+				outcomes.push(one);
+			} else if ('record' in one) {
+				outcomes.push(answer(one.record));
+			} else if (isTried && isPutOff(one.problem.status) && !sharesRecord(write, writes)) {
+				const outcome = await alone(write, items[place]!).catch((error: Error) => error);
+				isTried = !(outcome instanceof NodeApiError && isPutOff(Number(outcome.httpCode)));
+				outcomes.push(outcome);
+			} else {
+				outcomes.push(job.api.failure(one.problem));
+			}
+		}
+		return outcomes;
 	};
 
 	/** Records of one batch: they share path and query. */
@@ -73,11 +71,7 @@ export function writing(
 				...(first.query && { query: first.query }),
 				...keyed(job, description, items, 'POST', path),
 			});
-			const outcomes: Array<Result | Error> = [];
-			for (const [place, write] of writes.entries()) {
-				outcomes.push(await settled(results[place]!, write, items[place]!, writes));
-			}
-			return outcomes;
+			return await settled(results, items, writes);
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
 			const half = Math.ceil(writes.length / 2);
@@ -94,7 +88,7 @@ export function writing(
 			const writes = items.map((item) => outcomeOf(() => read(item)));
 			return {
 				records: new Set(
-					writes.flatMap((write) => (write instanceof Error ? [] : recordsOf(write, size))),
+					writes.flatMap((write) => (write instanceof Error ? [] : recordsOf(write, isBatched))),
 				),
 				async send() {
 					const results: Array<Result | Error> = [];
@@ -116,48 +110,14 @@ export function writing(
 	};
 }
 
-/** As many as the service takes, or fewer if the user says so. */
-function batchSize({ n8n }: Job, { maximum }: BatchDescription): number {
-	const wanted = Number(n8n.getNodeParameter('options.batchSize', 0, 0));
-	return wanted >= 1 ? Math.min(Math.floor(wanted), maximum) : maximum;
-}
-
-/** The places of the writes that can share a request, in order. */
-function groupsOf(writes: Array<Write | Error>): number[][] {
-	const groups = new Map<string, number[]>();
-	for (const [place, write] of writes.entries()) {
-		if (write instanceof Error) continue;
-		const key = JSON.stringify([write.collection, write.query]);
-		const group = groups.get(key);
-		if (group) group.push(place);
-		else groups.set(key, [place]);
-	}
-	return [...groups.values()];
+/** The user's Batch Size; without one, as many as the service takes. */
+function wantedSize({ n8n }: Job): number {
+	const wanted = Math.floor(Number(n8n.getNodeParameter('options.batchSize', 0, 0)));
+	return wanted >= 1 ? wanted : Infinity;
 }
 
 /** The two answers that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
-const isPutOff = ({ status }: Problem): boolean => status === 429 || status === 503;
-
-/** Whether another of the writes changes the same record: done later, it would undo a later one. */
-function sharesRecord(write: Write, writes: Write[]): boolean {
-	const name = nameOf(write);
-	return name !== undefined && writes.some((other) => other !== write && nameOf(other) === name);
-}
-
-/**
- * What a write must not overtake: others of its record. Alone, what adds a record overtakes no other
- * that does, as their order may be meant.
- */
-function recordsOf(write: Write, size: number): string[] {
-	const name = nameOf(write);
-	if (name !== undefined) return [name];
-	return size === 1 ? [write.collection] : [];
-}
-
-function nameOf({ collection, id, match }: Write): string | undefined {
-	const name = id ?? match;
-	return name === undefined ? undefined : `${collection}/${name}`;
-}
+const isPutOff = (status?: number): boolean => status === 429 || status === 503;
 
 function outcomeOf(read: () => Write): Write | Error {
 	try {

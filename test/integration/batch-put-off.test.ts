@@ -1,0 +1,88 @@
+import { run as runNode, type Setup } from './n8n.ts';
+import { automatic, create, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const run = async (setup: Omit<Setup, 'credential'>) =>
+	await runNode({ credential: sandbox.credential, ...setup });
+
+const people = (name: string, count: number) =>
+	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
+
+const found = async (name: string) =>
+	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
+
+const writes = async () =>
+	(await sandbox.requests()).filter(
+		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
+	);
+
+describe('an item of a batch that the service put off', () => {
+	const path = '/v1/contacts/batch';
+	const told = (status: number) => ({
+		status: 207,
+		body: {
+			results: [
+				{ index: 0, status: 201, data: { id: 'con_0' } },
+				{ index: 1, status, error: { code: 'unavailable' } },
+			],
+		},
+	});
+
+	test.each([429, 503])('with %i is written by a request of its own, once', async (status) => {
+		await sandbox.faults(
+			{ path, times: 1, ...told(status) },
+			{ path: '/v1/contacts', method: 'POST', times: 1, drop: 'after' },
+		);
+		const name = `put-off-${status}`;
+		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 2) });
+		expect(items[0]?.json).toEqual({ id: 'con_0' });
+		expect(items[1]?.json.email).toBe(`${name}-1@batches.example`);
+		expect(await found(name)).toBe(1);
+	});
+
+	test('is told where it may have been written', async () => {
+		await sandbox.faults({ path, ...told(500) });
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('unsure', 2),
+			continueOnFail: true,
+		});
+		expect(items[1]?.json.error).toContain('The service failed (500)');
+		expect(await writes()).toHaveLength(1);
+	});
+
+	test('is told where a later item has changed the same record', async () => {
+		const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Twice' })).body;
+		const results = [
+			{ index: 0, status: 503, error: {} },
+			{ index: 1, status: 200, data: { id } },
+		];
+		await sandbox.faults({ path, status: 207, body: { results } });
+		const { items } = await run({
+			parameters: update('contact', '={{ $json.id }}', { last_name: '={{ $json.name }}' }),
+			items: ['earlier', 'later'].map((name) => ({ id: String(id), name })),
+			continueOnFail: true,
+		});
+		expect(items[0]?.json.error).toContain('The service failed (503)');
+		expect(await writes()).toHaveLength(1);
+	});
+
+	test('is not tried once another was put off for good: each would wait as long', async () => {
+		const results = [0, 1, 2].map((index) => ({ index, status: 503, error: {} }));
+		const headers = { 'retry-after': '0' };
+		await sandbox.faults(
+			{ path, status: 207, body: { results } },
+			{ path: '/v1/contacts', method: 'POST', status: 503, headers },
+		);
+		const { items } = await run({
+			parameters: create('contact', automatic),
+			items: people('for-good', 3),
+			continueOnFail: true,
+		});
+		const failed = expect.stringContaining('The service failed (503)');
+		expect(items.map(({ json }) => json.error)).toEqual([failed, failed, failed]);
+		const alone = (await writes()).filter((one) => one.path === '/v1/contacts');
+		expect(new Set(alone.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+	});
+});

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { run } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+/** Creates or updates a contact for each item: its `record`. */
+const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
+	await run({
+		credential: sandbox.credential,
+		parameters: {
+			resource: 'contact',
+			operation: 'upsert',
+			fieldsMode: 'json',
+			fieldsJson: '={{ $json.record }}',
+			fieldsMatchOn: '={{ $json.on }}',
+			...more,
+		},
+		items,
+		continueOnFail,
+	});
+
+/** A contact that is there already, and what finds it. */
+async function given() {
+	const tag = randomUUID();
+	const keys = { email: `${tag}@match.example`, external_id: tag };
+	const { body } = await sandbox.call('POST', '/v1/contacts', { ...keys, last_name: 'Before' });
+	await sandbox.clear();
+	return { id: String(body.id), ...keys };
+}
+
+const nameOf = async (id: string) =>
+	(await sandbox.call('GET', `/v1/contacts/${id}`)).body.last_name;
+
+describe('a field to match on that an expression gives', () => {
+	test('is read for each item', async () => {
+		const tag = randomUUID();
+		const items = [
+			{ record: { email: `${tag}@match.example`, last_name: 'a' }, on: 'email' },
+			{ record: { external_id: tag, last_name: 'b' }, on: 'external_id' },
+			{ record: { email: `${tag}@match.example`, job_title: 'c' }, on: 'email' },
+		];
+		const first = (await upsert(items)).items.map(({ json }) => json.id);
+		expect(first[0]).not.toBe(first[1]);
+		expect(first[2]).toBe(first[0]);
+		expect((await upsert(items)).items.map(({ json }) => json.id)).toEqual(first);
+	});
+
+	test.each([undefined, '', null])('is refused where it gives %p, and changes nothing', async (on) => {
+		const { id, email, external_id } = await given();
+		const items = [
+			{ record: { email, external_id, last_name: 'Wrong' }, ...(on !== undefined && { on }) },
+			{ record: { external_id, job_title: 'Right' }, on: 'external_id' },
+		];
+		const { items: output } = await upsert(items, {}, true);
+		expect(output[0]?.json.error).toContain('Match On: the expression gives nothing for this item');
+		expect(output[1]?.json).toMatchObject({ id, job_title: 'Right' });
+		expect(await nameOf(id)).toBe('Before');
+	});
+});
+
+test.each(['', '='])('a field to match on left blank (%p) is the first of the service', async (blank) => {
+	const { id, email } = await given();
+	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
+	expect(items[0]?.json.id).toBe(id);
+});
+
+describe('items that name one record by different fields leave what the last of them says', () => {
+	test('in one batch', async () => {
+		const { id, email, external_id } = await given();
+		await upsert(
+			['email', 'external_id', 'email'].map((on, i) => ({
+				on,
+				record: { email, external_id, last_name: `Item ${i}` },
+			})),
+		);
+		expect(await nameOf(id)).toBe('Item 2');
+	});
+
+	test('in batches of their own', async () => {
+		const { id, email, external_id } = await given();
+		// The first batch would end after the second, if that did not wait for it.
+		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
+		const other = () => ({ on: 'email', record: { email: `${randomUUID()}@match.example` } });
+		await upsert(
+			[
+				{ on: 'email', record: { email, last_name: 'Item 0' } },
+				other(),
+				{ on: 'external_id', record: { external_id, last_name: 'Item 2' } },
+				{ on: 'external_id', record: { external_id: randomUUID(), last_name: 'Other' } },
+			],
+			{ options: { batchSize: 2 } },
+		);
+		expect(await nameOf(id)).toBe('Item 2');
+	});
+});
