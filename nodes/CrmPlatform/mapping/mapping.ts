@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { valuesOf } from './expressions';
 
@@ -68,17 +68,27 @@ export function isByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\b/i.test(value);
 }
 
-/** The field the user chose to match on (upsert); beside JSON, it may be an expression. */
-export function matchingColumn(
-	n8n: IExecuteFunctions,
-	parameter: string,
-): (item: number) => string | undefined {
+/** The field that the user chose to match on (upsert). */
+export interface MatchingColumn {
+	/** Whether it is an expression, which may give another field for each item. */
+	mayDiffer: boolean;
+	/** Nothing where nothing was chosen, or the expression gives nothing. */
+	of(item: number): string | undefined;
+}
+
+/** Beside JSON, it may be an expression. */
+export function matchingColumn(n8n: IExecuteFunctions, parameter: string): MatchingColumn {
 	if (!isJson(n8n, parameter)) {
 		const chosen = mapperOf(n8n, parameter).matchingColumns?.[0];
-		return () => chosen;
+		return { mayDiffer: false, of: () => chosen };
 	}
-	const read = valuesOf(n8n, [{ label: 'Match On', value: stored(n8n, `${parameter}MatchOn`, '') }]);
-	return (item) => String(read(item)[0] ?? '').trim() || undefined;
+	const value = stored(n8n, `${parameter}MatchOn`, '');
+	const read = valuesOf(n8n, [{ label: 'Match On', value }]);
+	return {
+		// A bare sign of equality is what n8n leaves of an expression that was emptied.
+		mayDiffer: isExpression(value) && value.slice(1).trim() !== '',
+		of: (item) => String(read(item)[0] ?? '').trim() || undefined,
+	};
 }
 
 function isJson(n8n: IExecuteFunctions, parameter: string): boolean {

@@ -1,4 +1,4 @@
-import { isExpression, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/writing';
 import type { Job } from '../model';
@@ -24,12 +24,10 @@ export function matchOf(
 	parameter: string,
 	{ match }: WriteDescription,
 ): (item: number) => Match | undefined {
-	const chosen = matchingColumn(job.n8n, parameter);
-	const stored = job.n8n.getNodeParameter(`${parameter}MatchOn`, 0, '', { rawExpressions: true });
-	const mayDiffer = isExpression(stored) && stored.slice(1).trim() !== '';
+	const { mayDiffer, of } = matchingColumn(job.n8n, parameter);
+	const first = match?.values[0];
 	return (item) => {
-		const first = match?.values[0];
-		const field = chosen(item) ?? (mayDiffer ? undefined : first);
+		const field = of(item) ?? (mayDiffer ? undefined : first);
 		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
 		if (first === undefined) return undefined;
 		throw new Error(
