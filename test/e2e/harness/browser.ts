@@ -73,9 +73,15 @@ export class Editor {
 
 	/** Picks an entry of a dropdown parameter by what the user reads. */
 	async choose(name: string, label: string): Promise<void> {
-		await this.parameter(name).click();
 		const entries = this.page.getByTestId('parameter-input-item').filter({ visible: true });
-		await entries.filter({ has: this.page.getByText(label, { exact: true }) }).click();
+		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
+		// A list that n8n is still loading stays closed, or is closed again: a person opens it once more.
+		const end = Date.now() + TIMEOUT_MS;
+		while (!(await entry.isVisible()) && Date.now() < end) {
+			await this.parameter(name).click();
+			await entry.waitFor({ timeout: 3_000 }).catch(() => undefined);
+		}
+		await entry.click();
 	}
 
 	/** Picks a record from its list, by searching for it. */
