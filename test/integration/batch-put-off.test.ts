@@ -1,21 +1,7 @@
-import { run as runNode, type Setup } from './n8n.ts';
+import { people, useBatchWrites } from './batch-writes.ts';
 import { automatic, create, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
 
-const sandbox = useSandbox();
-const run = async (setup: Omit<Setup, 'credential'>) =>
-	await runNode({ credential: sandbox.credential, ...setup });
-
-const people = (name: string, count: number) =>
-	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
-
-const found = async (name: string) =>
-	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
-
-const writes = async () =>
-	(await sandbox.requests()).filter(
-		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
-	);
+const { sandbox, run, found, writes } = useBatchWrites();
 
 describe('an item of a batch that the service put off', () => {
 	const path = '/v1/contacts/batch';

@@ -1,23 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './n8n.ts';
+import { people, useBatchWrites } from './batch-writes.ts';
 import { automatic, create, deleteRecord, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
 
-const sandbox = useSandbox();
-const run = async (setup: Omit<Setup, 'credential'>) =>
-	await runNode({ credential: sandbox.credential, ...setup });
-
-const people = (name: string, count: number) =>
-	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
-
-const found = async (name: string) =>
-	(await sandbox.call('GET', `/v1/contacts?q=${name}&limit=500`)).body.total;
-
-const writes = async () =>
-	(await sandbox.requests()).filter(
-		({ method, path }) => method !== 'GET' && path !== '/openapi.json',
-	);
+const { sandbox, run, found, writes } = useBatchWrites();
 
 /** Contacts made without the node. */
 async function given(name: string, count: number): Promise<string[]> {

@@ -1,28 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
-import { startTrigger, until, type TestTrigger } from './trigger';
+import { until, type TestTrigger } from './trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
-const open: TestTrigger[] = [];
-
-const start = async (parameters: IDataObject, workflowId?: string): Promise<TestTrigger> => {
-	const trigger = await startTrigger({
-		credential: sandbox.credential,
-		parameters: parameters as TestTrigger['parameters'],
-		...(workflowId !== undefined && { workflowId }),
-	});
-	open.push(trigger);
-	await trigger.activate();
-	return trigger;
-};
-
-afterEach(async () => {
-	for (const trigger of open.splice(0)) {
-		await trigger.deactivate();
-		await trigger.close();
-	}
-});
+const start = useTriggers(sandbox);
 
 const create = async (path: string, body: IDataObject): Promise<IDataObject> =>
 	(await sandbox.call('POST', path, body)).body;

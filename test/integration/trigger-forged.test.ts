@@ -1,29 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
+import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
-import { startTrigger, type TestTrigger } from './trigger';
+import type { TestTrigger } from './trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
-const open: TestTrigger[] = [];
-
-const start = async (parameters: IDataObject, workflowId?: string): Promise<TestTrigger> => {
-	const trigger = await startTrigger({
-		credential: sandbox.credential,
-		parameters: parameters as TestTrigger['parameters'],
-		...(workflowId !== undefined && { workflowId }),
-	});
-	open.push(trigger);
-	await trigger.activate();
-	return trigger;
-};
-
-afterEach(async () => {
-	for (const trigger of open.splice(0)) {
-		await trigger.deactivate();
-		await trigger.close();
-	}
-});
+const start = useTriggers(sandbox);
 
 const names = ({ started }: TestTrigger) =>
 	started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
