@@ -1,6 +1,7 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { valuesOf } from './expressions';
+import { valueIn } from './locator';
 
 /**
  * What a user gave for a parameter of fields, as it is stored: expressions are evaluated for each
@@ -49,13 +50,10 @@ function valuesIn(n8n: IExecuteFunctions, parameter: string): Values {
 	return { mode: 'each', given };
 }
 
-/** What n8n stores of a picker; an expression in place of all of it is text. */
-type Picked = { value?: unknown } | string | null | undefined;
-
 function linkedIn(n8n: IExecuteFunctions, parameter: string): Linked[] {
-	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: Picked }>;
+	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
 	return rows.flatMap(({ record: picked }, row) => {
-		const record = typeof picked === 'object' ? picked?.value : picked;
+		const record = valueIn(picked);
 		if (record === undefined || record === null || record === '') return [];
 		// One for all items, also where it is an expression.
 		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');

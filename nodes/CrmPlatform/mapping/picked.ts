@@ -4,6 +4,7 @@ import { labelFor } from '../api/fields';
 import { filledPath } from '../api/path';
 import type { Job } from '../model';
 import { valuesOf } from './expressions';
+import { valueIn } from './locator';
 
 /** What was picked in a resource locator; nothing where nothing was. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
@@ -34,9 +35,4 @@ function readerFor(n8n: IExecuteFunctions, parameter: string): Reader {
 	const label = labelFor(parameter.replace(/(Id|Key)$/, ''));
 	const read = valuesOf(n8n, [{ label, value: valueIn(stored) }]);
 	return (item) => read(item)[0];
-}
-
-/** Of what n8n stores of a picker, the id; an expression may stand for the id, or for all of it. */
-function valueIn(picked: unknown): unknown {
-	return typeof picked === 'object' && picked !== null && 'value' in picked ? picked.value : picked;
 }

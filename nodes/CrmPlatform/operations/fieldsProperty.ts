@@ -3,6 +3,7 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 import choices from '../../../contract/choices.json';
 import type { Resource } from '../model';
 import { linkedProperty } from './linkedProperty';
+import { fieldsDependOn } from './record';
 
 type Mapper = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
@@ -20,8 +21,7 @@ export function mapperProperty(
 		noDataExpression: true,
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
-			// The last is what records of custom objects belong to.
-			loadOptionsDependsOn: ['resource', 'operation', 'objectKey.value'],
+			loadOptionsDependsOn: fieldsDependOn,
 			resourceMapper: mapper,
 		},
 	};

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { pickerProperty } from './record';
+import { fieldsDependOn, pickerProperty } from './record';
 
 /**
  * Other records to be picked from searchable lists, which n8n's mapper does not have.
@@ -27,7 +27,7 @@ export function linkedProperty(
 						type: 'options',
 						typeOptions: {
 							loadOptionsMethod: 'getLinks',
-							loadOptionsDependsOn: ['resource', 'operation', 'objectKey.value'],
+							loadOptionsDependsOn: fieldsDependOn,
 						},
 						default: '',
 						description:

@@ -4,6 +4,9 @@ import { path } from '../api/path';
 import { collectionPath, pickedId } from '../mapping/picked';
 import type { Job, Resource } from '../model';
 
+/** What the fields of a record depend on; the last is what records of custom objects belong to. */
+export const fieldsDependOn = ['resource', 'operation', 'objectKey.value'];
+
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
 	return pickerProperty(resource.name, 'recordId', 'searchRecords');

@@ -6,11 +6,9 @@ import {
 } from 'n8n-workflow';
 
 import { linksOf } from '../api/links';
-import { everyRecord } from './everyRecord';
 import { takenFields } from './fields';
-import { matching } from './matching';
-import { optionsOf } from './references';
 import { search } from './searchRecords';
+import { searchParts } from './stages';
 
 /** How the records of the chosen resource can refer to others. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -39,11 +37,9 @@ export async function searchLinked(
 		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
 		return await search(api, records, { filter, cursor });
 	}
-	const wholes = await everyRecord(api, `/${resource}`);
 	const whole = links.find((other) => other.resource === resource && other.part === undefined);
 	const picked = whole && pickedFor(this, whole.name);
-	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
-	return { results: matching(among.flatMap((one) => optionsOf(one, part)), filter) };
+	return await searchParts(api, { resource: `/${resource}`, part }, { picked, filter });
 }
 
 /** What was picked in another row: of a pipeline that was, only its own stages can be. */

@@ -1,18 +1,18 @@
 import type {
-	IDataObject,
 	ILoadOptionsFunctions,
 	INodeListSearchResult,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { connect } from '../api/connection';
+import { connect, type Connection } from '../api/connection';
 import { everyRecord } from './everyRecord';
 import { matching } from './matching';
 import { optionsOf } from './references';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return stagesOf(await everyRecord(await connect(this), '/pipelines'));
+	const pipelines = await everyRecord(await connect(this), '/pipelines');
+	return pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
 }
 
 /** The stages of the pipeline that was picked, or of all of them, whose names contain `filter`. */
@@ -21,10 +21,21 @@ export async function searchStages(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
-	const pipelines = await everyRecord(await connect(this), '/pipelines');
-	const stages = stagesOf(picked ? pipelines.filter(({ id }) => id === picked) : pipelines);
-	return { results: matching(stages, filter) };
+	const stages = { resource: '/pipelines', part: 'stages' };
+	return await searchParts(await connect(this), stages, { picked, filter });
 }
 
-const stagesOf = (pipelines: IDataObject[]) =>
-	pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
+/**
+ * The parts of records, such as the stages of pipelines, whose names contain `filter`.
+ *
+ * @param picked the id of the record that they are to be part of; of any where it is not told
+ */
+export async function searchParts(
+	api: Connection,
+	{ resource, part }: { resource: string; part: string },
+	{ picked, filter }: { picked: unknown; filter: string | undefined },
+): Promise<INodeListSearchResult> {
+	const wholes = await everyRecord(api, resource);
+	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
+	return { results: matching(among.flatMap((whole) => optionsOf(whole, part)), filter) };
+}
