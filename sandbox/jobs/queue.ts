@@ -76,7 +76,8 @@ export class JobQueue {
 		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
 		this.table.save(saved);
 		const { service } = this;
-		const writing = { ...service, resource: jobs, actor: job.created_by, now: service.now() };
+		const { created_by: actor, request } = job;
+		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
 		tellHappenings(writing, saved, job);
 		return saved;
 	}

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { recordAnswer, toResponse } from '../collection/answer.ts';
 import { matchOnOf, refuseOtherMatchOn } from '../collection/match.ts';
 import { queryOf } from '../collection/query.ts';
-import { answerWrite } from '../collection/requests.ts';
+import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../collection/write.ts';
 import { refuseWithoutScope } from '../middleware/authentication.ts';
@@ -120,7 +120,7 @@ function newJob(
 		processed: 0,
 		succeeded: 0,
 		failed: 0,
-		request_id: c.get('requestId'),
+		request: originOf(c),
 		...firstVersion(actor, at),
 	}) as Job;
 }

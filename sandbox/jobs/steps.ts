@@ -28,12 +28,13 @@ export function someMore(service: Service, job: Job): Step {
 function writeSome(service: Service, job: Job): Step {
 	const { store } = service;
 	const resource = resources.find(({ name }) => name === job.resource)!;
-	const writing = { ...service, resource, actor: job.created_by, now: service.now() };
+	const { created_by: actor, request } = job;
+	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const lines = store.jobItems.take(job.id, linesPerStep);
 	let failed = 0;
 	for (const line of lines) {
-		const result = writeLine(writing, bulk, line, job.request_id);
+		const result = writeLine(writing, bulk, line, request.id);
 		if (result.error) failed += 1;
 		store.jobResults.add(job.id, { position: line.position, text: JSON.stringify(result) });
 	}

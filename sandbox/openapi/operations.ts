@@ -1,3 +1,4 @@
+import { customFieldOperators } from '../collection/custom-fields.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { batchOperationId, namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
@@ -50,7 +51,10 @@ export function list(resource: Resource) {
 		description:
 			`Lists ${many} page by page. Give next_cursor as cursor, with the same filters and sort, ` +
 			'for the next page.' +
-			(hasCustomFields(resource) ? ' Custom fields filter as `custom_fields.<key>`.' : ''),
+			(hasCustomFields(resource)
+				? ' Custom fields filter as `custom_fields.<key>`, and with the operators that ' +
+					'`x-custom-field-filters` names for their type, as `custom_fields.<key>[gte]`.'
+				: ''),
 		parameters: listParameters(resource),
 		responses: {
 			200: {
@@ -64,7 +68,10 @@ export function list(resource: Resource) {
 			},
 			...errors(400, ...onPathOf(resource), ...always),
 		},
-		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
+		...(hasCustomFields(resource) && {
+			'x-custom-fields': 'custom_fields.{key}',
+			'x-custom-field-filters': customFieldOperators(),
+		}),
 		security: securityOf(resource.name, 'read'),
 	};
 }

@@ -1,4 +1,4 @@
-import { type Filter, filtersOf } from '../collection/filters.ts';
+import { type Filter, filtersOf, isFreeText } from '../collection/filters.ts';
 import {
 	longestSearch,
 	pageSize,
@@ -151,12 +151,14 @@ export function filterParameter(filter: Filter): Parameter {
 	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
 	if (filter.takesList) {
 		const verb = filter.isList ? 'include' : 'is';
-		return titled(title, listOf(filter.parameter, `${title} ${verb} one of these.`, value));
+		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;
+		return titled(title, listOf(filter.parameter, words, value));
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
 	const { examples, ...schema } = value;
+	const description = `${title} ${words[filter.operator]}.${caseWords(filter)}`;
 	const parameter = {
-		...query(filter.parameter, `${title} is ${words[filter.operator]}.`, schema),
+		...query(filter.parameter, description, schema),
 		...(examples && shown(examples[0])),
 	};
 	return filter.operator === '=' ? titled(title, parameter) : parameter;
@@ -168,18 +170,35 @@ const titled = (title: string | undefined, { schema, ...parameter }: Parameter):
 	schema: title === undefined ? schema : { title, ...schema },
 });
 
+/** How equality of texts takes upper and lower case; nothing where there is no choice. */
+function caseWords({ operator, schema, type }: Filter): string {
+	if (operator !== '=' || !isFreeText(schema)) return '';
+	const [example] = schema.examples ?? [];
+	const upper = typeof example === 'string' ? example.toUpperCase() : '';
+	const isFolded = upper !== example && type.safeParse(upper).data === example;
+	return isFolded ? ' Case does not matter.' : ' Case matters.';
+}
+
+const textWords = {
+	contains: 'contains this, whatever its case and accents',
+	starts_with: 'begins with this, whatever its case and accents',
+	empty: 'has no value (true) or has one (false); an empty text or list is none',
+};
+
 const amountWords = {
-	'=': 'exactly this',
-	'>=': 'this or more',
-	'>': 'more than this',
-	'<=': 'this or less',
-	'<': 'less than this',
+	...textWords,
+	'=': 'is exactly this',
+	'>=': 'is this or more',
+	'>': 'is more than this',
+	'<=': 'is this or less',
+	'<': 'is less than this',
 };
 
 const timeWords = {
-	'=': 'exactly this',
-	'>=': 'at this time or later',
-	'>': 'later than this',
-	'<=': 'at this time or earlier',
-	'<': 'earlier than this',
+	...textWords,
+	'=': 'is exactly this',
+	'>=': 'is at this time or later',
+	'>': 'is later than this',
+	'<=': 'is at this time or earlier',
+	'<': 'is earlier than this',
 };

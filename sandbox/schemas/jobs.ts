@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import type { RequestOrigin } from '../store/events.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
@@ -41,11 +42,17 @@ export const jobs = defineResource({
 		succeeded: count('Succeeded', 'How many of those went well.'),
 		failed: count('Failed', 'How many of those were refused; the results say why.'),
 		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
-		request_id: z
-			.string()
+		request: z
+			.strictObject({
+				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
+				idempotency_key: z.string().nullable().meta({
+					title: 'Idempotency Key',
+					description: 'Its Idempotency-Key, if it had one.',
+				}),
+			})
 			.meta({
-				...readOnly('Request ID', 'The request that asked for the job.'),
-				examples: ['req_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+				...readOnly('Request', 'The request that started the job, as its events name it.'),
+				examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
 			}),
 		started_at: instant(readOnly('Started At', 'When the first line was done.')),
 		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
@@ -77,7 +84,7 @@ export interface Job extends StoredRecord {
 	succeeded: number;
 	failed: number;
 	error: string | null;
-	request_id: string;
+	request: RequestOrigin;
 	started_at: string | null;
 	finished_at: string | null;
 	results_expire_at: string | null;

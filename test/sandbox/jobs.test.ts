@@ -15,7 +15,7 @@ test('a job is accepted at once and done in the background, with a result for ea
 		status: 'queued',
 		total: 4,
 		processed: 0,
-		request_id: accepted.headers.get('X-Request-Id'),
+		request: { id: accepted.headers.get('X-Request-Id'), idempotency_key: null },
 		started_at: null,
 		finished_at: null,
 	});
@@ -26,7 +26,7 @@ test('a job is accepted at once and done in the background, with a result for ea
 		{ index: 0, status: 201, data: { email: 'a@x.example', created_by: { id: 'key_test' } } },
 		{ index: 1, status: 422, id: null, error: { errors: [{ pointer: '/email' }] } },
 		{ index: 2, status: 409, error: { code: 'duplicate', existing_id: results[0].id } },
-		{ index: 3, status: 422, error: { request_id: job.request_id } },
+		{ index: 3, status: 422, error: { request_id: job.request.id } },
 	]);
 	expect(await sandbox.all('/v1/contacts')).toEqual([results[0].data]);
 });
