@@ -8,11 +8,11 @@ import {
 	webAddress,
 } from '../schemas/fields.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
-import type { StoredRecord } from '../schemas/resource.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
-import { emptyFilter, listFilter, type Filter, valueFilters } from './filters.ts';
+import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
 
 /** A custom field as the account has defined it. */
 export interface CustomField extends StoredRecord {
@@ -67,8 +67,15 @@ export function customFieldType(field: CustomField): z.ZodType {
 	}
 }
 
+/** Finds the filter of a list by the name of its query parameter, custom fields included. */
+export function filterFinder(store: Store, resource: Resource) {
+	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
+	return (parameter: string): Filter | undefined =>
+		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+}
+
 /** The filter behind `custom_fields.<key>`, or the same with an operator in brackets. */
-export function customFieldFilter(
+function customFieldFilter(
 	fields: Map<string, CustomField>,
 	parameter: string,
 ): Filter | undefined {
@@ -91,10 +98,10 @@ function filtersOfCustomField(field: CustomField): Filter[] {
 
 /** By type of custom field, the operators that its filter takes in brackets: `gte`, `contains`. */
 export function customFieldOperators(): Record<string, string[]> {
-	const options = [{ value: 'x' }];
+	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
 	return Object.fromEntries(
 		customFieldTypes.map((type) => {
-			const filters = filtersOfCustomField({ key: 'x', type, options } as CustomField);
+			const filters = filtersOfCustomField({ ...sample, type } as CustomField);
 			return [type, filters.flatMap(({ parameter }) => /\[(\w+)\]$/.exec(parameter)?.[1] ?? [])];
 		}),
 	);

@@ -40,8 +40,9 @@ export class JobQueue {
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
 			});
 		} catch (error) {
-			console.error(error);
-			const detail = 'This is a fault of the service. The lines without a result were not done.';
+			if (!(error instanceof Problem)) console.error(error);
+			const reason = error instanceof Problem ? error.message : 'This is a fault of the service.';
+			const detail = `${reason} The lines without a result were not done.`;
 			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', detail));
 		}
 	}

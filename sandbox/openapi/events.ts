@@ -1,9 +1,11 @@
 import { eventFilters, eventSorts } from '../events/filters.ts';
 import { customEventTypes, eventPatterns, eventTypes } from '../events/types.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { filterParameter } from './filter-parameters.ts';
 import { namesOf } from './names.ts';
 import { always } from './operations.ts';
-import { filterParameter, idParameter, listOf, pageParameters, query } from './parameters.ts';
+import { listOf, query } from './parameter.ts';
+import { idParameter, pageParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { securityOf } from './oauth2.ts';
 import { pageSchema } from './schemas.ts';

@@ -10,6 +10,9 @@ export const jobOperations = [...bulkOperations, 'export'] as const;
 
 export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
+/** Matches the names of the resources of custom objects' records. */
+export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
+
 const readOnly = (title: string, description: string) => ({
 	title,
 	description,
@@ -30,12 +33,23 @@ export const jobs = defineResource({
 	description: 'Bulk work in the background: imports and exports of many records.',
 	fields: {
 		resource: z
-			.enum(resources.map(({ name }) => name))
-			.meta(readOnly('Resource', 'The resource whose records it is about.')),
+			.string()
+			.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
+			.meta({
+				...readOnly('Resource', 'The resource whose records it is about.'),
+				examples: ['contacts'],
+			}),
 		operation: z
 			.enum(jobOperations)
 			.meta(readOnly('Operation', 'What is done with each line, or export.')),
 		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
+		query: z
+			.record(z.string(), z.string())
+			.nullable()
+			.meta({
+				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
+				examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
+			}),
 		status: z.enum(jobStatuses).meta(readOnly('Status', 'How far the job is.')),
 		total: count('Total', 'How many lines there are, or records to export.'),
 		processed: count('Processed', 'How many of them are done.'),
@@ -78,6 +92,7 @@ export interface Job extends StoredRecord {
 	resource: string;
 	operation: (typeof jobOperations)[number];
 	match_on: string | null;
+	query: Record<string, string> | null;
 	status: JobStatus;
 	total: number;
 	processed: number;

@@ -54,6 +54,19 @@ test('every operation has a name of its own, and a link names one', () => {
 	}
 });
 
+test('what jobs can do says which job does it', () => {
+	const parameters = operations.find(({ operation }) => operation.operationId === 'createJob')!
+		.operation.parameters;
+	const [own, custom] = parameters.find(({ name }: Json) => name === 'resource').schema.anyOf;
+	const jobs = operations.flatMap(({ operation }) => operation['x-job'] ?? []);
+	expect(jobs).toHaveLength(5 * (own.enum.length + 1));
+	for (const { operationId, parameters: { resource } } of jobs) {
+		expect(operationId).toBe('createJob');
+		const isCustom = new RegExp(custom.pattern).test(resource.replace('{key}', 'x'));
+		expect({ resource, isKnown: isCustom || own.enum.includes(resource) }).toMatchObject({ isKnown: true });
+	}
+});
+
 test('every operation says which parameters, errors and headers it has', () => {
 	for (const { operation, path } of operations) {
 		const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
