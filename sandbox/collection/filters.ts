@@ -137,7 +137,7 @@ export function valueFilters(
 
 /** Keeps the records whose list has at least one of the values. */
 export function listFilter(parameter: string, sql: string, schema: JsonSchema): Filter {
-	const { title, items } = schema;
+	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,
 		operator: '=',
@@ -145,7 +145,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		isList: true,
 		isSelective: false,
 		type: z.string(),
-		schema: { title, ...items, 'x-resource': schema['x-resource'] } as JsonSchema,
+		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};
 }

@@ -1,13 +1,19 @@
 import { type Filter, isFreeText } from '../collection/filters.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
 import { listOf, type Parameter, query, shown } from './parameter.ts';
 
 /** The query parameter of a filter. */
 export function filterParameter(filter: Filter): Parameter {
-	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
+	const { description: _, readOnly: __, default: ___, ...described } = filter.schema;
+	const { title, 'x-important': important, ...value } = described;
+	const head: JsonSchema = {
+		...(title !== undefined && { title }),
+		...(important === true && { 'x-important': true }),
+	};
 	if (filter.takesList) {
 		const verb = filter.isList ? 'include' : 'is';
 		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;
-		return titled(title, listOf(filter.parameter, words, value));
+		return headed(head, listOf(filter.parameter, words, value));
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
 	const { examples, ...schema } = value;
@@ -16,13 +22,13 @@ export function filterParameter(filter: Filter): Parameter {
 		...query(filter.parameter, description, schema),
 		...(examples && shown(examples[0])),
 	};
-	return filter.operator === '=' ? titled(title, parameter) : parameter;
+	return filter.operator === '=' ? headed(head, parameter) : parameter;
 }
 
-/** With the name people know it by. */
-const titled = (title: string | undefined, { schema, ...parameter }: Parameter): Parameter => ({
+/** With the name people know it by, and the mark of a field that they use first. */
+const headed = (head: JsonSchema, { schema, ...parameter }: Parameter): Parameter => ({
 	...parameter,
-	schema: title === undefined ? schema : { title, ...schema },
+	schema: { ...head, ...schema },
 });
 
 /** How equality of texts takes upper and lower case; nothing where there is no choice. */

@@ -73,6 +73,7 @@ export const jobs = defineResource({
 		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
 		...systemFields('job'),
 	},
+	important: ['resource', 'operation', 'status', 'total', 'processed', 'failed', 'finished_at'],
 	unique: {},
 	sortable: ['finished_at'],
 	searched: ['resource', 'operation'],
