@@ -142,7 +142,7 @@ export interface StoredRecord extends Record<string, unknown> {
 
 export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
 	const fields = Object.entries<z.ZodType>(definition.fields).map(([name, schema]) => {
-		const isImportant = definition.important.includes(name as Name<F>);
+		const isImportant = definition.important.includes(name);
 		const marked = isImportant ? schema.meta({ ...schema.meta(), 'x-important': true }) : schema;
 		return [name, marked] as const;
 	});

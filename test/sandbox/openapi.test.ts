@@ -157,51 +157,6 @@ test.each(records)('%s records have the fields described', async (name) => {
 	expect(Object.keys(body.data[0]).sort()).toEqual(Object.keys(properties).sort());
 });
 
-test.each(records)('the forms for %s are flat and labelled', (name) => {
-	for (const form of ['Create', 'Update', 'Upsert']) {
-		const { properties, ...schema } = document.components.schemas[name + form];
-		expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
-		expect(JSON.stringify(properties)).not.toMatch(/"(anyOf|allOf|oneOf|\$ref|readOnly)"/);
-		for (const property of Object.values<Json>(properties)) {
-			const label = { title: expect.any(String), description: expect.any(String) };
-			expect(property).toMatchObject({ ...label, type: expect.anything() });
-		}
-	}
-});
-
-test.each(records)('%s marks some eight fields to begin a form with', (name) => {
-	const { schemas } = document.components;
-	const markedOf = (schema: string): string[] =>
-		Object.entries<Json>(schemas[schema].properties)
-			.filter(([, property]) => property['x-important'] === true)
-			.map(([field]) => field);
-	const marked = markedOf(name);
-	expect(marked.length).toBeGreaterThanOrEqual(3);
-	expect(marked.length).toBeLessThanOrEqual(9);
-	// Whatever has to be given is among them, in every form.
-	expect(marked).toEqual(expect.arrayContaining(schemas[`${name}Create`].required ?? []));
-	for (const form of ['Create', 'Update', 'Upsert']) {
-		const fields = Object.keys(schemas[name + form].properties);
-		expect(markedOf(name + form)).toEqual(marked.filter((field) => fields.includes(field)));
-	}
-});
-
-test('every option of a field has a label for people', () => {
-	const choices = [...walk(document.components.schemas)].flatMap(([path, value]) => {
-		const schema = value as Json;
-		const isField = /\/properties\/\w+$/.test(path) && schema?.title && Array.isArray(schema.enum);
-		return isField ? [schema] : [];
-	});
-	expect(choices.length).toBeGreaterThan(50);
-	for (const { enum: options, 'x-enum-labels': labels } of choices) {
-		const named = options.filter((option: unknown) => option !== null);
-		expect(Object.keys(labels)).toEqual(named);
-		for (const label of Object.values(labels)) expect(label).toMatch(/^[A-Z][\w -]*$/);
-	}
-	const { channel } = document.components.schemas.Message.properties;
-	expect(channel['x-enum-labels']).toMatchObject({ sms: 'SMS', webchat: 'Web Chat', email: 'Email' });
-});
-
 test.each(records)('the example of a new %s makes one, where what it names is there', async (name) => {
 	const { post } = inProcess();
 	const { properties, example } = document.components.schemas[`${name}Create`];
