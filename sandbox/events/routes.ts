@@ -30,7 +30,7 @@ export function eventRoutes(service: Service): Route[] {
 		const limit = parseLimit(given.get('limit'));
 		const descending = parseSort(given.get('sort'));
 		const conditions = [
-			...readable(c),
+			...readableWith(c.get('scopes')),
 			...typeConditions(service, given.get('type')),
 			...eventFilters.flatMap((filter) => {
 				const text = given.get(filter.parameter);
@@ -60,7 +60,7 @@ export function eventRoutes(service: Service): Route[] {
 		queryOf(c, []);
 		const id = c.req.param('id')!;
 		const isIt = { sql: 'id = ?', values: [id] };
-		const [event] = logOf(c).events.page([...readable(c), isIt], 1);
+		const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
 		if (event) return c.body(eventJson(event), 200, json);
 		throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 	};
@@ -86,9 +86,12 @@ function parseSort(text: string | undefined): boolean {
 	throw invalidParameter('sort', `sort has to be one of: ${eventSorts.join(', ')}.`);
 }
 
-/** Events of resources that an access token may not read are not there. */
-function readable(c: Context<Env>): Condition[] {
-	const scopes = c.get('scopes');
+/**
+ * True of the events of resources that an access token may read.
+ *
+ * @param scopes undefined for an API key, which may read all
+ */
+export function readableWith(scopes: string[] | undefined): Condition[] {
 	if (!scopes) return [];
 	const readableNames = scopes.filter((scope) => scope.endsWith(':read')).map(resourceOf);
 	const marks = readableNames.map(() => '?').join();

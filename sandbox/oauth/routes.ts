@@ -31,7 +31,7 @@ export function oauthRoutes(service: Service): Route[] {
 
 	const revoke: Route['handler'] = async (c) => {
 		const { client, parameters } = await clientRequest(c);
-		revokeToken(service.store, client, required(parameters, 'token'));
+		revokeToken(service, client, required(parameters, 'token'));
 		return c.body(null, 200, noStore);
 	};
 

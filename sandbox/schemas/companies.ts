@@ -18,6 +18,7 @@ export const companies = defineResource({
 	object: 'company',
 	idPrefix: 'com',
 	description: 'The organisations your contacts work for.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		name: z.string().min(1).max(255).meta({
 			title: 'Name',

@@ -69,6 +69,7 @@ export const customFields = defineResource({
 	object: 'custom_field',
 	idPrefix: 'cf',
 	description: 'The fields you have added to your records.',
+	visibility: 'everyone',
 	fields: {
 		resource: customizableName.meta({
 			title: 'Resource',

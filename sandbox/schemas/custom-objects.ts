@@ -15,6 +15,7 @@ export const customObjects = defineResource({
 	object: 'custom_object',
 	idPrefix: 'cob',
 	description: 'Kinds of records that you have added yourself.',
+	visibility: 'everyone',
 	fields: {
 		key: key.meta({
 			title: 'Key',
@@ -56,6 +57,7 @@ export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): R
 		object: 'custom_object_record',
 		idPrefix: 'cor',
 		description: 'The records of a custom object.',
+		visibility: { owner: 'owner_id' },
 		fields: {
 			title: z.string().meta({
 				title: 'Title',

@@ -30,6 +30,7 @@ export const deals = defineResource({
 	object: 'deal',
 	idPrefix: 'dea',
 	description: 'What you may sell, on its way through a pipeline.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		title: z.string().min(1).max(255).meta({
 			title: 'Title',

@@ -19,6 +19,7 @@ export const pipelines = defineResource({
 	object: 'pipeline',
 	idPrefix: 'pip',
 	description: 'The stages that deals go through.',
+	visibility: 'everyone',
 	fields: {
 		name: z.string().min(1).max(100).meta({
 			title: 'Name',

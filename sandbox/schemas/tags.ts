@@ -12,6 +12,7 @@ export const tags = defineResource({
 	object: 'tag',
 	idPrefix: 'tag',
 	description: 'Labels for records of any kind.',
+	visibility: 'everyone',
 	fields: {
 		name: z.string().min(1).max(100).meta({
 			title: 'Name',

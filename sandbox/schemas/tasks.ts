@@ -9,6 +9,7 @@ export const tasks = defineResource({
 	object: 'task',
 	idPrefix: 'tas',
 	description: 'What someone has to do.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		title: z.string().min(1).max(255).meta({
 			title: 'Title',

@@ -10,6 +10,7 @@ export const tickets = defineResource({
 	object: 'ticket',
 	idPrefix: 'tic',
 	description: 'What people ask for help with, until it is solved.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		number: z.int().min(1).meta({
 			title: 'Number',

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Audience, audienceText, heardBy, parseAudience } from './audience.ts';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
+import { addMissingColumns } from './missing-columns.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -13,8 +15,13 @@ export interface NewEvent {
 	timestamp: string;
 	/** The name of the record's resource. */
 	resource: string;
-	/** The user who alone sees the record, beside administrators; empty if every user does. */
-	seenBy: string;
+	/** The users whom it is told. */
+	audience: Audience;
+	/**
+	 * Whether administrators and API keys are told as well. They are not where only some users begin
+	 * or cease to see a record: for the account it was neither created nor deleted.
+	 */
+	isForAccount: boolean;
 	actor: { type: string; id: string };
 	/** What is told of it, as JSON. */
 	data: string;
@@ -30,7 +37,7 @@ export class Events {
 	private readonly database: DatabaseSync;
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	/** What holds for every event that can be read here. */
-	private readonly visible: Condition[] = [];
+	private readonly visible: Condition[] = [{ sql: 'is_for_account = 1', values: [] }];
 
 	constructor(database: DatabaseSync) {
 		this.database = database;
@@ -43,10 +50,11 @@ export class Events {
 			);
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
 		`);
+		addMissingColumns(database, 'events', { is_for_account: 'INTEGER NOT NULL DEFAULT 1' });
 		this.statements = {
 			insert: database.prepare(`
-				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data)
-				VALUES (?, ?, ?, ?, ?, ?, ?)
+				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, is_for_account)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
@@ -55,15 +63,20 @@ export class Events {
 
 	/** The log with only what a user may see: what happened to records that they saw then. */
 	seenBy(userId: string): Events {
-		const visible = [{ sql: "seen_by IN ('', ?)", values: [userId] }];
+		const visible = [heardBy(userId)];
 		return Object.create(this, { visible: { value: visible } }) as Events;
 	}
 
 	/** Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
-		const { id, type, timestamp, resource, seenBy, actor, data } = event;
-		const values = [id, type, timestamp, resource, seenBy, JSON.stringify(actor), data];
-		const { lastInsertRowid } = this.statements.insert.run(...values);
+		const { id, type, timestamp, resource, audience, actor, data, isForAccount } = event;
+		const about = [id, type, timestamp, resource, audienceText(audience)];
+		const { lastInsertRowid } = this.statements.insert.run(
+			...about,
+			JSON.stringify(actor),
+			data,
+			Number(isForAccount),
+		);
 		return { ...event, sequence: Number(lastInsertRowid) };
 	}
 
@@ -105,7 +118,8 @@ const eventOf = (row: Record<string, unknown>): StoredEvent => ({
 	type: row['type'] as string,
 	timestamp: row['created_at'] as string,
 	resource: row['resource'] as string,
-	seenBy: row['seen_by'] as string,
+	audience: parseAudience(row['seen_by'] as string),
+	isForAccount: row['is_for_account'] === 1,
 	actor: JSON.parse(row['actor'] as string) as StoredEvent['actor'],
 	data: row['data'] as string,
 });

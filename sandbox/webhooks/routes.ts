@@ -4,21 +4,23 @@ import { fieldErrors } from '../collection/explain.ts';
 import { queryOf } from '../collection/query.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
-import { changeRecord, createRecord, deleteRecord, updateRecord } from '../collection/write.ts';
+import { changeRecord, createRecord, updateRecord } from '../collection/write.ts';
 import type { Writing } from '../collection/writing.ts';
-import { writeEvent } from '../events/tell.ts';
+import { toAll, writeEvent } from '../events/tell.ts';
 import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
 import { refuseWithoutScope } from '../middleware/authentication.ts';
 import { limitBody } from '../middleware/body.ts';
-import { scopeOf } from '../oauth/scopes.ts';
+import { scopeOf, scopes } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
 import type { Route } from '../router.ts';
+import { customObjects } from '../schemas/custom-objects.ts';
 import { deliveryAnswer, recoverSchema } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../service.ts';
 import { newWebhookSecret } from '../store/webhook-secrets.ts';
 import { deliveryRoutes, jsonAnswer, refuseInactive, webhookOf } from './deliveries.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { deleteWebhook } from './grants.ts';
 import { recover } from './recovery.ts';
 
 /** A secret that was replaced signs for so long, so that receivers have the time to change it. */
@@ -43,6 +45,8 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			const answer = createRecord(writing, body, { secret_hint: hintOf(secret) });
 			const webhook = JSON.parse(answer.body!) as Webhook;
 			refuseEvents(service, c, webhook.events);
+			const [grantId, allowed] = [c.get('grantId'), c.get('scopes')];
+			if (grantId && allowed) store.webhookGrants.add(webhook.id, { grantId, scopes: allowed });
 			store.webhookSecrets.set(webhook.id, secret, writing.now);
 			dispatcher.wake();
 			return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
@@ -53,17 +57,14 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			const { id, events: known } = webhookOf(writing.store, c);
 			const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
 			refuseEvents(service, c, (JSON.parse(answer.body!) as Webhook).events, known);
+			store.webhookGrants.choose(id, c.get('scopes') ?? [...scopes.keys()]);
 			dispatcher.wake();
 			return answer;
 		});
 
 	const remove: Route['handler'] = (c) =>
 		write(c, false, (writing) => {
-			const id = c.req.param('id')!;
-			const answer = deleteRecord(writing, id, c.req.header('If-Match'));
-			store.deliveries.drop(id);
-			store.webhookSecrets.drop(id);
-			return answer;
+			return deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match'));
 		});
 
 	const rotate: Route['handler'] = (c) =>
@@ -94,7 +95,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		const now = service.now();
 		const delivery = store.transaction(() => {
 			const writing = { ...service, resource: webhooks, actor: c.get('caller')!, now };
-			const event = writeEvent(writing, 'test', webhook);
+			const event = writeEvent(writing, 'test', toAll(writing, webhook), webhook);
 			const id = service.newId('dlv', now);
 			store.deliveries.add(id, webhook.id, event.sequence, now, null);
 			return store.deliveries.find(webhook.id, id)!;
@@ -140,5 +141,9 @@ function refuseEvents(
 	for (const { type, resource } of known) {
 		if (!events.some((pattern) => covers(pattern, type))) continue;
 		refuseWithoutScope(c, scopeOf(resource.name, 'read'));
+	}
+	// Also of custom objects that are not there yet, or not any more.
+	if (events.some((pattern) => pattern.startsWith('custom.'))) {
+		refuseWithoutScope(c, scopeOf(customObjects.name, 'read'));
 	}
 }
