@@ -83,14 +83,14 @@ export function createApp(options: AppOptions): Hono<Env> {
 	for (const path of ['/v1/*', '/contacts']) {
 		app.use(path, rateLimit(service, limiter), authenticated, authorized);
 	}
-	// No one has to be known here, so here guessing is what has to be slowed down.
-	for (const path of ['/oauth/token', '/oauth/revoke', '/sign-in']) {
-		app.use(path, rateLimit(service, limiter));
-	}
-	app.use(oneAtATime());
+	// No one has to be known here, so here guessing is what has to be slowed down. The endpoints of
+	// OAuth count by client, once they know which one it is.
+	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
+	// Only of those who are known: a stranger must not keep a key busy.
+	app.use('/v1/*', oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service, dispatcher), service.now);
+	mount(app, serviceRoutes(service, limiter, dispatcher), service.now);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
 	app.notFound((c) => {
@@ -116,7 +116,11 @@ function problemOf(error: Error, store: Store): Problem {
 const openApi = (c: Context<Env>) =>
 	c.body(openApiText(), 200, { 'Content-Type': 'application/json' });
 
-function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
+function serviceRoutes(
+	service: Service,
+	limiter: RateLimiter,
+	dispatcher: Dispatcher,
+): Route[] {
 	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
 	const isContactList = ({ method, path }: Route) =>
 		method === 'GET' && path === `/v1/${contacts.name}`;
@@ -140,7 +144,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 				return c.json(accountOf(service));
 			},
 		},
-		...oauthRoutes(service),
+		...oauthRoutes(service, limiter),
 		...signInRoutes(service),
 		...settingsRoutes(service),
 		...docsRoutes(findScript()),

@@ -6,11 +6,14 @@ import type { Env, Service } from '../service.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
 import { catchUp } from './passing.ts';
+import { may, withoutReading } from './reading.ts';
 import type { Writing } from './writing.ts';
 
 /**
  * Answers a request that writes. It is decided and done in one go, so that requests cannot get in
  * each other's way.
+ *
+ * A caller who may write but not read is told no more than the id and the version.
  *
  * @param effect does it; the body is empty where the request has none
  */
@@ -29,5 +32,5 @@ export async function answerWrite(
 		catchUp(service);
 		return effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body);
 	});
-	return toResponse(answer);
+	return toResponse(may(c, 'read', resource.name) ? answer : withoutReading(answer));
 }

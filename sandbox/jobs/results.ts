@@ -1,3 +1,5 @@
+import type { JsonObject } from '../collection/merge.ts';
+import { resultWithoutReading } from '../collection/reading.ts';
 import { Problem } from '../problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../service.ts';
@@ -9,9 +11,14 @@ const linesAtOnce = 500;
  * The results of a job as newline-delimited JSON, in the order of its lines, read from the store
  * while they are sent.
  *
+ * @param mayRead whether the caller may read the records; else only their ids and versions are there
  * @throws Problem job_not_finished, results_expired
  */
-export function resultLines(service: Service, job: Job): ReadableStream<Uint8Array> {
+export function resultLines(
+	service: Service,
+	job: Job,
+	mayRead: boolean,
+): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
 	if (!hasEnded(job)) {
@@ -29,7 +36,11 @@ export function resultLines(service: Service, job: Job): ReadableStream<Uint8Arr
 			const lines = store.jobResults.page(job.id, after, linesAtOnce);
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;
-			controller.enqueue(encoder.encode(lines.map(({ text }) => `${text}\n`).join('')));
+			const texts = lines.map(({ text }) => (mayRead ? text : withoutRecord(text)));
+			controller.enqueue(encoder.encode(texts.map((text) => `${text}\n`).join('')));
 		},
 	});
 }
+
+const withoutRecord = (line: string): string =>
+	JSON.stringify(resultWithoutReading(JSON.parse(line) as JsonObject));

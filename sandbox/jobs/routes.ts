@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { recordAnswer, toResponse } from '../collection/answer.ts';
 import { matchOnOf, refuseOtherMatchOn } from '../collection/match.ts';
 import { queryOf } from '../collection/query.ts';
+import { may, withoutReading } from '../collection/reading.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../collection/write.ts';
@@ -43,7 +44,7 @@ export function jobRoutes(service: Service): Route[] {
 				store.table(jobs.name)!.save(job);
 				return recordAnswer(202, job, { Location: `${path}/${id}` });
 			});
-			return toResponse(answer);
+			return toResponse(may(c, 'read', jobs.name) ? answer : withoutReading(answer));
 		} finally {
 			// What a refused or a repeated request has sent belongs to no job.
 			if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
@@ -60,7 +61,7 @@ export function jobRoutes(service: Service): Route[] {
 		queryOf(c, []);
 		const job = jobOf(c);
 		refuseWithoutScope(c, scopeForRecordsOf(job));
-		return c.body(resultLines(service, job), 200, { 'Content-Type': 'application/x-ndjson' });
+		return c.body(resultLines(service, job, may(c, 'read', job.resource)), 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
 	const jobOf = (c: Context<Env>) =>

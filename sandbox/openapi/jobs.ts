@@ -91,7 +91,8 @@ export const jobPaths = () => ({
 			description:
 				'One JSON object per line: what a batch answers for the item, where index is the line, ' +
 				'from 0; of an export, the record. There for seven days from the end of the job. ' +
-				'An access token needs the scope that starting the job needs.',
+				'An access token needs the scope that starting the job needs; without the one to read the ' +
+				'records, results have their ids and versions only.',
 			parameters: [],
 			responses: {
 				200: {
