@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { plainText } from '../schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { isComparable, isList, quoted } from '../store/columns.ts';
@@ -81,7 +82,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		sql,
 		isList: true,
 		isSelective: false,
-		type: z.string(),
+		type: plainText(),
 		schema: { title, ...items, 'x-resource': schema['x-resource'] } as JsonSchema,
 		takesList: true,
 	};

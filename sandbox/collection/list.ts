@@ -1,11 +1,16 @@
 import type { StoredRecord } from '../schemas/resource.ts';
+import type { AccountKey } from '../store/account-key.ts';
 import { cellOf } from '../store/columns.ts';
 import type { Table } from '../store/table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
-/** One page: the list envelope, as JSON. */
-export function listPage(table: Table, query: ListQuery): string {
+/**
+ * One page: the list envelope, as JSON.
+ *
+ * @param key signs the cursor
+ */
+export function listPage(table: Table, query: ListQuery, key: AccountKey): string {
 	// One more than asked for shows whether there is a next page.
 	const documents = table.page({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
@@ -14,7 +19,7 @@ export function listPage(table: Table, query: ListQuery): string {
 	const data = query.fields
 		? page.map((document) => JSON.stringify(onlyFields(parse(document), query.fields)))
 		: page;
-	const cursor = last && encodeCursor(orderValues(table, query, parse(last)), query.fingerprint);
+	const cursor = last && encodeCursor(key, orderValues(table, query, parse(last)), query.fingerprint);
 	const total = table.count(query.conditions, query.includeDeleted);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { parseJsonObject, readBytes } from '../middleware/body.ts';
 import { once, requestFingerprint } from '../middleware/idempotency.ts';
-import type { Resource } from '../schemas/resource.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
@@ -32,5 +32,14 @@ export async function answerWrite(
 		catchUp(service);
 		return effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body);
 	});
-	return toResponse(may(c, 'read', resource.name) ? answer : withoutReading(answer));
+	const whole = withSecret(service, answer);
+	return toResponse(may(c, 'read', resource.name) ? whole : withoutReading(whole));
+}
+
+/** Puts in the secret that the answer is about, as long as there is that secret. */
+function withSecret({ store }: Service, { secretId, ...answer }: Answer): Answer {
+	if (secretId === undefined) return answer;
+	const webhook = JSON.parse(answer.body!) as StoredRecord;
+	const secret = store.webhookSecrets.find(webhook.id, secretId);
+	return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
 }

@@ -32,9 +32,9 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 
 	const list: Route['handler'] = (c) => {
 		const table = c.get('store').table(resource.name)!;
-		const query = parseListQuery(resource, singleValues(c), findFilter);
+		const query = parseListQuery(resource, singleValues(c), findFilter, store.accountKey);
 		catchUpToRead(service);
-		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
+		return c.body(listPage(table, query, store.accountKey), 200, { 'Content-Type': 'application/json' });
 	};
 
 	const get: Route['handler'] = (c) => {

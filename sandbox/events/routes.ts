@@ -18,6 +18,7 @@ const json = { 'Content-Type': 'application/json' };
 /** The log of events: what has happened in the last 30 days, in sequence. */
 export function eventRoutes(service: Service): Route[] {
 	const path = '/v1/events';
+	const { accountKey } = service.store;
 
 	const list: Route['handler'] = (c) => {
 		const given = queryOf(c, [
@@ -39,14 +40,14 @@ export function eventRoutes(service: Service): Route[] {
 		];
 		const fingerprint = listFingerprint('events', descending, conditions);
 		const cursor = given.get('cursor');
-		const after = cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, 1);
+		const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
 		const order = [{ column: 'sequence', descending }];
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
 		const { events } = logOf(c);
 		// One more than asked for shows whether there is a next page.
 		const found = events.page([...conditions, ...beyond], limit + 1, descending);
 		const page = found.slice(0, limit);
-		const next = found.length > limit ? encodeCursor([page.at(-1)!.sequence], fingerprint) : null;
+		const next = found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
 		const total = events.count(conditions);
 		return c.body(

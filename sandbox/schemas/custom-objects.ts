@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { text } from './fields.ts';
+import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
@@ -8,7 +8,7 @@ const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
 });
 
 const label = (title: string, description: string, example: string) =>
-	z.string().min(1).max(100).meta({ title, description, examples: [example] });
+	plainText().min(1).max(100).meta({ title, description, examples: [example] });
 
 export const customObjects = defineResource({
 	name: 'custom-objects',

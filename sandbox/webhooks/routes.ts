@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
-import { type Answer, recordAnswer } from '../collection/answer.ts';
+import { type Answer, recordAnswer, toResponse } from '../collection/answer.ts';
 import { fieldErrors } from '../collection/explain.ts';
 import { queryOf } from '../collection/query.ts';
+import { may, withoutReading } from '../collection/reading.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { changeRecord, createRecord, updateRecord } from '../collection/write.ts';
@@ -47,9 +48,8 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			refuseEvents(service, c, webhook.events);
 			const [grantId, allowed] = [c.get('grantId'), c.get('scopes')];
 			if (grantId && allowed) store.webhookGrants.add(webhook.id, { grantId, scopes: allowed });
-			store.webhookSecrets.set(webhook.id, secret, writing.now);
 			dispatcher.wake();
-			return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
+			return { ...answer, secretId: store.webhookSecrets.set(webhook.id, secret, writing.now) };
 		});
 
 	const update: Route['handler'] = (c) =>
@@ -73,8 +73,8 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			const change = { secret_hint: hintOf(secret) };
 			const webhook = changeRecord(writing, webhookOf(writing.store, c), change, true);
 			const until = writing.now + replacedSecretLastsMs;
-			store.webhookSecrets.set(webhook.id, secret, writing.now, until);
-			return { ...recordAnswer(200, webhook), body: JSON.stringify({ ...webhook, secret }) };
+			const secretId = store.webhookSecrets.set(webhook.id, secret, writing.now, until);
+			return { ...recordAnswer(200, webhook), secretId };
 		});
 
 	const recoverEvents: Route['handler'] = (c) =>
@@ -90,19 +90,23 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		});
 
 	const test: Route['handler'] = async (c) => {
-		queryOf(c, []);
 		const webhook = webhookOf(c.get('store'), c);
-		const now = service.now();
-		const delivery = store.transaction(() => {
-			const writing = { ...service, resource: webhooks, actor: c.get('caller')!, now };
+		// Kept with the key is which delivery it is; what becomes of it is known later.
+		const queued = await write(c, false, (writing) => {
+			const { now, newId } = writing;
 			const event = writeEvent(writing, 'test', toAll(writing, webhook), webhook);
-			const id = service.newId('dlv', now);
+			const id = newId('dlv', now);
 			store.deliveries.add(id, webhook.id, event.sequence, now, null);
-			return store.deliveries.find(webhook.id, id)!;
+			return jsonAnswer(200, { id });
 		});
-		const [attempted] = await dispatcher.attempt(webhook, delivery);
-		if (store.isOpen) store.deliveries.save(attempted);
-		return c.json(deliveryAnswer(attempted));
+		const { id } = (await queued.json()) as { id: string };
+		const delivery = store.deliveries.find(webhook.id, id)!;
+		const isNews = delivery.attempts.length === 0;
+		const [tried] = isNews ? await dispatcher.attempt(webhook, delivery) : [delivery];
+		if (isNews && store.isOpen) store.deliveries.save(tried);
+		const body = JSON.stringify(deliveryAnswer(tried));
+		const answer = { status: 200, headers: Object.fromEntries(queued.headers), body };
+		return toResponse(may(c, 'read', webhooks.name) ? answer : withoutReading(answer));
 	};
 
 	const one = `${path}/:id`;
