@@ -69,7 +69,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
  * only its hash is kept, but it can be made again from its id
  */
 function keyOf({ accountKey, apiKeys }: Store, given: string | undefined): string {
-	const keyFor = (id: string) => `crm_${accountKey.mac('api key', id).toString('base64url')}`;
+	const keyFor = (id: string) => {
+		const bytes = accountKey.mac('api key', id).subarray(0, 24);
+		return `crm_${bytes.toString('base64url')}`;
+	};
 	const known = apiKeys.list().find(({ id }) => apiKeys.find(keyFor(id)));
 	if (given === undefined && known) return keyFor(known.id);
 	const id = idMaker()('key', Date.now());

@@ -18,11 +18,7 @@ import { defineResource, type RuleContext } from './resource.ts';
 import { type Stage, stageKinds } from './stages.ts';
 
 const lostReason = text(
-	{
-		title: 'Lost Reason',
-		description: 'Why the deal was lost.',
-		examples: ['Chose a cheaper offer'],
-	},
+	{ title: 'Lost Reason', description: 'Why the deal was lost.', examples: ['Chose a cheaper offer'] },
 	1000,
 );
 

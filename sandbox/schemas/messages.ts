@@ -21,9 +21,7 @@ export const messages = defineResource({
 	name: 'messages',
 	object: 'message',
 	idPrefix: 'msg',
-	description:
-		'What was written to and by people, over any channel. Seen by whoever sees the contact, the ' +
-		'ticket or the deal, and by the user.',
+	description: 'What was written to and by people, over any channel.',
 	visibility: { user: 'user_id', through: ['contact_id', 'ticket_id', 'deal_id'] },
 	fields: {
 		channel: z.enum(channels).meta({
@@ -104,9 +102,7 @@ export const messages = defineResource({
 		}),
 		user_id: reference('users', {
 			title: 'User',
-			description:
-				'The user who wrote or received it; of a message about no contact, ticket or deal, whoever ' +
-				'makes it, if not given.',
+			description: 'The user who wrote or received it; whoever makes it, if it names nobody else.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		scheduled_at: instant({

@@ -1,0 +1,227 @@
+import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { errorsOf, type Json } from './in-process.ts';
+
+let sandbox: TokenSandbox;
+beforeEach(() => void (sandbox = tokenSandbox()));
+
+const contactOf = async (owner_id: string | null, values: Json = {}): Promise<Json> =>
+	(await sandbox.post('/v1/contacts', { last_name: 'x', owner_id, ...values })).body;
+const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
+const webhookScopes = ['contacts:read', 'webhooks:read', 'webhooks:write'];
+const statusOf = async (id: string) => (await sandbox.get(`/v1/webhooks/${id}`)).body.status;
+
+test.each([
+	['by a change', (id: string) => sandbox.patch(`/v1/users/${id}`, { status: 'deactivated' })],
+	['by being deleted', (id: string) => sandbox.delete(`/v1/users/${id}`)],
+	[
+		'in a batch',
+		(id: string) => sandbox.post('/v1/users/batch/delete', { items: [{ id }] }),
+	],
+	[
+		'by an upsert',
+		async (id: string) => {
+			const { email } = (await sandbox.get(`/v1/users/${id}`)).body;
+			return sandbox.put('/v1/users?match_on=email', { email, status: 'invited' });
+		},
+	],
+])('a user who is deactivated %s loses tokens, sessions, grants and active webhooks', async (_, end) => {
+	const { sales, grant, store, with: callWith, patch } = sandbox;
+	const { access, refresh } = grant(sales, webhookScopes);
+	const call = callWith(access);
+	const { body: webhook } = await call('POST', '/v1/webhooks', hook);
+	const session = store.sessions.open(sales, Date.now());
+	expect((await end(sales)).status).toBeLessThan(300);
+
+	expect((await call('GET', '/v1/contacts')).body.code).toBe('invalid_credentials');
+	expect(store.sessions.find(session, Date.now())).toBeUndefined();
+	expect(store.tokens.findRefresh(refresh)).toBeUndefined();
+	expect(await statusOf(webhook.id)).toBe('paused');
+	const { email } = store.table('users')!.find(sales)!;
+	expect(store.members.findByEmail(String(email))).toBeUndefined();
+
+	// Active again, they sign in anew; what was ended stays ended.
+	await patch(`/v1/users/${sales}`, { status: 'active' });
+	expect((await call('GET', '/v1/contacts')).status).toBe(401);
+	expect(store.members.find(sales)).toMatchObject({ role: 'member' });
+	expect(await statusOf(webhook.id)).toBe('paused');
+});
+
+test('a webhook set to active for somebody who is deactivated is sent nothing', async () => {
+	const { sales, as, patch, delete: remove, store } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await remove(`/v1/users/${sales}`);
+	await patch(`/v1/webhooks/${body.id}`, { status: 'active' });
+	await contactOf(sales);
+	expect(store.deliveries.count(body.id, ['pending', 'succeeded', 'failed'])).toBe(0);
+});
+
+test('a job of somebody who is deactivated does not go on', async () => {
+	const { sales, as, get, delete: remove } = sandbox;
+	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
+	const lines = Array.from({ length: 400 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
+	const { body: job } = await call(
+		'POST',
+		'/v1/jobs?resource=contacts&operation=create',
+		lines.join('\n'),
+		{ 'Content-Type': 'application/x-ndjson' },
+	);
+	await remove(`/v1/users/${sales}`);
+	let ended: Json;
+	do {
+		await new Promise((resolve) => setImmediate(resolve));
+		ended = (await get(`/v1/jobs/${job.id}`)).body;
+	} while (ended.finished_at === null);
+	expect(ended).toMatchObject({ status: 'failed', error: expect.stringContaining('may not do it') });
+	expect((await get('/v1/contacts')).body.total).toBe(ended.processed);
+	expect(ended.processed).toBeLessThan(400);
+});
+
+test('the role decides at every use: what it no longer allows no longer works', async () => {
+	const { sales, as, patch, get } = sandbox;
+	const call = as(sales, ['contacts:read', 'contacts:write', 'users:write', 'users:read']);
+	await contactOf(sandbox.admin);
+	const contacts = async () => (await call('GET', '/v1/contacts')).body.total;
+	const written = async () => (await call('POST', '/v1/contacts', { last_name: 'x' })).status;
+	const become = (role: string) => patch(`/v1/users/${sales}`, { role });
+	expect([await contacts(), await written()]).toEqual([0, 201]);
+	await become('admin');
+	expect([await contacts(), await written()]).toEqual([2, 201]);
+	await become('viewer');
+	expect([await contacts(), await written()]).toEqual([2, 403]);
+	expect((await get('/v1/contacts')).body.total).toBe(3);
+});
+
+test('nobody makes themselves an owner, or touches one, who is none', async () => {
+	const { admin, sales, as, newUser } = sandbox;
+	const scopes = ['users:read', 'users:write'];
+	const member = as(sales, scopes);
+	for (const [method, path, body] of [
+		['PATCH', `/v1/users/${sales}`, { role: 'owner' }],
+		['DELETE', `/v1/users/${admin}`],
+		['POST', '/v1/users', { email: 'x@x.example', role: 'owner' }],
+		['POST', '/v1/users/batch/update', { items: [{ id: sales, role: 'owner' }] }],
+		['PUT', '/v1/users?match_on=email', { email: 'sales@crm-platform.example', role: 'owner' }],
+	] as const) {
+		expect((await member(method, path, body)).body.code).toBe('insufficient_scope');
+	}
+	const id = await newUser('admin');
+	const administrator = as(id, scopes);
+	const forbidden = { '/role': 'forbidden' };
+	const own = `/v1/users/${id}`;
+	expect(errorsOf(await administrator('PATCH', own, { role: 'owner' }))).toEqual(forbidden);
+	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
+		const reply = await administrator('PATCH', `/v1/users/${admin}`, change);
+		expect(errorsOf(reply)).toEqual(forbidden);
+	}
+	await sandbox.patch(own, { role: 'owner' });
+	expect((await administrator('DELETE', `/v1/users/${admin}`)).status).toBe(204);
+});
+
+test('revoking a grant deletes the webhooks made with it, and no others', async () => {
+	const { sales, grant, with: callWith, send, delete: remove, store, post } = sandbox;
+	const granted = [grant(sales, webhookScopes), grant(sales, webhookScopes)] as const;
+	const ids: string[] = [];
+	for (const { access } of granted) {
+		ids.push((await callWith(access)('POST', '/v1/webhooks', hook)).body.id);
+	}
+	const { body: accounts } = await post('/v1/webhooks', hook);
+	const token = `client_id=cli_test&client_secret=crm_secret_test&token=${granted[0].refresh}`;
+	const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+	expect((await send('POST', '/oauth/revoke', token, { ...form, Authorization: '' })).status).toBe(200);
+	const { body } = await sandbox.get('/v1/webhooks');
+	expect(body.data.map(({ id }: Json) => id)).toEqual([ids[1], accounts.id]);
+	expect(store.webhookSecrets.list(ids[0]!, Date.now())).toEqual([]);
+	expect((await sandbox.get('/v1/events?type=webhook.deleted')).body.total).toBe(1);
+	await remove(`/v1/webhooks/${ids[1]}`);
+});
+
+test('webhooks:write alone subscribes to no records of custom objects, there or to come', async () => {
+	const { sales, as, get, delete: remove } = sandbox;
+	for (const { id, key } of (await get('/v1/custom-objects')).body.data as Json[]) {
+		await remove(`/v1/custom-objects/${id}`);
+		const stored = { ...hook, events: [`custom.${key}.*`] };
+		expect((await as(sales, ['webhooks:write'])('POST', '/v1/webhooks', stored)).status).not.toBe(201);
+	}
+	for (const pattern of ['custom.*', '*']) {
+		const call = as(sales, ['webhooks:write']);
+		const { status, body } = await call('POST', '/v1/webhooks', { ...hook, events: [pattern] });
+		expect([pattern, status, body.code]).toEqual([pattern, 403, 'insufficient_scope']);
+	}
+	const call = as(sales, ['webhooks:write', 'custom-objects:read']);
+	const { status } = await call('POST', '/v1/webhooks', { ...hook, events: ['custom.*'] });
+	expect(status).toBe(201);
+});
+
+test('messages are seen with their contact, ticket or deal, and by their user', async () => {
+	const { admin, sales, as, post, get, store } = sandbox;
+	const call = as(sales, ['messages:read', 'messages:write', 'events:read']);
+	const contacts = {
+		own: await contactOf(sales),
+		free: await contactOf(null),
+		foreign: await contactOf(admin),
+	};
+	const ticket = (await post('/v1/tickets', { subject: 'x', owner_id: sales })).body.id;
+	const foreignTicket = (await post('/v1/tickets', { subject: 'x', owner_id: admin })).body.id;
+	const deal = (await post('/v1/deals', { title: 'x', owner_id: sales })).body.id;
+	const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
+	const message = async (values: Json): Promise<string> => {
+		const about = { channel: 'other', direction: 'outbound', to: ['x'], text: 'x', scheduled_at };
+		return (await post('/v1/messages', { ...about, ...values })).body.id;
+	};
+	const seen = [
+		await message({ contact_id: contacts.own.id }),
+		await message({ contact_id: contacts.free.id }),
+		await message({ contact_id: contacts.foreign.id, ticket_id: ticket }),
+		await message({ contact_id: contacts.foreign.id, deal_id: deal }),
+		await message({ contact_id: contacts.foreign.id, user_id: sales }),
+	];
+	const hidden = [
+		await message({ contact_id: contacts.foreign.id }),
+		await message({ contact_id: contacts.foreign.id, ticket_id: foreignTicket }),
+		await message({ user_id: admin }),
+		await message({}),
+	];
+	const { body } = await call('GET', '/v1/messages?sort=id');
+	expect([body.data.map(({ id }: Json) => id), body.total]).toEqual([seen, seen.length]);
+	const told = (await call('GET', '/v1/events?type=message.*')).body.data as Json[];
+	expect(told.map(({ data }) => data.object.id)).toEqual(seen);
+	for (const id of hidden) {
+		const path = `/v1/messages/${id}`;
+		const replies = [await call('GET', path), await call('POST', `${path}/cancel`)];
+		expect(replies.map(({ status }) => status)).toEqual([404, 404]);
+		expect((await get(path)).body.status).toBe('scheduled');
+	}
+	const about = { channel: 'other', direction: 'outbound', to: ['x'], text: 'x' };
+	const { body: own } = await call('POST', '/v1/messages', about);
+	expect(own.user_id).toBe(sales);
+	expect((await call('GET', `/v1/messages/${own.id}`)).status).toBe(200);
+	expect(store.table('messages')!.count([], false)).toBe(seen.length + hidden.length + 1);
+});
+
+test('a write scope without the read scope learns the id and the version, and no more', async () => {
+	const { sales, as } = sandbox;
+	const { id } = await contactOf(sales, { first_name: 'Secret' });
+	const call = as(sales, ['contacts:write', 'jobs:write', 'jobs:read', 'webhooks:write']);
+	const path = `/v1/contacts/${id}`;
+	expect((await call('PATCH', path, {})).body).toEqual({ id, version: 1 });
+	const batch = await call('POST', '/v1/contacts/batch/update', { items: [{ id }] });
+	expect(batch.body.results[0].data).toEqual({ id, version: 1 });
+	const { body: job } = await call(
+		'POST',
+		'/v1/jobs?resource=contacts&operation=update',
+		JSON.stringify({ id }),
+		{ 'Content-Type': 'application/x-ndjson' },
+	);
+	while ((await call('GET', `/v1/jobs/${job.id}`)).body.finished_at === null) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	const results = await call('GET', `/v1/jobs/${job.id}/results`);
+	expect(results.body.data).toEqual({ id, version: 1 });
+	// A repeated answer is kept whole, and told to each by what they may read.
+	const key = { 'Idempotency-Key': 'k' };
+	for (const _ of [1, 2]) {
+		expect((await call('PATCH', path, { first_name: 'Y' }, key)).body).toEqual({ id, version: 2 });
+	}
+	const reader = as(sales, ['contacts:write', 'contacts:read']);
+	expect((await reader('PATCH', path, { first_name: 'Y' }, key)).body.first_name).toBe('Y');
+});
