@@ -22,7 +22,10 @@ export interface TokenSandbox extends InProcess {
 	with(token: string): Call;
 }
 
-export const client = { id: 'cli_test', secret: 'crm_secret_test' };
+const client = { id: 'cli_test', secret: 'crm_secret_test' };
+
+/** The header Authorization of the client that has the grants. */
+export const basic = `Basic ${btoa(`${client.id}:${client.secret}`)}`;
 
 export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): TokenSandbox {
 	const now = options.now ?? Date.now;

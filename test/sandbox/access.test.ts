@@ -1,4 +1,4 @@
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { errorsOf, type Json } from './in-process.ts';
 
 let sandbox: TokenSandbox;
@@ -125,9 +125,11 @@ test('revoking a grant deletes the webhooks made with it, and no others', async 
 		ids.push((await callWith(access)('POST', '/v1/webhooks', hook)).body.id);
 	}
 	const { body: accounts } = await post('/v1/webhooks', hook);
-	const token = `client_id=cli_test&client_secret=crm_secret_test&token=${granted[0].refresh}`;
-	const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-	expect((await send('POST', '/oauth/revoke', token, { ...form, Authorization: '' })).status).toBe(200);
+	const revoked = await send('POST', '/oauth/revoke', `token=${granted[0].refresh}`, {
+		'Content-Type': 'application/x-www-form-urlencoded',
+		Authorization: basic,
+	});
+	expect(revoked.status).toBe(200);
 	const { body } = await sandbox.get('/v1/webhooks');
 	expect(body.data.map(({ id }: Json) => id)).toEqual([ids[1], accounts.id]);
 	expect(store.webhookSecrets.list(ids[0]!, Date.now())).toEqual([]);
@@ -216,7 +218,7 @@ test('a write scope without the read scope learns the id and the version, and no
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
-	expect(results.body.data).toEqual({ id, version: 1 });
+	expect(results.body[0].data).toEqual({ id, version: 1 });
 	// A repeated answer is kept whole, and told to each by what they may read.
 	const key = { 'Idempotency-Key': 'k' };
 	for (const _ of [1, 2]) {
