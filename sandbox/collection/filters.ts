@@ -1,4 +1,4 @@
-import { z } from 'zod/v4';
+import type { z } from 'zod/v4';
 import { plainText } from '../schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';

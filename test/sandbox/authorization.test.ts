@@ -3,6 +3,7 @@ import { resources } from '../../sandbox/schemas/index.ts';
 import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type Deed, deedsOf, type Given, valuesOf } from './deeds.ts';
 import type { Json, Reply } from './in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
@@ -15,9 +16,7 @@ let people: Person[];
 let another: string;
 /** A contact of each user, by the user's id. */
 let contactOf: Map<string, string>;
-let tagId: string;
-let machine: Json;
-let count = 0;
+let given: Given;
 
 /** Somebody who calls. */
 interface Person {
@@ -44,8 +43,11 @@ beforeAll(async () => {
 	for (const id of [sales, another]) {
 		contactOf.set(id, (await post('/v1/contacts', { last_name: 'x', owner_id: id })).body.id);
 	}
-	tagId = (await post('/v1/tags', { name: 'one' })).body.id;
-	[machine] = (await sandbox.get('/v1/custom-objects')).body.data;
+	given = {
+		contactId: contactOf.get(sales)!,
+		tagId: (await post('/v1/tags', { name: 'one' })).body.id,
+		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
+	};
 
 	const all: Whose[] = ['own', 'free', 'foreign'];
 	const own: Whose[] = ['own', 'free'];
@@ -97,40 +99,6 @@ beforeAll(async () => {
 	];
 });
 
-/** Values that each kind of record can be made of. */
-const makers: Record<string, (n: number) => Json> = {
-	contacts: (n) => ({ last_name: `Contact ${n}` }),
-	companies: (n) => ({ name: `Company ${n}` }),
-	deals: (n) => ({ title: `Deal ${n}` }),
-	pipelines: (n) => ({
-		name: `Pipeline ${n}`,
-		stages: ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind })),
-	}),
-	tickets: (n) => ({ subject: `Ticket ${n}` }),
-	messages: (n) => ({ channel: 'other', direction: 'outbound', to: ['x'], text: `Message ${n}` }),
-	tasks: (n) => ({ title: `Task ${n}` }),
-	notes: (n) => ({ body: `Note ${n}`, links: [] }),
-	activities: () => ({ type: 'call', occurred_at: '2026-01-05T10:00:00.000Z' }),
-	users: (n) => ({ email: `somebody-${n}@x.example` }),
-	tags: (n) => ({ name: `Tag ${n}` }),
-	'custom-fields': (n) => ({ resource: 'contacts', key: `key_${n}`, label: 'x', type: 'text' }),
-	'custom-objects': (n) => ({
-		key: `object_${n}`,
-		label_singular: 'x',
-		label_plural: 'x',
-		primary_field: 'x',
-	}),
-	records: (n) => ({ custom_fields: { [machine.primary_field]: `Machine ${n}` } }),
-};
-
-function valuesOf({ name }: Resource): Json {
-	const make = makers[name.split('/').at(-1)!];
-	if (!make) throw new Error(`Say above what one of ${name} can be made of.`);
-	const values = make(++count);
-	const links = [{ resource: 'contacts', id: contactOf.get(sandbox.sales) }];
-	return name === 'notes' ? { ...values, links } : values;
-}
-
 /** Whose a record is: the member's, nobody's, or somebody else's. */
 type Whose = 'own' | 'free' | 'foreign';
 
@@ -138,7 +106,7 @@ type Whose = 'own' | 'free' | 'foreign';
 async function newRecord(resource: Resource, whose: Whose): Promise<string> {
 	const user = whose === 'own' ? sandbox.sales : another;
 	const { visibility } = resource;
-	const values = valuesOf(resource);
+	const values = valuesOf(resource, given);
 	if (whose !== 'free' && typeof visibility === 'object') {
 		if ('through' in visibility) values.contact_id = contactOf.get(user);
 		else values[visibility.owner] = user;
@@ -150,55 +118,6 @@ async function newRecord(resource: Resource, whose: Whose): Promise<string> {
 	expect([resource.name, status]).toEqual([resource.name, 201]);
 	return body.id;
 }
-
-/** Something that can be done, with a record or without. */
-interface Deed {
-	name: string;
-	access: 'read' | 'write';
-	/** Whether it is about one record, and leaves none. */
-	of: 'one' | 'all' | 'last';
-	request(id: string): [method: string, path: string, body?: unknown];
-}
-
-function deedsOf(resource: Resource): Deed[] {
-	const path = `/v1/${resource.name}`;
-	const matchOn = Object.keys(resource.unique)[0];
-	const write = (name: string, of: Deed['of'], request: Deed['request']): Deed => {
-		return { name, access: 'write', of, request };
-	};
-	const actions = Object.keys(resource.actions ?? {});
-	const hasTags = 'tag_ids' in resource.properties;
-	const upserted = () => ({ ...valuesOf(resource), ...(matchOn && uniqueValue(matchOn)) });
-	return [
-		{ name: 'list', access: 'read', of: 'all', request: () => ['GET', `${path}?sort=-id`] },
-		{ name: 'get', access: 'read', of: 'one', request: (id) => ['GET', `${path}/${id}`] },
-		write('create', 'all', () => ['POST', path, valuesOf(resource)]),
-		write('update', 'one', (id) => ['PATCH', `${path}/${id}`, {}]),
-		write('delete', 'last', (id) => ['DELETE', `${path}/${id}`]),
-		write('batch create', 'all', () => [
-			'POST',
-			`${path}/batch/create`,
-			{ items: [valuesOf(resource)] },
-		]),
-		write('batch update', 'one', (id) => ['POST', `${path}/batch/update`, { items: [{ id }] }]),
-		write('batch delete', 'last', (id) => ['POST', `${path}/batch/delete`, { items: [{ id }] }]),
-		...(matchOn === undefined
-			? []
-			: [write('upsert', 'all', () => ['PUT', `${path}?match_on=${matchOn}`, upserted()])]),
-		...actions.map((name) => write(name, 'one', (id) => ['POST', `${path}/${id}/${name}`, {}])),
-		...(hasTags
-			? ['PUT', 'DELETE'].map((method) =>
-					write(`${method} tag`, 'one', (id) => [method, `${path}/${id}/tags/${tagId}`]),
-				)
-			: []),
-	];
-}
-
-/** Of fields that the values above do not have already. */
-const uniqueValue = (field: string): Json => {
-	const values: Json = { external_id: `x${++count}`, domain: `x${++count}.example` };
-	return field === 'email' ? { email: `x${++count}@x.example` } : { [field]: values[field] };
-};
 
 /** What became of a request: the same for one, and for one in a batch. */
 function outcomeOf({ status, body }: Reply): { status: number; body: Json } {
@@ -242,7 +161,7 @@ async function flaws(resource: Resource): Promise<string[]> {
 	for (const whose of kinds) {
 		let id = await newRecord(resource, whose);
 		for (const person of people) {
-			for (const deed of deedsOf(resource)) {
+			for (const deed of deedsOf(resource, given)) {
 				const problem = await flaw(person, resource, deed, whose, id);
 				if (problem !== undefined) found.push(problem);
 				const isGone = !sandbox.store.table(resource.name)!.find(id);
@@ -260,7 +179,7 @@ test.each(resources.map(({ name }) => name))('%s: who may do what with whose', a
 });
 
 test('records of custom objects: who may do what with whose', async () => {
-	expect(await flaws(recordsOf(machine))).toEqual([]);
+	expect(await flaws(recordsOf(given.machine))).toEqual([]);
 });
 
 test('what everyone sees is said in one place and meant', () => {

@@ -103,7 +103,7 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 test('strangers keep no client from renewing its tokens, and nobody from signing in', async () => {
 	const { send, sales, grant } = tokenSandbox({ requestsPerMinute: 2 });
 	const stranger = { ...form, Authorization: `Basic ${btoa('cli_test:wrong')}` };
-	for (const _ of [1, 2, 3]) {
+	for (let i = 0; i < 3; i++) {
 		await send('GET', '/v1/contacts', undefined, { Authorization: 'Bearer wrong' });
 		await send('POST', '/oauth/token', 'grant_type=refresh_token', stranger);
 	}
