@@ -5,6 +5,8 @@ export interface Answer {
 	status: number;
 	headers: Record<string, string>;
 	body: string | null;
+	/** Of a webhook's secret, which is put into the body when it is answered and is not kept with it. */
+	secretId?: number;
 }
 
 /** A record with its version as strong ETag (RFC 9110, 8.8.3). */

@@ -4,6 +4,7 @@ import {
 	calendarDate,
 	emailAddress,
 	phoneNumber,
+	plainText,
 	pointInTime,
 	webAddress,
 } from '../schemas/fields.ts';
@@ -38,9 +39,9 @@ export function customFieldsOf(store: Store, resource: string): Map<string, Cust
 export function customFieldType(field: CustomField): z.ZodType {
 	switch (field.type) {
 		case 'text':
-			return z.string().max(255);
+			return plainText().max(255);
 		case 'long_text':
-			return z.string().max(65_536);
+			return plainText().max(65_536);
 		case 'number':
 			return z.number();
 		case 'boolean':
@@ -108,4 +109,4 @@ export function customFieldOperators(): Record<string, string[]> {
 }
 
 const optionOf = ({ options }: CustomField) =>
-	z.enum(options.map(({ value }) => value) as [string, ...string[]]);
+	plainText().pipe(z.enum(options.map(({ value }) => value) as [string, ...string[]]));

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { plainText } from '../schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { absent, type Cell, columnsOf, foldCase, isComparable, isList, quoted } from '../store/columns.ts';
@@ -144,7 +145,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		sql,
 		isList: true,
 		isSelective: false,
-		type: z.string(),
+		type: plainText(),
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};

@@ -1,6 +1,7 @@
 import { invalidParameter } from '../problem.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Resource } from '../schemas/resource.ts';
+import type { AccountKey } from '../store/account-key.ts';
 import type { Cell } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
@@ -46,12 +47,14 @@ const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTi
  * Reads the query of a list request.
  *
  * @param findFilter by the name of its parameter
+ * @param key that cursors are signed with
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
 export function parseListQuery(
 	resource: Resource,
 	given: Map<string, string>,
 	findFilter: (parameter: string) => Filter | undefined,
+	key: AccountKey,
 ): ListQuery {
 	const rest = new Map(given);
 	const take = (name: string) => {
@@ -76,7 +79,7 @@ export function parseListQuery(
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
 	const after =
-		cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, order.length);
+		cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
 }
 

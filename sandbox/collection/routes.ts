@@ -23,14 +23,15 @@ import {
 
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
-	const findFilter = filterFinder(service.store, resource);
+	const { store } = service;
+	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
 
 	const list: Route['handler'] = (c) => {
 		const table = c.get('store').table(resource.name)!;
-		const query = parseListQuery(resource, singleValues(c), findFilter);
+		const query = parseListQuery(resource, singleValues(c), findFilter, store.accountKey);
 		catchUpToRead(service);
-		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
+		return c.body(listPage(table, query, store.accountKey), 200, { 'Content-Type': 'application/json' });
 	};
 
 	const get: Route['handler'] = (c) => {

@@ -3,6 +3,7 @@ import { tellChange } from '../events/tell.ts';
 import { resources } from '../schemas/index.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
@@ -109,9 +110,11 @@ function save(
 	store.table(resource.name)!.save(record);
 	countTags(store, stored, record);
 	tellChange(writing, stored ? 'updated' : 'created', record, stored);
+	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: resources.find((one) => one.name === name)! };
+		const changed = [...resources, webhooks].find((one) => one.name === name)!;
+		const other = { ...writing, resource: changed };
 		changeRecord(other, existingRecord(store, other.resource, id), change, true);
 	}
 }

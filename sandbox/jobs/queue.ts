@@ -1,4 +1,5 @@
 import { tellHappenings } from '../events/tell.ts';
+import { grantableScopes, scopeForRecordsOf } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
@@ -35,6 +36,11 @@ export class JobQueue {
 			store.transaction(() => {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
+				if (!this.mayGoOn(job)) {
+					const detail = 'The user who asked for it may not do it any more. Lines without a result were not done.';
+					this.end(job, 'failed', detail);
+					return;
+				}
 				const { progress, isLast } = someMore(this.service, job);
 				const state = isLast ? this.ending('completed') : { status: 'processing' };
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
@@ -57,6 +63,14 @@ export class JobQueue {
 		throw new Problem('invalid_state_transition', `The job has ended already: it is ${job.status}.`, {
 			members: { from: job.status, to: 'canceled', allowed: [] },
 		});
+	}
+
+	/** A user's job goes on as long as the user may do what it does. */
+	private mayGoOn(job: Job): boolean {
+		const { type, id } = job.created_by;
+		if (type !== 'user') return true;
+		const member = this.service.store.members.find(id);
+		return member !== undefined && grantableScopes(member.role, [scopeForRecordsOf(job)]).length > 0;
 	}
 
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {

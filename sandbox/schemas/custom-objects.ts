@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { text } from './fields.ts';
+import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
@@ -8,13 +8,14 @@ const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
 });
 
 const label = (title: string, description: string, example: string) =>
-	z.string().min(1).max(100).meta({ title, description, examples: [example] });
+	plainText().min(1).max(100).meta({ title, description, examples: [example] });
 
 export const customObjects = defineResource({
 	name: 'custom-objects',
 	object: 'custom_object',
 	idPrefix: 'cob',
 	description: 'Kinds of records that you have added yourself.',
+	visibility: 'everyone',
 	fields: {
 		key: key.meta({
 			title: 'Key',
@@ -57,6 +58,7 @@ export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): R
 		object: 'custom_object_record',
 		idPrefix: 'cor',
 		description: 'The records of a custom object.',
+		visibility: { owner: 'owner_id' },
 		fields: {
 			title: z.string().meta({
 				title: 'Title',

@@ -11,6 +11,8 @@ type Name<F> = keyof F & string;
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
+	/** Who makes the change. */
+	actor: { type: string; id: string };
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
 	find(resource: string, id: string): StoredRecord | undefined;
@@ -73,6 +75,16 @@ export interface Action<F extends Fields> {
 	): Partial<Values<F>>;
 }
 
+/** Who sees a record, beside administrators and API keys, who see all. */
+export type Visibility<F extends Fields> =
+	| 'everyone'
+	/** The user who created it. */
+	| 'maker'
+	/** The user in this field; everyone where it is empty. */
+	| { owner: Name<F> }
+	/** The user in the first field, and whoever sees one of the records that the others name. */
+	| { user: Name<F>; through: Array<Name<F>> };
+
 /** All there is to say about one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** As in the path: `/v1/custom-fields`. */
@@ -82,6 +94,7 @@ export interface Definition<F extends Fields> {
 	/** What its ids begin with. */
 	idPrefix: string;
 	description: string;
+	visibility: Visibility<F>;
 	/** In the order in which a form shows them. */
 	fields: F;
 	/**
@@ -120,6 +133,8 @@ export interface Definition<F extends Fields> {
 	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
 	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
+	/** Of users: whether this one may no longer sign in, so that their sessions and grants end. */
+	endsAccess?(record: Values<F>): boolean;
 	/** What deleting changes, for records that stay. */
 	insteadOfDeletion?: Partial<Values<F>>;
 }

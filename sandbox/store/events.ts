@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Audience, audienceText, heardBy, parseAudience } from './audience.ts';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
+import { addMissingColumns } from './missing-columns.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -20,8 +22,13 @@ export interface NewEvent {
 	timestamp: string;
 	/** The name of the record's resource. */
 	resource: string;
-	/** The user who alone sees the record, beside administrators; empty if every user does. */
-	seenBy: string;
+	/** The users whom it is told. */
+	audience: Audience;
+	/**
+	 * Whether administrators and API keys are told as well. They are not where only some users begin
+	 * or cease to see a record: for the account it was neither created nor deleted.
+	 */
+	isForAccount: boolean;
 	actor: { type: string; id: string };
 	/** Null if no request caused it. */
 	request: RequestOrigin | null;
@@ -39,7 +46,7 @@ export class Events {
 	private readonly database: DatabaseSync;
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	/** What holds for every event that can be read here. */
-	private readonly visible: Condition[] = [];
+	private readonly visible: Condition[] = [{ sql: 'is_for_account = 1', values: [] }];
 
 	constructor(database: DatabaseSync) {
 		this.database = database;
@@ -52,11 +59,14 @@ export class Events {
 			);
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
 		`);
-		addRequestColumn(database);
+		addMissingColumns(database, 'events', {
+			is_for_account: 'INTEGER NOT NULL DEFAULT 1',
+			request: "TEXT NOT NULL DEFAULT 'null'",
+		});
 		this.statements = {
 			insert: database.prepare(`
-				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, request)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, is_for_account, request)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
@@ -65,16 +75,21 @@ export class Events {
 
 	/** The log with only what a user may see: what happened to records that they saw then. */
 	seenBy(userId: string): Events {
-		const visible = [{ sql: "seen_by IN ('', ?)", values: [userId] }];
+		const visible = [heardBy(userId)];
 		return Object.create(this, { visible: { value: visible } }) as Events;
 	}
 
 	/** Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
-		const { id, type, timestamp, resource, seenBy, data } = event;
-		const [actor, request] = [JSON.stringify(event.actor), JSON.stringify(event.request)];
-		const values = [id, type, timestamp, resource, seenBy, actor, data, request];
-		const { lastInsertRowid } = this.statements.insert.run(...values);
+		const { id, type, timestamp, resource, audience, actor, data, isForAccount, request } = event;
+		const about = [id, type, timestamp, resource, audienceText(audience)];
+		const { lastInsertRowid } = this.statements.insert.run(
+			...about,
+			JSON.stringify(actor),
+			data,
+			Number(isForAccount),
+			JSON.stringify(request),
+		);
 		return { ...event, sequence: Number(lastInsertRowid) };
 	}
 
@@ -105,13 +120,6 @@ export class Events {
 	}
 }
 
-/** For files written before events carried their request. */
-function addRequestColumn(database: DatabaseSync): void {
-	const columns = database.prepare('PRAGMA table_info(events)').all();
-	if (columns.some(({ name }) => name === 'request')) return;
-	database.exec("ALTER TABLE events ADD COLUMN request TEXT NOT NULL DEFAULT 'null'");
-}
-
 function all(conditions: Condition[]): { sql: string; values: Cell[] } {
 	const sql = conditions.map((condition) => `(${condition.sql})`).join(' AND ') || 'true';
 	return { sql, values: conditions.flatMap(({ values }) => values) };
@@ -123,7 +131,8 @@ const eventOf = (row: Record<string, unknown>): StoredEvent => ({
 	type: row['type'] as string,
 	timestamp: row['created_at'] as string,
 	resource: row['resource'] as string,
-	seenBy: row['seen_by'] as string,
+	audience: parseAudience(row['seen_by'] as string),
+	isForAccount: row['is_for_account'] === 1,
 	actor: JSON.parse(row['actor'] as string) as StoredEvent['actor'],
 	request: JSON.parse(row['request'] as string) as StoredEvent['request'],
 	data: row['data'] as string,

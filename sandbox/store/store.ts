@@ -2,7 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
+import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
+import { AccountKey } from './account-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
 import { foldCase } from './columns.ts';
@@ -15,6 +17,7 @@ import { Members } from './members.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
+import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
 const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
@@ -26,6 +29,7 @@ const nested = {
 
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
+	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
 	readonly answers: KeptAnswers;
 	readonly members: Members;
@@ -43,6 +47,7 @@ export class Store {
 	readonly events: Events;
 	/** What is sent of it, and where to. */
 	readonly deliveries: Deliveries;
+	readonly webhookGrants: WebhookGrants;
 	readonly webhookSecrets: WebhookSecrets;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
@@ -62,13 +67,14 @@ export class Store {
 		this.database.function('fold_case', { deterministic: true }, (text) =>
 			foldCase(String(text ?? '')),
 		);
+		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
-		this.members = new Members(this.database);
+		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
-		this.tokens = new Tokens(this.database);
+		this.tokens = new Tokens(this.database, this.accountKey);
 		this.tables = this.transaction(
 			() =>
 				new Map(
@@ -79,6 +85,7 @@ export class Store {
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database);
 		this.deliveries = new Deliveries(this.database);
+		this.webhookGrants = new WebhookGrants(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 	}
 
@@ -103,6 +110,12 @@ export class Store {
 	/** API keys are those of the whole account. */
 	seesAll({ type, id }: { type: string; id: string }): boolean {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
+	}
+
+	/** Signs a user out everywhere, and ends all that they have allowed applications. */
+	endAccess(userId: string): void {
+		this.sessions.closeAll(userId);
+		this.grants.revokeOfUser(userId);
 	}
 
 	/**

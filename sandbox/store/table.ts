@@ -72,6 +72,13 @@ export class Table {
 		return row && parseRecord(documentOf(row));
 	}
 
+	/** A record, deleted or not. */
+	findEver(id: string): StoredRecord | undefined {
+		const conditions = [{ sql: 'id = ?', values: [id] }];
+		const ever = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+		return this.page(ever).map(parseRecord)[0];
+	}
+
 	/** Live records for which all conditions hold. */
 	findAll(conditions: Condition[], limit: number): StoredRecord[] {
 		const all = { conditions, order: [], after: undefined, includeDeleted: false, limit };
