@@ -28,9 +28,12 @@ export interface CustomField extends StoredRecord {
 
 /** The custom fields of a resource, archived ones included, by key. */
 export function customFieldsOf(store: Store, resource: string): Map<string, CustomField> {
-	const ofResource = { sql: '"resource" = ?', values: [resource] };
-	const found = store.table('custom-fields')?.findAll([ofResource], 10_000) ?? [];
-	return new Map((found as CustomField[]).map((field) => [field.key, field]));
+	const table = store.whole.table('custom-fields')!;
+	return table.remember(`of ${resource}`, () => {
+		const ofResource = { sql: '"resource" = ?', values: [resource] };
+		const found = table.findAll([ofResource], 10_000) as CustomField[];
+		return new Map(found.map((field) => [field.key, field]));
+	});
 }
 
 /** What parses a value of the field. */

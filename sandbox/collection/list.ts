@@ -5,9 +5,9 @@ import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** One page: the list envelope, as JSON. */
-export function listPage(table: Table, query: ListQuery): string {
+export async function listPage(table: Table, query: ListQuery): Promise<string> {
 	// One more than asked for shows whether there is a next page.
-	const documents = table.page({ ...query, limit: query.limit + 1 });
+	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
 	const last = documents.length > query.limit ? page.at(-1) : undefined;
 	// Records are kept as they are answered, so that a whole page need not be parsed.
@@ -15,7 +15,6 @@ export function listPage(table: Table, query: ListQuery): string {
 		? page.map((document) => JSON.stringify(onlyFields(parse(document), query.fields)))
 		: page;
 	const cursor = last && encodeCursor(orderValues(table, query, parse(last)), query.fingerprint);
-	const total = table.count(query.conditions, query.includeDeleted);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }

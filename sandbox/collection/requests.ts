@@ -25,8 +25,8 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
+	await catchUp(service);
 	const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
-		catchUp(service);
 		return effect({ ...service, store: c.get('store'), resource, actor, now: service.now() }, body);
 	});
 	return toResponse(answer);

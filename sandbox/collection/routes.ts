@@ -10,7 +10,7 @@ import { filtersOf } from './filters.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
 import { matchOnOf } from './match.ts';
-import { catchUpToRead } from './passing.ts';
+import { catchUp } from './passing.ts';
 import { queryOf, singleValues } from './query.ts';
 import { answerWrite } from './requests.ts';
 import { hasTags, tagRoutes } from './tags.ts';
@@ -30,20 +30,20 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
 	const path = `/v1/${resource.name}`;
 
-	const list: Route['handler'] = (c) => {
+	const list: Route['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
 		const query = parseListQuery(resource, singleValues(c), findFilter);
-		catchUpToRead(service);
-		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
+		await catchUp(service);
+		return c.body(await listPage(table, query), 200, { 'Content-Type': 'application/json' });
 	};
 
-	const get: Route['handler'] = (c) => {
+	const get: Route['handler'] = async (c) => {
 		const given = queryOf(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		catchUpToRead(service);
+		await catchUp(service);
 		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 		const answer = recordAnswer(200, record);
-		return toResponse({ ...answer, body: JSON.stringify(onlyFields(record, fields)) });
+		return toResponse({ ...answer, body: fields ? JSON.stringify(onlyFields(record, fields)) : answer.body });
 	};
 
 	const create: Route['handler'] = (c) => {

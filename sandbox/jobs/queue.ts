@@ -73,9 +73,10 @@ export class JobQueue {
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {
-		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
-		this.table.save(saved);
 		const { service } = this;
+		const at = service.store.writeClock.stamp(service.now());
+		const saved = { ...job, ...change, version: job.version + 1, updated_at: at };
+		this.table.save(saved);
 		const writing = { ...service, resource: jobs, actor: job.created_by, now: service.now() };
 		tellHappenings(writing, saved, job);
 		return saved;

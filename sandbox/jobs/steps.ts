@@ -1,4 +1,4 @@
-import { type Bulk, type ItemResult, writeItem } from '../collection/items.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../collection/items.ts';
 import type { Writing } from '../collection/writing.ts';
 import { Problem } from '../problem.ts';
 import { resources } from '../schemas/index.ts';
@@ -6,9 +6,13 @@ import type { Job } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Line } from '../store/job-lines.ts';
+import type { Part } from '../store/store.ts';
 
-/** Small, so that requests need not wait long for the step of a job. */
-const linesPerStep = 25;
+const linesAtOnce = 50;
+
+/** How long a step takes about, in milliseconds: short, so that requests need not wait long for it. */
+const longestStepMs = 20;
+
 const recordsPerStep = 500;
 
 export interface Step {
@@ -30,26 +34,38 @@ function writeSome(service: Service, job: Job): Step {
 	const resource = resources.find(({ name }) => name === job.resource)!;
 	const writing = { ...service, resource, actor: job.created_by, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	const lines = store.jobItems.take(job.id, linesPerStep);
+	const until = performance.now() + longestStepMs;
+	let processed = job.processed;
 	let failed = 0;
-	for (const line of lines) {
-		const result = writeLine(writing, bulk, line, job.request_id);
-		if (result.error) failed += 1;
-		store.jobResults.add(job.id, { position: line.position, text: JSON.stringify(result) });
-	}
-	const processed = job.processed + lines.length;
+	do {
+		const lines = store.jobItems.take(job.id, linesAtOnce);
+		const results = store.transactionOfParts((part) =>
+			lines.map((line) => writeLine(writing, part, bulk, line, job.request_id)),
+		);
+		for (const result of results) {
+			if (result.error) failed += 1;
+			store.jobResults.add(job.id, { position: result.index, text: resultJson(result) });
+		}
+		processed += lines.length;
+	} while (processed < job.total && performance.now() < until);
 	return {
 		progress: {
 			total: job.total,
 			processed,
-			succeeded: job.succeeded + lines.length - failed,
+			succeeded: job.succeeded + processed - job.processed - failed,
 			failed: job.failed + failed,
 		},
 		isLast: processed === job.total,
 	};
 }
 
-function writeLine(writing: Writing, bulk: Bulk, line: Line, requestId: string): ItemResult {
+function writeLine(
+	writing: Writing,
+	part: Part,
+	bulk: Bulk,
+	line: Line,
+	requestId: string,
+): ItemResult {
 	let item: unknown;
 	try {
 		item = JSON.parse(line.text);
@@ -59,7 +75,7 @@ function writeLine(writing: Writing, bulk: Bulk, line: Line, requestId: string):
 		const { status } = problem;
 		return { index: line.position, status, id: null, error: problem.body(requestId) };
 	}
-	return writeItem(writing, bulk, item, line.position, requestId);
+	return writeItem(writing, part, bulk, item, line.position, requestId);
 }
 
 /** Goes on after the record exported last; records made meanwhile come later in the order of ids. */

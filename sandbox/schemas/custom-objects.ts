@@ -50,9 +50,11 @@ export const objectKeyOf = (resource: string): string | undefined =>
 	/^custom-objects\/(\w+)\/records$/.exec(resource)?.[1];
 
 /** The resource that a definition makes: its records are what their custom fields say. */
-export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): Resource =>
+export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource =>
 	defineResource({
 		name: recordsName(String(key)),
+		// By id: an object that reuses the key of a deleted one begins without records.
+		table: id,
 		object: 'custom_object_record',
 		idPrefix: 'cor',
 		description: 'The records of a custom object.',

@@ -36,10 +36,15 @@ export interface States<F extends Fields> {
 	field: Name<F>;
 	/** What each state may become. */
 	moves: Record<string, readonly string[]>;
-	/** The states that records leave by themselves: what comes next, and at which instant. */
+	/** The states that records leave by themselves. */
 	passing?: {
 		states: string[];
-		next(record: Values<F>): { at: string; change: Record<string, unknown> };
+		/**
+		 * The next step of a record in one of these states, and its instant.
+		 *
+		 * @param since the instant of the last change
+		 */
+		next(record: Values<F>, since: string): { at: string; change: Record<string, unknown> };
 	};
 }
 
@@ -82,6 +87,8 @@ export interface Definition<F extends Fields> {
 	/** What its ids begin with. */
 	idPrefix: string;
 	description: string;
+	/** The table of its records, if it is not named after the resource. */
+	table?: string;
 	/** In the order in which a form shows them. */
 	fields: F;
 	/** What no two live records share: the name to match on, and the fields that make it up. */

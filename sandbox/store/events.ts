@@ -29,6 +29,7 @@ export interface StoredEvent extends NewEvent {
 export class Events {
 	private readonly database: DatabaseSync;
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
+	private readonly expiry = { doneFor: -1 };
 	/** What holds for every event that can be read here. */
 	private readonly visible: Condition[] = [];
 
@@ -67,8 +68,17 @@ export class Events {
 		return { ...event, sequence: Number(lastInsertRowid) };
 	}
 
+	/** The instant of the newest event; empty if there are none. */
+	lastInstant(): string {
+		const row = this.database.prepare('SELECT max(created_at) AS value FROM events').get()!;
+		return (row['value'] as string | null) ?? '';
+	}
+
 	/** Forgets what is older than the log goes back. */
 	expire(now: number): void {
+		// A batch writes many events at one instant.
+		if (now === this.expiry.doneFor) return;
+		this.expiry.doneFor = now;
 		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
 	}
 

@@ -2,8 +2,20 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
 import type { Condition } from './condition.ts';
-import { indexDefinitions, live, sqlName, tableDefinition } from './definition.ts';
+import {
+	hasSearchIndex,
+	indexDefinitions,
+	live,
+	nextStepAt,
+	searchIndex,
+	searchIndexDefinition,
+	sqlName,
+	tableDefinition,
+} from './definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
+import { PreparedStatements } from './prepared.ts';
+import { type Query, Reader, type Row } from './reader.ts';
+import { parseRecord, recordJson } from './record-json.ts';
 import { visibleTo } from './visibility.ts';
 
 /** Which records of a table, in which order, beginning after which one. */
@@ -17,8 +29,10 @@ export interface Selection {
 	limit: number;
 }
 
-/** Statements kept ready, of each table. */
-const mostRecent = 50;
+type Statement = 'find' | 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals' | 'version';
+
+/** Values remembered of one table. */
+const mostRemembered = 1000;
 
 /**
  * The records of one resource. A row is the record as JSON, beside one column for each field that
@@ -28,38 +42,68 @@ export class Table {
 	readonly columns: Column[];
 	private readonly resource: Resource;
 	private readonly database: DatabaseSync;
+	private readonly reader: Reader;
 	private readonly name: string;
-	private readonly statements: Record<'find' | 'save' | 'changes' | 'version', StatementSync>;
-	private readonly counted = { at: '', totals: new Map<string, number>() };
-	private readonly recent = new Map<string, StatementSync>();
+	private readonly statements: Record<Statement, StatementSync>;
+	/** Writes the index for search, if there is one. */
+	private readonly indexWords: StatementSync | undefined;
+	private readonly prepared: PreparedStatements;
+	private readonly indexed = new Set<string>();
+	/** Read since the last change of the table, and when that was. */
+	private readonly memory = { known: new Map<string, unknown>(), changes: 0, version: 0 };
 	/** What holds for every record that can be found here. */
 	private readonly visible: Condition[] = [];
 
-	constructor(database: DatabaseSync, resource: Resource) {
+	constructor(database: DatabaseSync, resource: Resource, reader = new Reader(database, ':memory:')) {
 		this.database = database;
+		this.reader = reader;
 		this.resource = resource;
 		this.name = sqlName(resource);
 		this.columns = columnsOf(resource);
+		this.prepared = new PreparedStatements(database);
 		const definition = tableDefinition(resource, this.columns);
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER)
+			WITHOUT ROWID
+		`);
 		const outdated = this.takeOutdated(definition);
-		database.exec(`CREATE TABLE IF NOT EXISTS ${definition}`);
-		const names = ['id', 'search', ...this.columns.map(({ name }) => quoted(name)), 'document'];
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS ${definition};
+			INSERT INTO totals VALUES ('${this.name}', 0, 0) ON CONFLICT DO NOTHING;
+			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
+		`);
+		const names = ['id', 'search', ...this.columns.map(({ name }) => quoted(name))];
+		if (resource.states?.passing) names.push(nextStepAt);
+		names.push('document');
 		this.statements = {
 			find: database.prepare(`SELECT document FROM ${this.name} WHERE id = ? AND ${live}`),
-			save: database.prepare(`
-				INSERT INTO ${this.name} (${names.join()}) VALUES (${names.map(() => '?').join()})
-				ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join()}
-			`),
-			changes: database.prepare('SELECT total_changes() AS value'),
+			stored: database.prepare(
+				`SELECT rowid, search, ${live} AS is_live FROM ${this.name} WHERE id = ?`,
+			),
+			insert: database.prepare(
+				`INSERT INTO ${this.name} (${names.join()}) VALUES (${names.map(() => '?').join()})`,
+			),
+			update: database.prepare(
+				`UPDATE ${this.name} SET ${names.map((name) => `${name} = ?`).join()} WHERE rowid = ?`,
+			),
+			totals: database.prepare(`SELECT live, stored FROM totals WHERE name = '${this.name}'`),
+			addToTotals: database.prepare(
+				`UPDATE totals SET live = live + ?, stored = stored + ? WHERE name = '${this.name}'`,
+			),
 			version: database.prepare('PRAGMA data_version'),
 		};
+		if (hasSearchIndex(resource)) {
+			this.indexWords = database.prepare(
+				`INSERT OR REPLACE INTO ${searchIndex(resource)} (rowid, search) VALUES (?, ?)`,
+			);
+		}
 		for (const record of outdated) this.save(record);
 		this.createIndexes();
 	}
 
 	/**
-	 * The table with only the records that a user sees. All else, the counts too, is shared with this
-	 * table.
+	 * The table with only the records that a user sees. All else, what is remembered too, is shared
+	 * with this table.
 	 */
 	seenBy(userId: string): Table {
 		const visible = visibleTo(userId, this.resource);
@@ -78,20 +122,60 @@ export class Table {
 		return this.page(all).map(parseRecord);
 	}
 
+	/** Live records whose next step is due, in the order in which they are. Times are instants. */
+	due(now: string, limit: number): Array<{ record: StoredRecord; at: string }> {
+		const sql = `
+			SELECT document, ${nextStepAt} FROM ${this.name}
+			WHERE ${nextStepAt} <> '' AND ${nextStepAt} <= ? ORDER BY ${nextStepAt}, id LIMIT ?
+		`;
+		const rows = this.prepared.get(sql).all(now, limit);
+		return rows.map((row) => ({
+			record: parseRecord(documentOf(row)),
+			at: row[nextStepAt] as string,
+		}));
+	}
+
 	/** The highest number in a column, deleted records included; 0 if there are no records. */
 	highest(column: string): number {
-		const row = this.database.prepare(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
+		const row = this.prepared.get(`SELECT max(${quoted(column)}) AS value FROM ${this.name}`);
 		return Number(row.get()!['value'] ?? 0);
 	}
 
-	/** Adds the record, or replaces the one with its id. */
-	save(record: StoredRecord): void {
-		this.statements.save.run(
+	/** The instant of the latest change of a record; empty if there are no records. */
+	lastUpdate(): string {
+		const row = this.prepared.get(`SELECT max(updated_at) AS value FROM ${this.name}`).get()!;
+		return (row['value'] as string | null) ?? '';
+	}
+
+	/**
+	 * Adds the record, or replaces the one with its id.
+	 *
+	 * @param since the instant of the change, from which its next step is reckoned
+	 */
+	save(record: StoredRecord, since = record.updated_at): void {
+		this.forget();
+		const { passing } = this.resource.states ?? {};
+		const search = searchText(this.resource, record);
+		const values = [
 			record.id,
-			searchText(this.resource, record),
+			search,
 			...this.columns.map((column) => cellOf(column, record[column.name])),
-			JSON.stringify(record),
-		);
+			...(passing ? [nextStepOf(this.resource, record, since)] : []),
+			recordJson(record),
+		];
+		const { stored, insert, update, addToTotals } = this.statements;
+		const isLive = Number(record.deleted_at === null);
+		const before = stored.get(record.id);
+		if (before) {
+			const rowid = before['rowid'] as number;
+			update.run(...values, rowid);
+			if (before['search'] !== search) this.indexWords?.run(rowid, search);
+			if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
+		} else {
+			const { lastInsertRowid } = insert.run(...values);
+			this.indexWords?.run(lastInsertRowid, search);
+			addToTotals.run(isLive, 1);
+		}
 	}
 
 	/** Adds many new records; the indexes are made at the end, which takes half the time. */
@@ -104,42 +188,66 @@ export class Table {
 	}
 
 	/** Records as JSON texts. */
-	page({ conditions, order, after, includeDeleted, limit }: Selection): string[] {
-		const all = [...conditions, ...this.visible];
-		// The plus sign keeps SQLite from using the index on deleted_at, which would mean a sort.
-		if (!includeDeleted) all.push({ sql: `+${live}`, values: [] });
-		if (after) all.push(keysetCondition(order, after));
-		const columns = order.map(
-			({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
-		);
-		const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
-		return this.prepared(`SELECT document FROM ${this.name} WHERE ${allOf(all)} ${orderBy} LIMIT ?`)
-			.all(...valuesOf(all), limit)
-			.map(documentOf);
+	page(selection: Selection): string[] {
+		const { sql, values } = this.pageQuery(selection);
+		return this.prepared.get(sql).all(...values).map(documentOf);
 	}
 
-	/** Counts exactly; counts anew only when something was written since. */
+	/** Counts exactly. */
 	count(conditions: Condition[], includeDeleted: boolean): number {
-		const all = [...conditions, ...this.visible];
-		if (!includeDeleted) all.push({ sql: live, values: [] });
-		// What a transaction counts may be rolled back, which the number of changes does not show.
-		if (this.database.isTransaction) return this.countAnew(all);
-		const state = JSON.stringify([this.statements.changes.get(), this.statements.version.get()]);
-		const { totals } = this.counted;
-		if (state !== this.counted.at || totals.size > 1000) totals.clear();
-		this.counted.at = state;
-		const key = JSON.stringify(all);
-		const known = totals.get(key);
-		if (known !== undefined) return known;
-		const total = this.countAnew(all);
-		totals.set(key, total);
-		return total;
+		return (
+			this.knownTotal(conditions, includeDeleted) ??
+			this.remember(totalKey(conditions, includeDeleted, this.visible), () => {
+				const { sql, values } = this.countQuery(conditions, includeDeleted);
+				return totalOf(this.prepared.get(sql).all(...values));
+			})
+		);
 	}
 
-	/** Makes look-ups by the value of a custom field fast. */
+	/**
+	 * A page and the number of all records for which the conditions hold. Where that may mean looking
+	 * at many rows, other requests are answered meanwhile.
+	 */
+	async list(selection: Selection): Promise<{ documents: string[]; total: number }> {
+		const { conditions, includeDeleted } = selection;
+		const all = [...conditions, ...this.visible];
+		if (all.length === 0 || all.some(({ isSelective }) => isSelective)) {
+			return { documents: this.page(selection), total: this.count(conditions, includeDeleted) };
+		}
+		const { changes } = this.memory;
+		const key = totalKey(conditions, includeDeleted, this.visible);
+		const known = this.knownTotal(conditions, includeDeleted) ?? this.recall<number>(key);
+		const queries = [this.pageQuery(selection)];
+		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
+		const [page, counted] = await this.reader.read(queries);
+		const total = known ?? totalOf(counted!);
+		if (changes === this.memory.changes) this.keep(key, total);
+		return { documents: page!.map(documentOf), total };
+	}
+
+	/** Reads something, unless it was read since the last change of the table. */
+	remember<T>(key: string, read: () => T): T {
+		const known = this.recall<T>(key);
+		if (known !== undefined) return known;
+		const value = read();
+		this.keep(key, value);
+		return value;
+	}
+
+	/** Call it when the table has changed by other ways than `save`, such as a rollback. */
+	forget(): void {
+		this.memory.changes += 1;
+		if (this.memory.known.size > 0) this.memory.known.clear();
+	}
+
+	/** Makes filters and look-ups by the value of a custom field fast. */
 	indexCustomField(key: string): void {
-		const on = `${this.name} (${customField(key)})`;
-		this.database.exec(`CREATE INDEX IF NOT EXISTS ${this.name}_custom_${key} ON ${on}`);
+		if (this.indexed.has(key)) return;
+		// In the standard order of lists, so that a page needs no sort.
+		const on = `${this.name} (${customField(key)}, created_at, id)`;
+		const given = `WHERE ${customField(key)} IS NOT NULL`;
+		this.database.exec(`CREATE INDEX IF NOT EXISTS ${this.name}_custom_${key} ON ${on} ${given}`);
+		if (!this.database.isTransaction) this.indexed.add(key);
 	}
 
 	/** The records of a file whose columns are not those of today; they are about to come back. */
@@ -147,25 +255,54 @@ export class Table {
 		const row = this.database
 			.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
 			.get(this.name);
-		if (!row || row['sql'] === `CREATE TABLE ${definition}`) return [];
+		const counted = this.database.prepare('SELECT 1 FROM totals WHERE name = ?').get(this.name);
+		if (!row || (row['sql'] === `CREATE TABLE ${definition}` && counted)) return [];
 		const rows = this.database.prepare(`SELECT document FROM ${this.name}`).all();
-		this.database.exec(`DROP TABLE ${this.name}`);
+		this.database.exec(`
+			DROP TABLE ${this.name};
+			DROP TABLE IF EXISTS ${searchIndex(this.resource)};
+			DELETE FROM totals WHERE name = '${this.name}';
+		`);
 		return rows.map((row) => parseRecord(documentOf(row)));
 	}
 
-	private countAnew(conditions: Condition[]): number {
-		const sql = `SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(conditions)}`;
-		return this.prepared(sql).get(...valuesOf(conditions))!['total'] as number;
+	private pageQuery({ conditions, order, after, includeDeleted, limit }: Selection): Query {
+		const all = [...conditions, ...this.visible];
+		if (!includeDeleted) all.push({ sql: live, values: [] });
+		if (after) all.push(keysetCondition(order, after));
+		const columns = order.map(
+			({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
+		);
+		const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+		const where = allOf(all);
+		const sql = `SELECT document FROM ${this.name} WHERE ${where} ${orderBy} LIMIT ?`;
+		return { sql, values: [...valuesOf(all), limit] };
 	}
 
-	/** Preparing a statement takes longer than looking up a record with it. */
-	private prepared(sql: string): StatementSync {
-		const known = this.recent.get(sql) ?? this.database.prepare(sql);
-		// Those used last come last, so that the first one is the one to forget.
-		this.recent.delete(sql);
-		this.recent.set(sql, known);
-		if (this.recent.size > mostRecent) this.recent.delete(this.recent.keys().next().value!);
-		return known;
+	private countQuery(conditions: Condition[], includeDeleted: boolean): Query {
+		const all = [...conditions, ...this.visible];
+		if (!includeDeleted) all.push({ sql: live, values: [] });
+		const sql = `SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(all)}`;
+		return { sql, values: valuesOf(all) };
+	}
+
+	/** The number of all records, which is kept up to date by the database. */
+	private knownTotal(conditions: Condition[], includeDeleted: boolean): number | undefined {
+		if (conditions.length > 0 || this.visible.length > 0) return undefined;
+		return this.statements.totals.get()![includeDeleted ? 'stored' : 'live'] as number;
+	}
+
+	private keep(key: string, value: unknown): void {
+		if (this.memory.known.size >= mostRemembered) this.memory.known.clear();
+		this.memory.known.set(key, value);
+	}
+
+	/** What is remembered, unless another process has written to the file since. */
+	private recall<T>(key: string): T | undefined {
+		const version = this.statements.version.get()!['data_version'] as number;
+		if (version !== this.memory.version) this.forget();
+		this.memory.version = version;
+		return this.memory.known.get(key) as T | undefined;
 	}
 
 	private createIndexes(): void {
@@ -178,11 +315,19 @@ export class Table {
 /** The SQL for the value of a custom field. Keys are plain words, so they need no quoting. */
 export const customField = (key: string): string => `document ->> '$.custom_fields.${key}'`;
 
+function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
+	const { field, passing } = states!;
+	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;
+	return isPassing ? passing!.next(record, since).at : '';
+}
+
 const allOf = (conditions: Condition[]): string =>
 	conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true';
 
 const valuesOf = (conditions: Condition[]): Cell[] => conditions.flatMap(({ values }) => values);
 
-const documentOf = (row: Record<string, unknown>): string => row['document'] as string;
+const totalKey = (...parts: unknown[]): string => `total ${JSON.stringify(parts)}`;
 
-const parseRecord = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;
+const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
+
+const documentOf = (row: Row): string => row['document'] as string;
