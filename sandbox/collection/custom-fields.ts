@@ -74,7 +74,7 @@ export function customFieldType(field: CustomField): z.ZodType {
 export function customFieldFilter(
 	fields: Map<string, CustomField>,
 	parameter: string,
-): Filter | undefined {
+): { key: string; filter: Filter } | undefined {
 	const key = /^custom_fields\.(\w+)/.exec(parameter)?.[1];
 	const field = key === undefined ? undefined : fields.get(key);
 	if (!field) return undefined;
@@ -82,10 +82,11 @@ export function customFieldFilter(
 	const type = customFieldType(field);
 	if (field.type !== 'multi_select') {
 		const filters = valueFilters(name, customField(field.key), type, field.unique);
-		return filters.find((filter) => filter.parameter === parameter);
+		const found = filters.find((filter) => filter.parameter === parameter);
+		return found && { key: field.key, filter: { ...found, isIndexed: true } };
 	}
 	const filter = listFilter(name, `document -> '$.${name}'`, jsonSchema(type, 'output'));
-	return filter.parameter === parameter ? filter : undefined;
+	return filter.parameter === parameter ? { key: field.key, filter } : undefined;
 }
 
 const optionOf = ({ options }: CustomField) =>

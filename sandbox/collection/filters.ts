@@ -13,6 +13,8 @@ export interface Filter {
 	isList: boolean;
 	/** Whether a value leaves few records, so that an index on it beats one on the sort order. */
 	isSelective: boolean;
+	/** Whether an index serves it although it may leave many records. */
+	isIndexed?: boolean;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */

@@ -26,8 +26,13 @@ import {
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
 	const { store } = service;
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
-	const findFilter = (parameter: string) =>
-		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+	const findFilter = (parameter: string) => {
+		const known = filters.get(parameter);
+		if (known) return known;
+		const { key, filter } = customFieldFilter(customFieldsOf(store, resource.name), parameter) ?? {};
+		if (filter?.isIndexed) store.table(resource.name)!.indexCustomField(key!);
+		return filter;
+	};
 	const path = `/v1/${resource.name}`;
 
 	const list: Route['handler'] = async (c) => {

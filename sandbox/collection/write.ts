@@ -63,6 +63,9 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		countTags(store, stored, undefined);
 		tellChange(writing, 'deleted', record, stored);
 	}
+	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
+		deleteRecord({ ...writing, resource: resourceNamed(name) }, other, undefined);
+	}
 	return { status: 204, headers: {}, body: null };
 }
 
@@ -98,6 +101,8 @@ export function changeRecord(
 	return record;
 }
 
+const resourceNamed = (name: string): Resource => resources.find((one) => one.name === name)!;
+
 /** Writes a record, what it tells, and what changes with it. */
 function save(
 	writing: Writing,
@@ -112,7 +117,7 @@ function save(
 	tellChange(writing, stored ? 'updated' : 'created', record, stored);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: resources.find((one) => one.name === name)! };
+		const other = { ...writing, resource: resourceNamed(name) };
 		changeRecord(other, existingRecord(store, other.resource, id), change, true);
 	}
 }

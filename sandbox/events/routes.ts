@@ -44,11 +44,10 @@ export function eventRoutes(service: Service): Route[] {
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
 		const { events } = await logOf(c);
 		// One more than asked for shows whether there is a next page.
-		const found = events.page([...conditions, ...beyond], limit + 1, descending);
+		const { events: found, total } = await events.list(conditions, beyond, limit + 1, descending);
 		const page = found.slice(0, limit);
 		const next = found.length > limit ? encodeCursor([page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
-		const total = events.count(conditions);
 		return c.body(
 			`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
 			200,

@@ -40,6 +40,13 @@ export const customObjects = defineResource({
 
 	usedBy: ({ key }, { count }) =>
 		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
+
+	// An object that reuses the key has fields of its own.
+	deletedWith: ({ key }, { findBy }) =>
+		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({
+			resource: 'custom-fields',
+			id,
+		})),
 });
 
 /** What the resource of an object's records is called, in paths and in custom fields. */

@@ -122,6 +122,8 @@ export interface Definition<F extends Fields> {
 	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
 	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
+	/** What is deleted with the record. */
+	deletedWith?(record: Values<F>, context: RuleContext): Array<{ resource: string; id: string }>;
 	/** What deleting changes, for records that stay. */
 	insteadOfDeletion?: Partial<Values<F>>;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
+import type { Query, Reader } from './reader.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -28,13 +29,15 @@ export interface StoredEvent extends NewEvent {
 /** The log of events. It is written with the change that it tells of, in one transaction. */
 export class Events {
 	private readonly database: DatabaseSync;
+	private readonly reader: Reader;
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	private readonly expiry = { doneFor: -1 };
 	/** What holds for every event that can be read here. */
 	private readonly visible: Condition[] = [];
 
-	constructor(database: DatabaseSync) {
+	constructor(database: DatabaseSync, reader: Reader) {
 		this.database = database;
+		this.reader = reader;
 		// AUTOINCREMENT, so that no number comes twice when the last event has expired.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
@@ -89,18 +92,39 @@ export class Events {
 
 	/** In sequence, or the newest first. */
 	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
-		const { sql, values } = all([...conditions, ...this.visible]);
-		const direction = descending ? 'DESC' : 'ASC';
+		const { sql, values } = this.pageQuery(conditions, limit, descending);
 		return this.database
-			.prepare(`SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`)
-			.all(...values, limit)
+			.prepare(sql)
+			.all(...values)
 			.map(eventOf);
 	}
 
-	count(conditions: Condition[]): number {
+	/**
+	 * A page, and the number of all events for which the conditions hold. Other requests are answered
+	 * meanwhile, as the log may be long.
+	 *
+	 * @param beyond keeps out what came on earlier pages
+	 */
+	async list(
+		conditions: Condition[],
+		beyond: Condition[],
+		limit: number,
+		descending: boolean,
+	): Promise<{ events: StoredEvent[]; total: number }> {
 		const { sql, values } = all([...conditions, ...this.visible]);
-		const row = this.database.prepare(`SELECT count(*) AS total FROM events WHERE ${sql}`);
-		return row.get(...values)!['total'] as number;
+		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
+		const page = this.pageQuery([...conditions, ...beyond], limit, descending);
+		const [rows, counted] = await this.reader.read([page, count]);
+		return { events: rows!.map(eventOf), total: counted![0]!['total'] as number };
+	}
+
+	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
+		const { sql, values } = all([...conditions, ...this.visible]);
+		const direction = descending ? 'DESC' : 'ASC';
+		return {
+			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
+			values: [...values, limit],
+		};
 	}
 }
 

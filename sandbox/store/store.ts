@@ -94,7 +94,7 @@ export class Store {
 		);
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
-		this.events = new Events(this.database);
+		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
