@@ -53,4 +53,6 @@ export const searchText = (resource: Resource, record: StoredRecord): string =>
 	foldCase(resource.searched.map((field) => record[field] ?? '').join('\n'));
 
 export const foldCase = (text: string): string =>
-	text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+	(isAscii(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')).toLowerCase();
+
+const isAscii = (text: string): boolean => !/[^ -~\n\r\t]/.test(text);

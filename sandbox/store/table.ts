@@ -122,6 +122,14 @@ export class Table {
 		return this.page(all).map(parseRecord);
 	}
 
+	/** The id of a live record, other than one, with these values; undefined if there is none. */
+	findOther(values: Record<string, Cell>, id: string): string | undefined {
+		const equal = Object.keys(values).map((column) => `${quoted(column)} = ?`);
+		const where = [...equal, 'id <> ?', live].join(' AND ');
+		const statement = this.prepared.get(`SELECT id FROM ${this.name} WHERE ${where} LIMIT 1`);
+		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
+	}
+
 	/** Live records whose next step is due, in the order in which they are. Times are instants. */
 	due(now: string, limit: number): Array<{ record: StoredRecord; at: string }> {
 		const sql = `
