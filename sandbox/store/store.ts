@@ -57,11 +57,12 @@ export class Store {
 	private readonly database: DatabaseSync;
 	private readonly reader: Reader;
 	private readonly statements: PreparedStatements;
-	private readonly tables: Map<string, Table>;
+	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
 	private readonly customTables = new Map<string, Table>();
 	/** Those of them that this transaction has made, and that go if it is rolled back. */
 	private readonly made: string[] = [];
+	private version = 0;
 
 	/** @param path of a file, made if need be, or `:memory:` */
 	constructor(path: string) {
@@ -83,15 +84,11 @@ export class Store {
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
 		this.tokens = new Tokens(this.database);
-		this.tables = this.transaction(
-			() =>
-				new Map(
-					[...resources, jobs, webhooks].map((one) => [
-						one.name,
-						new Table(this.database, one, this.reader),
-					]),
-				),
-		);
+		this.transaction(() => {
+			for (const one of [...resources, jobs, webhooks]) {
+				this.tables.set(one.name, new Table(this.database, one, this.reader));
+			}
+		});
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
@@ -131,6 +128,7 @@ export class Store {
 		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
 		const madeBefore = this.made.length;
 		this.run(begin);
+		if (begin === outermost.begin) this.noticeOthers();
 		let isDone = false;
 		try {
 			const result = work();
@@ -185,7 +183,20 @@ export class Store {
 	/** After a rollback, tables made in the transaction do not exist and what they remember is stale. */
 	private forgetSince(madeBefore: number): void {
 		for (const id of this.made.splice(madeBefore)) this.customTables.delete(id);
-		for (const table of [...this.tables.values(), ...this.customTables.values()]) table.forget();
+		this.forgetAll();
+	}
+
+	/** What is remembered is stale once another process has written to the file. */
+	private noticeOthers(): void {
+		const version = this.statements.get('PRAGMA data_version').get()!['data_version'] as number;
+		const { whole } = this;
+		if (version !== whole.version) this.forgetAll();
+		whole.version = version;
+	}
+
+	private forgetAll(): void {
+		for (const table of this.tables.values()) table.forget();
+		for (const table of this.customTables.values()) table.forget();
 	}
 
 	/** The table of a custom object's records, made when it is first asked for. */

@@ -307,9 +307,12 @@ export class Table {
 
 	/** What is remembered, unless another process has written to the file since. */
 	private recall<T>(key: string): T | undefined {
-		const version = this.statements.version.get()!['data_version'] as number;
-		if (version !== this.memory.version) this.forget();
-		this.memory.version = version;
+		// At the beginning of a transaction the store looks, and during it nobody else can write.
+		if (!this.database.isTransaction) {
+			const version = this.statements.version.get()!['data_version'] as number;
+			if (version !== this.memory.version) this.forget();
+			this.memory.version = version;
+		}
 		return this.memory.known.get(key) as T | undefined;
 	}
 
