@@ -2,7 +2,7 @@ import { refuseManyMembers } from '../middleware/body.ts';
 import { Problem, type ProblemBody } from '../problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
 import type { Answer } from './answer.ts';
-import type { Part } from '../store/store.ts';
+import type { Part } from '../store/transactions.ts';
 import { fieldErrors } from './explain.ts';
 import { isObject, type JsonObject } from './merge.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';

@@ -6,13 +6,10 @@ import type { Job } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Line } from '../store/job-lines.ts';
-import type { Part } from '../store/store.ts';
+import type { Part } from '../store/transactions.ts';
 
-const linesAtOnce = 50;
-
-/** How long a step takes about, in milliseconds: short, so that requests need not wait long for it. */
-const longestStepMs = 20;
-
+/** As many as a batch has, so that requests need not wait long for the step of a job. */
+const linesPerStep = 100;
 const recordsPerStep = 500;
 
 export interface Step {
@@ -34,25 +31,20 @@ function writeSome(service: Service, job: Job): Step {
 	const resource = resources.find(({ name }) => name === job.resource)!;
 	const writing = { ...service, resource, actor: job.created_by, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	const until = performance.now() + longestStepMs;
-	let processed = job.processed;
-	let failed = 0;
-	do {
-		const lines = store.jobItems.take(job.id, linesAtOnce);
-		const results = store.transactionOfParts((part) =>
-			lines.map((line) => writeLine(writing, part, bulk, line, job.request_id)),
-		);
-		for (const result of results) {
-			if (result.error) failed += 1;
-			store.jobResults.add(job.id, { position: result.index, text: resultJson(result) });
-		}
-		processed += lines.length;
-	} while (processed < job.total && performance.now() < until);
+	const lines = store.jobItems.take(job.id, linesPerStep);
+	const results = store.transactionOfParts((part) =>
+		lines.map((line) => writeLine(writing, part, bulk, line, job.request_id)),
+	);
+	for (const result of results) {
+		store.jobResults.add(job.id, { position: result.index, text: resultJson(result) });
+	}
+	const failed = results.filter(({ error }) => error).length;
+	const processed = job.processed + lines.length;
 	return {
 		progress: {
 			total: job.total,
 			processed,
-			succeeded: job.succeeded + processed - job.processed - failed,
+			succeeded: job.succeeded + lines.length - failed,
 			failed: job.failed + failed,
 		},
 		isLast: processed === job.total,

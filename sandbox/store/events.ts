@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
-import type { Query, Reader } from './reader.ts';
+import type { Query } from './query.ts';
+import type { Reader } from './reader.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PreparedStatements } from './prepared.ts';
-import type { Query, Row } from './reader.ts';
+import type { Query, Row } from './query.ts';
 
 export interface ReadRequest {
 	id: number;

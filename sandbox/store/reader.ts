@@ -1,14 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Condition } from './condition.ts';
 import { PreparedStatements } from './prepared.ts';
+import type { Query, Row } from './query.ts';
 import type { ReadAnswer, ReadRequest } from './reader-thread.ts';
-
-/** A SELECT and the values of its question marks. */
-export type Query = Condition;
-
-export type Row = Record<string, unknown>;
 
 interface Waiting {
 	resolve(rows: Row[][]): void;

@@ -11,26 +11,13 @@ import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
-import { PreparedStatements } from './prepared.ts';
 import { Reader } from './reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
+import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
-
-const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
-const nested = {
-	begin: ['SAVEPOINT part'],
-	commit: ['RELEASE part'],
-	rollback: ['ROLLBACK TO part', 'RELEASE part'],
-};
-
-/** Runs one part of a transaction, whose effect is kept unless it throws. */
-export type Part = <R>(effect: () => R) => R;
-
-/** A part failed after it had written something. */
-class PartlyWritten extends Error {}
 
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
@@ -56,13 +43,10 @@ export class Store {
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
 	private readonly reader: Reader;
-	private readonly statements: PreparedStatements;
+	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
 	private readonly customTables = new Map<string, Table>();
-	/** Those of them that this transaction has made, and that go if it is rolled back. */
-	private readonly made: string[] = [];
-	private version = 0;
 
 	/** @param path of a file, made if need be, or `:memory:` */
 	constructor(path: string) {
@@ -75,7 +59,7 @@ export class Store {
 			PRAGMA cache_size = -65536;
 			PRAGMA temp_store = MEMORY;
 		`);
-		this.statements = new PreparedStatements(this.database);
+		this.transactions = new Transactions(this.database, () => this.forget());
 		this.reader = new Reader(this.database, path);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
@@ -120,83 +104,23 @@ export class Store {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 
-	/**
-	 * Everything `work` writes is kept, or nothing if it throws or `isKept` turns its result down.
-	 * Inside another transaction it is a part of that one, and can be undone alone.
-	 */
-	transaction<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
-		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
-		const madeBefore = this.made.length;
-		this.run(begin);
-		if (begin === outermost.begin) this.noticeOthers();
-		let isDone = false;
-		try {
-			const result = work();
-			isDone = isKept(result);
-			this.run(isDone ? commit : rollback);
-			return result;
-		} catch (error) {
-			this.run(rollback);
-			throw error;
-		} finally {
-			if (!isDone) this.forgetSince(madeBefore);
-			if (!this.database.isTransaction) this.made.length = 0;
-		}
+	/** A transaction, or a part of the one that is under way; see `Transactions`. */
+	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
+		return this.transactions.run(work, isKept);
 	}
 
-	/**
-	 * A transaction of many parts, each of which is kept whole or not at all.
-	 *
-	 * A savepoint for each part would cost more than the part, as the index for search is written out
-	 * at each. Most parts that fail do so before they have written anything, so the first run has no
-	 * savepoints, and where one would have been needed, all is rolled back and done again with them.
-	 *
-	 * @param work runs its parts with the function it is given; it may be called twice
-	 */
+	/** A transaction of many parts; see `Transactions`. */
 	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
-		const unprotected: Part = (effect) => {
-			const before = this.changes();
-			try {
-				return effect();
-			} catch (error) {
-				if (this.changes() !== before) throw new PartlyWritten();
-				throw error;
-			}
-		};
-		try {
-			return this.transaction(() => work(unprotected), isKept);
-		} catch (error) {
-			if (!(error instanceof PartlyWritten)) throw error;
-			return this.transaction(() => work((effect) => this.transaction(effect)), isKept);
-		}
+		return this.transactions.runParts(work, isKept);
 	}
 
-	/** How many rows this connection has written. */
-	private changes(): number {
-		return this.statements.get('SELECT total_changes() AS value').get()!['value'] as number;
-	}
-
-	private run(statements: string[]): void {
-		for (const sql of statements) this.statements.get(sql).run();
-	}
-
-	/** After a rollback, tables made in the transaction do not exist and what they remember is stale. */
-	private forgetSince(madeBefore: number): void {
-		for (const id of this.made.splice(madeBefore)) this.customTables.delete(id);
-		this.forgetAll();
-	}
-
-	/** What is remembered is stale once another process has written to the file. */
-	private noticeOthers(): void {
-		const version = this.statements.get('PRAGMA data_version').get()!['data_version'] as number;
-		const { whole } = this;
-		if (version !== whole.version) this.forgetAll();
-		whole.version = version;
-	}
-
-	private forgetAll(): void {
+	/** After a rollback, what tables remember is stale, and some may not exist any more. */
+	private forget(): void {
 		for (const table of this.tables.values()) table.forget();
-		for (const table of this.customTables.values()) table.forget();
+		for (const [id, table] of this.customTables) {
+			if (table.exists()) table.forget();
+			else this.customTables.delete(id);
+		}
 	}
 
 	/** The table of a custom object's records, made when it is first asked for. */
@@ -213,7 +137,6 @@ export class Store {
 		if (!table) {
 			table = new Table(this.database, recordsOf(definition), this.reader);
 			this.customTables.set(definition.id, table);
-			if (this.database.isTransaction) this.made.push(definition.id);
 		}
 		return table;
 	}

@@ -1,6 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { type Cell, cellOf, type Column, columnsOf, quoted, searchText } from './columns.ts';
+import { type Cell, type Column, columnsOf, quoted } from './columns.ts';
 import type { Condition } from './condition.ts';
 import {
 	hasSearchIndex,
@@ -12,27 +12,14 @@ import {
 	sqlName,
 	tableDefinition,
 } from './definition.ts';
-import { keysetCondition, type Order } from './keyset.ts';
+import { Memory } from './memory.ts';
 import { PreparedStatements } from './prepared.ts';
-import { type Query, Reader, type Row } from './reader.ts';
-import { parseRecord, recordJson } from './record-json.ts';
+import type { Row } from './query.ts';
+import { Reader } from './reader.ts';
+import { parseRecord } from './record-json.ts';
+import { Rows } from './rows.ts';
+import { countQuery, pageQuery, type Selection } from './selection.ts';
 import { visibleTo } from './visibility.ts';
-
-/** Which records of a table, in which order, beginning after which one. */
-export interface Selection {
-	conditions: Condition[];
-	/** Ends with the id. */
-	order: Order[];
-	/** One value for each column of the order. */
-	after: Cell[] | undefined;
-	includeDeleted: boolean;
-	limit: number;
-}
-
-type Statement = 'find' | 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals' | 'version';
-
-/** Values remembered of one table. */
-const mostRemembered = 1000;
 
 /**
  * The records of one resource. A row is the record as JSON, beside one column for each field that
@@ -44,13 +31,10 @@ export class Table {
 	private readonly database: DatabaseSync;
 	private readonly reader: Reader;
 	private readonly name: string;
-	private readonly statements: Record<Statement, StatementSync>;
-	/** Writes the index for search, if there is one. */
-	private readonly indexWords: StatementSync | undefined;
+	private readonly rows: Rows;
 	private readonly prepared: PreparedStatements;
 	private readonly indexed = new Set<string>();
-	/** Read since the last change of the table, and when that was. */
-	private readonly memory = { known: new Map<string, unknown>(), changes: 0, version: 0 };
+	private readonly memory: Memory;
 	/** What holds for every record that can be found here. */
 	private readonly visible: Condition[] = [];
 
@@ -61,6 +45,7 @@ export class Table {
 		this.name = sqlName(resource);
 		this.columns = columnsOf(resource);
 		this.prepared = new PreparedStatements(database);
+		this.memory = new Memory(database);
 		const definition = tableDefinition(resource, this.columns);
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER)
@@ -72,31 +57,7 @@ export class Table {
 			INSERT INTO totals VALUES ('${this.name}', 0, 0) ON CONFLICT DO NOTHING;
 			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
 		`);
-		const names = ['id', 'search', ...this.columns.map(({ name }) => quoted(name))];
-		if (resource.states?.passing) names.push(nextStepAt);
-		names.push('document');
-		this.statements = {
-			find: database.prepare(`SELECT document FROM ${this.name} WHERE id = ? AND ${live}`),
-			stored: database.prepare(
-				`SELECT rowid, search, ${live} AS is_live FROM ${this.name} WHERE id = ?`,
-			),
-			insert: database.prepare(
-				`INSERT INTO ${this.name} (${names.join()}) VALUES (${names.map(() => '?').join()})`,
-			),
-			update: database.prepare(
-				`UPDATE ${this.name} SET ${names.map((name) => `${name} = ?`).join()} WHERE rowid = ?`,
-			),
-			totals: database.prepare(`SELECT live, stored FROM totals WHERE name = '${this.name}'`),
-			addToTotals: database.prepare(
-				`UPDATE totals SET live = live + ?, stored = stored + ? WHERE name = '${this.name}'`,
-			),
-			version: database.prepare('PRAGMA data_version'),
-		};
-		if (hasSearchIndex(resource)) {
-			this.indexWords = database.prepare(
-				`INSERT OR REPLACE INTO ${searchIndex(resource)} (rowid, search) VALUES (?, ?)`,
-			);
-		}
+		this.rows = new Rows(database, resource, this.columns);
 		for (const record of outdated) this.save(record);
 		this.createIndexes();
 	}
@@ -112,7 +73,7 @@ export class Table {
 
 	find(id: string): StoredRecord | undefined {
 		if (this.visible.length > 0) return this.findAll([{ sql: 'id = ?', values: [id] }], 1)[0];
-		const row = this.statements.find.get(id);
+		const row = this.prepared.get(`SELECT document FROM ${this.name} WHERE id = ? AND ${live}`).get(id);
 		return row && parseRecord(documentOf(row));
 	}
 
@@ -161,29 +122,8 @@ export class Table {
 	 * @param since the instant of the change, from which its next step is reckoned
 	 */
 	save(record: StoredRecord, since = record.updated_at): void {
-		this.forget();
-		const { passing } = this.resource.states ?? {};
-		const search = searchText(this.resource, record);
-		const values = [
-			record.id,
-			search,
-			...this.columns.map((column) => cellOf(column, record[column.name])),
-			...(passing ? [nextStepOf(this.resource, record, since)] : []),
-			recordJson(record),
-		];
-		const { stored, insert, update, addToTotals } = this.statements;
-		const isLive = Number(record.deleted_at === null);
-		const before = stored.get(record.id);
-		if (before) {
-			const rowid = before['rowid'] as number;
-			update.run(...values, rowid);
-			if (before['search'] !== search) this.indexWords?.run(rowid, search);
-			if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
-		} else {
-			const { lastInsertRowid } = insert.run(...values);
-			this.indexWords?.run(lastInsertRowid, search);
-			addToTotals.run(isLive, 1);
-		}
+		this.memory.forget();
+		this.rows.save(record, since);
 	}
 
 	/** Adds many new records; the indexes are made at the end, which takes half the time. */
@@ -195,9 +135,15 @@ export class Table {
 		this.createIndexes();
 	}
 
+	/** False if the transaction that made the table was rolled back. */
+	exists(): boolean {
+		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+		return this.prepared.get(sql).get(this.name) !== undefined;
+	}
+
 	/** Records as JSON texts. */
 	page(selection: Selection): string[] {
-		const { sql, values } = this.pageQuery(selection);
+		const { sql, values } = pageQuery(this.name, this.allowed(selection));
 		return this.prepared.get(sql).all(...values).map(documentOf);
 	}
 
@@ -206,7 +152,7 @@ export class Table {
 		return (
 			this.knownTotal(conditions, includeDeleted) ??
 			this.remember(totalKey(conditions, includeDeleted, this.visible), () => {
-				const { sql, values } = this.countQuery(conditions, includeDeleted);
+				const { sql, values } = countQuery(this.name, [...conditions, ...this.visible], includeDeleted);
 				return totalOf(this.prepared.get(sql).all(...values));
 			})
 		);
@@ -224,28 +170,27 @@ export class Table {
 		}
 		const { changes } = this.memory;
 		const key = totalKey(conditions, includeDeleted, this.visible);
-		const known = this.knownTotal(conditions, includeDeleted) ?? this.recall<number>(key);
-		const queries = [this.pageQuery(selection)];
-		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
+		const known = this.knownTotal(conditions, includeDeleted) ?? this.memory.recall<number>(key);
+		const queries = [pageQuery(this.name, this.allowed(selection))];
+		if (known === undefined) queries.push(countQuery(this.name, [...conditions, ...this.visible], includeDeleted));
 		const [page, counted] = await this.reader.read(queries);
 		const total = known ?? totalOf(counted!);
-		if (changes === this.memory.changes) this.keep(key, total);
+		if (changes === this.memory.changes) this.memory.keep(key, total);
 		return { documents: page!.map(documentOf), total };
 	}
 
 	/** Reads something, unless it was read since the last change of the table. */
 	remember<T>(key: string, read: () => T): T {
-		const known = this.recall<T>(key);
+		const known = this.memory.recall<T>(key);
 		if (known !== undefined) return known;
 		const value = read();
-		this.keep(key, value);
+		this.memory.keep(key, value);
 		return value;
 	}
 
 	/** Call it when the table has changed by other ways than `save`, such as a rollback. */
 	forget(): void {
-		this.memory.changes += 1;
-		if (this.memory.known.size > 0) this.memory.known.clear();
+		this.memory.forget();
 	}
 
 	/** Makes filters and look-ups by the value of a custom field fast. */
@@ -274,46 +219,17 @@ export class Table {
 		return rows.map((row) => parseRecord(documentOf(row)));
 	}
 
-	private pageQuery({ conditions, order, after, includeDeleted, limit }: Selection): Query {
-		const all = [...conditions, ...this.visible];
-		if (!includeDeleted) all.push({ sql: live, values: [] });
-		if (after) all.push(keysetCondition(order, after));
-		const columns = order.map(
-			({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
-		);
-		const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
-		const where = allOf(all);
-		const sql = `SELECT document FROM ${this.name} WHERE ${where} ${orderBy} LIMIT ?`;
-		return { sql, values: [...valuesOf(all), limit] };
-	}
-
-	private countQuery(conditions: Condition[], includeDeleted: boolean): Query {
-		const all = [...conditions, ...this.visible];
-		if (!includeDeleted) all.push({ sql: live, values: [] });
-		const sql = `SELECT count(*) AS total FROM ${this.name} WHERE ${allOf(all)}`;
-		return { sql, values: valuesOf(all) };
+	/** The selection without what may not be seen here. */
+	private allowed(selection: Selection): Selection {
+		const { visible } = this;
+		if (visible.length === 0) return selection;
+		return { ...selection, conditions: [...selection.conditions, ...visible] };
 	}
 
 	/** The number of all records, which is kept up to date by the database. */
 	private knownTotal(conditions: Condition[], includeDeleted: boolean): number | undefined {
 		if (conditions.length > 0 || this.visible.length > 0) return undefined;
-		return this.statements.totals.get()![includeDeleted ? 'stored' : 'live'] as number;
-	}
-
-	private keep(key: string, value: unknown): void {
-		if (this.memory.known.size >= mostRemembered) this.memory.known.clear();
-		this.memory.known.set(key, value);
-	}
-
-	/** What is remembered, unless another process has written to the file since. */
-	private recall<T>(key: string): T | undefined {
-		// At the beginning of a transaction the store looks, and during it nobody else can write.
-		if (!this.database.isTransaction) {
-			const version = this.statements.version.get()!['data_version'] as number;
-			if (version !== this.memory.version) this.forget();
-			this.memory.version = version;
-		}
-		return this.memory.known.get(key) as T | undefined;
+		return this.rows.total(includeDeleted);
 	}
 
 	private createIndexes(): void {
@@ -325,17 +241,6 @@ export class Table {
 
 /** The SQL for the value of a custom field. Keys are plain words, so they need no quoting. */
 export const customField = (key: string): string => `document ->> '$.custom_fields.${key}'`;
-
-function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
-	const { field, passing } = states!;
-	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;
-	return isPassing ? passing!.next(record, since).at : '';
-}
-
-const allOf = (conditions: Condition[]): string =>
-	conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true';
-
-const valuesOf = (conditions: Condition[]): Cell[] => conditions.flatMap(({ values }) => values);
 
 const totalKey = (...parts: unknown[]): string => `total ${JSON.stringify(parts)}`;
 
