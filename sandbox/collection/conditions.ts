@@ -1,6 +1,7 @@
 import { invalidParameter } from '../problem.ts';
 import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
+import { foldCase } from '../store/fold-case.ts';
 import { explain } from './explain.ts';
 import type { Filter } from './filters.ts';
 
@@ -15,8 +16,17 @@ import type { Filter } from './filters.ts';
 export function filterCondition(filter: Filter, text: string, sortedBy: string): Condition {
 	const texts = filter.takesList ? text.split(',') : [text];
 	const values = texts.map((one) => parseValue(filter, one));
+	if (filter.operator === 'empty') {
+		return { sql: values[0] === 1 ? filter.sql : `NOT (${filter.sql})`, values: [] };
+	}
+	if (filter.operator === 'contains' || filter.operator === 'starts_with') {
+		const place = filter.operator === 'contains' ? '> 0' : '= 1';
+		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
+		return { sql, values: values.map((value) => foldCase(String(value))) };
+	}
 	const { isSelective } = filter;
-	const mayUseIndex = isSelective || filter.isIndexed || filter.sql === quoted(sortedBy);
+	const isIndexed = filter.indexedField !== undefined;
+	const mayUseIndex = isSelective || isIndexed || filter.sql === quoted(sortedBy);
 	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
 	if (filter.operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;

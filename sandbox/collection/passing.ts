@@ -48,5 +48,6 @@ function nextStep({ store, now }: Service, resource: Resource): Step | undefined
 
 function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
 	const { change } = resource.states!.passing!.next(record, at);
-	changeRecord({ ...service, resource, actor, now: Date.parse(at) }, record, change, true);
+	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
+	changeRecord(writing, record, change, true);
 }

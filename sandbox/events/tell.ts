@@ -48,7 +48,7 @@ function tell(
 
 /** Writes one event, which by itself goes to nobody. */
 export function writeEvent(
-	{ store, resource, actor, now, newId }: Writing,
+	{ store, resource, actor, request, now, newId }: Writing,
 	what: string,
 	record: StoredRecord,
 	stored?: StoredRecord,
@@ -62,6 +62,7 @@ export function writeEvent(
 		resource: resource.name,
 		seenBy: ownerOf(resource, record),
 		actor,
+		request,
 		data: `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`,
 	});
 }

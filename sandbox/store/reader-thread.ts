@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { addFoldCase } from './fold-case.ts';
 import { PreparedStatements } from './prepared.ts';
 import type { Query, Row } from './query.ts';
 
@@ -17,6 +18,7 @@ export interface ReadAnswer {
 
 const database = new DatabaseSync(workerData as string, { readOnly: true });
 database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536');
+addFoldCase(database);
 const statements = new PreparedStatements(database);
 
 /** In one transaction, so that all queries see the same state. */

@@ -1,5 +1,5 @@
 import type { Resource } from '../schemas/resource.ts';
-import { foldCase } from './columns.ts';
+import { foldCase } from './fold-case.ts';
 import type { Condition } from './condition.ts';
 import { hasSearchIndex, searchIndex } from './definition.ts';
 

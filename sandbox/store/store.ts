@@ -7,6 +7,7 @@ import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
 import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
+import { addFoldCase } from './fold-case.ts';
 import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
 import { JobLines } from './job-lines.ts';
@@ -61,6 +62,7 @@ export class Store {
 		`);
 		this.transactions = new Transactions(this.database, () => this.forget());
 		this.reader = new Reader(this.database, path);
+		addFoldCase(this.database);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
 		this.members = new Members(this.database);

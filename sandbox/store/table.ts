@@ -27,7 +27,7 @@ import { visibleTo } from './visibility.ts';
  */
 export class Table {
 	readonly columns: Column[];
-	private readonly resource: Resource;
+	readonly resource: Resource;
 	private readonly database: DatabaseSync;
 	private readonly reader: Reader;
 	private readonly name: string;
