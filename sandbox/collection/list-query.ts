@@ -5,7 +5,8 @@ import type { AccountKey } from '../store/account-key.ts';
 import type { Cell } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
-import { filterCondition, searchConditions } from './conditions.ts';
+import { searchConditions } from '../store/search.ts';
+import { filterCondition } from './conditions.ts';
 import { decodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
 import { unknownParameter } from './query.ts';
@@ -71,7 +72,7 @@ export function parseListQuery(
 	const ids = take('ids');
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
-	if (q !== undefined) conditions.push(...searchConditions(parseSearch(q)));
+	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
 	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
@@ -134,5 +135,5 @@ function idCondition(text: string): Condition {
 	if (ids.length > pageSize.maximum) {
 		throw invalidParameter('ids', `ids takes at most ${pageSize.maximum} ids.`);
 	}
-	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids };
+	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isSelective: true };
 }

@@ -37,8 +37,8 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
+	await catchUp(service);
 	const answer = once(service, { key: c.req.header(keyHeader), fingerprint }, () => {
-		catchUp(service);
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});

@@ -2,6 +2,7 @@ import type { Writing } from '../collection/writing.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { StoredEvent } from '../store/events.ts';
 import { type Audience, both, isNobody, without } from '../store/audience.ts';
+import { recordJson } from '../store/record-json.ts';
 import { audienceOf } from '../store/visibility.ts';
 import { queueDeliveries } from '../webhooks/queue.ts';
 import { differenceOf } from './difference.ts';
@@ -86,12 +87,12 @@ export function writeEvent(
 	return store.events.add({
 		id: newId('evt', now),
 		type: eventTypeOf(resource, what),
-		timestamp: new Date(now).toISOString(),
+		timestamp: store.writeClock.stamp(now),
 		resource: resource.name,
 		...told,
 		actor,
 		request,
-		data: JSON.stringify({ object: record, ...difference }),
+		data: `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`,
 	});
 }
 

@@ -88,9 +88,10 @@ export class JobQueue {
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {
-		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
-		this.table.save(saved);
 		const { service } = this;
+		const at = service.store.writeClock.stamp(service.now());
+		const saved = { ...job, ...change, version: job.version + 1, updated_at: at };
+		this.table.save(saved);
 		const { created_by: actor, request } = job;
 		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
 		tellHappenings(writing, saved, job);

@@ -125,7 +125,7 @@ function newJob(
 	c: Context<Env>,
 	about: Order & Pick<Job, 'id' | 'total'>,
 ): Job {
-	const at = new Date(service.now()).toISOString();
+	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {
 		...about,

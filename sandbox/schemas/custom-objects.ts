@@ -42,6 +42,13 @@ export const customObjects = defineResource({
 
 	usedBy: ({ key }, { count }) =>
 		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
+
+	// An object that reuses the key has fields of its own.
+	deletedWith: ({ key }, { findBy }) =>
+		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({
+			resource: 'custom-fields',
+			id,
+		})),
 });
 
 /** What the resource of an object's records is called, in paths and in custom fields. */
@@ -52,9 +59,11 @@ export const objectKeyOf = (resource: string): string | undefined =>
 	/^custom-objects\/(\w+)\/records$/.exec(resource)?.[1];
 
 /** The resource that a definition makes: its records are what their custom fields say. */
-export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): Resource =>
+export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource =>
 	defineResource({
 		name: recordsName(String(key)),
+		// By id: an object that reuses the key of a deleted one begins without records.
+		table: id,
 		object: 'custom_object_record',
 		idPrefix: 'cor',
 		description: 'The records of a custom object.',

@@ -38,10 +38,15 @@ export interface States<F extends Fields> {
 	field: Name<F>;
 	/** What each state may become. */
 	moves: Record<string, readonly string[]>;
-	/** The states that records leave by themselves: what comes next, and at which instant. */
+	/** The states that records leave by themselves. */
 	passing?: {
 		states: string[];
-		next(record: Values<F>): { at: string; change: Record<string, unknown> };
+		/**
+		 * The next step of a record in one of these states, and its instant.
+		 *
+		 * @param since the instant of the last change
+		 */
+		next(record: Values<F>, since: string): { at: string; change: Record<string, unknown> };
 	};
 }
 
@@ -95,6 +100,8 @@ export interface Definition<F extends Fields> {
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;
+	/** The table of its records, if it is not named after the resource. */
+	table?: string;
 	/** In the order in which a form shows them. */
 	fields: F;
 	/**
@@ -135,6 +142,8 @@ export interface Definition<F extends Fields> {
 	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
 	/** Of users: whether this one may no longer sign in, so that their sessions and grants end. */
 	endsAccess?(record: Values<F>): boolean;
+	/** What is deleted with the record. */
+	deletedWith?(record: Values<F>, context: RuleContext): Array<{ resource: string; id: string }>;
 	/** What deleting changes, for records that stay. */
 	insteadOfDeletion?: Partial<Values<F>>;
 }

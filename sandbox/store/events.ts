@@ -3,6 +3,8 @@ import { type Audience, audienceText, heardBy, parseAudience } from './audience.
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { addMissingColumns } from './missing-columns.ts';
+import type { Query } from './query.ts';
+import type { Reader } from './reader.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -44,12 +46,15 @@ export interface StoredEvent extends NewEvent {
 /** The log of events. It is written with the change that it tells of, in one transaction. */
 export class Events {
 	private readonly database: DatabaseSync;
+	private readonly reader: Reader;
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
+	private readonly expiry = { doneFor: -1 };
 	/** What holds for every event that can be read here. */
 	private readonly visible: Condition[] = [{ sql: 'is_for_account = 1', values: [] }];
 
-	constructor(database: DatabaseSync) {
+	constructor(database: DatabaseSync, reader: Reader) {
 		this.database = database;
+		this.reader = reader;
 		// AUTOINCREMENT, so that no number comes twice when the last event has expired.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
@@ -93,8 +98,17 @@ export class Events {
 		return { ...event, sequence: Number(lastInsertRowid) };
 	}
 
+	/** The instant of the newest event; empty if there are none. */
+	lastInstant(): string {
+		const row = this.database.prepare('SELECT max(created_at) AS value FROM events').get()!;
+		return (row['value'] as string | null) ?? '';
+	}
+
 	/** Forgets what is older than the log goes back. */
 	expire(now: number): void {
+		// A batch writes many events at one instant.
+		if (now === this.expiry.doneFor) return;
+		this.expiry.doneFor = now;
 		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
 	}
 
@@ -105,18 +119,39 @@ export class Events {
 
 	/** In sequence, or the newest first. */
 	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
-		const { sql, values } = all([...conditions, ...this.visible]);
-		const direction = descending ? 'DESC' : 'ASC';
+		const { sql, values } = this.pageQuery(conditions, limit, descending);
 		return this.database
-			.prepare(`SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`)
-			.all(...values, limit)
+			.prepare(sql)
+			.all(...values)
 			.map(eventOf);
 	}
 
-	count(conditions: Condition[]): number {
+	/**
+	 * A page, and the number of all events for which the conditions hold. Other requests are answered
+	 * meanwhile, as the log may be long.
+	 *
+	 * @param beyond keeps out what came on earlier pages
+	 */
+	async list(
+		conditions: Condition[],
+		beyond: Condition[],
+		limit: number,
+		descending: boolean,
+	): Promise<{ events: StoredEvent[]; total: number }> {
 		const { sql, values } = all([...conditions, ...this.visible]);
-		const row = this.database.prepare(`SELECT count(*) AS total FROM events WHERE ${sql}`);
-		return row.get(...values)!['total'] as number;
+		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
+		const page = this.pageQuery([...conditions, ...beyond], limit, descending);
+		const [rows, counted] = await this.reader.read([page, count]);
+		return { events: rows!.map(eventOf), total: counted![0]!['total'] as number };
+	}
+
+	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
+		const { sql, values } = all([...conditions, ...this.visible]);
+		const direction = descending ? 'DESC' : 'ASC';
+		return {
+			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
+			values: [...values, limit],
+		};
 	}
 }
 

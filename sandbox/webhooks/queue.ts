@@ -20,10 +20,11 @@ export function queueDeliveries(writing: Writing, event: StoredEvent, about: str
 	}
 }
 
-export const activeWebhooks = ({ whole }: Store): Webhook[] =>
-	whole
-		.table(webhooks.name)!
-		.findAll([{ sql: '"status" = ?', values: ['active'] }], 10_000) as Webhook[];
+export function activeWebhooks({ whole }: Store): Webhook[] {
+	const table = whole.table(webhooks.name)!;
+	const isActive = { sql: '"status" = ?', values: ['active'] };
+	return table.remember('active', () => table.findAll([isActive], 10_000) as Webhook[]);
+}
 
 /**
  * Those made with an access token get only what its user sees, of resources that it may read; and

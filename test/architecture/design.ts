@@ -136,10 +136,11 @@ export const design: Record<string, Part> = {
 		imports: ['tools', 'sandbox', 'flatted', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
-	// It starts what it measures, in processes of their own, and imports none of it.
+	// What is measured runs in processes of its own; the bare loop of inserts borrows the sandbox's
+	// schemas and tables.
 	bench: {
 		files: ['bench/**'],
-		imports: ['tools', 'node:**'],
+		imports: ['tools', 'sandbox', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	test: {
