@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
+import { recordIn } from './record';
 
 /**
  * The record at a path; undefined where there is none.
@@ -9,7 +10,7 @@ import type { Connection } from './connection';
  */
 export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
 	return await undefinedIfGone(
-		api.send({ method: 'GET', path }).then(({ body }) => body as IDataObject),
+		api.send({ method: 'GET', path }).then(({ body }) => recordIn(body, path)),
 	);
 }
 
