@@ -44,7 +44,7 @@ function runState({ n8n, identity }: Execution): RunState {
 	const known = context[stateName] as RunState | undefined;
 	if (known?.run === identity.run) return known;
 	const state: RunState = { run: identity.run };
-	context[stateName] = state as unknown as IDataObject;
+	context[stateName] = state;
 	return state;
 }
 

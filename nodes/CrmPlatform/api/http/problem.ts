@@ -61,7 +61,7 @@ export function problemOfItem(
 	];
 	const details: IDataObject = { status };
 	if (body.code !== undefined) details.code = body.code;
-	if (body.errors) details.errors = body.errors as IDataObject[];
+	if (body.errors) details.errors = body.errors;
 	if (body.existing_id !== undefined) details.existing_id = body.existing_id;
 	const problem: Problem = { message, description: lines.join('\n'), status, details };
 	if (body.code !== undefined) problem.code = body.code;

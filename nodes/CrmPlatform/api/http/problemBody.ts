@@ -31,7 +31,10 @@ type Members = Readonly<Record<string, unknown>>;
  * @param json the parsed body, of any type; a text is its own detail
  */
 export function readProblemBody(json: unknown): ProblemBody {
-	if (typeof json === 'string') return { detail: text(json) } as ProblemBody;
+	if (typeof json === 'string') {
+		const detail = text(json);
+		return detail === undefined ? {} : { detail };
+	}
 	const body = Array.isArray(json) ? { errors: json } : membersOf(json);
 	const inner = membersOf(body.error);
 	const member = (name: string) => text(body[name]) ?? text(inner[name]);
@@ -53,9 +56,7 @@ export function readProblemBody(json: unknown): ProblemBody {
 		allowed: allowed.length > 0 ? allowed : undefined,
 		errors: errors.length > 0 ? errors : undefined,
 	};
-	return Object.fromEntries(
-		Object.entries(read).filter(([, value]) => value !== undefined),
-	) as ProblemBody;
+	return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
 }
 
 /**

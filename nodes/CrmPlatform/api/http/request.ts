@@ -1,19 +1,9 @@
 import { sleep } from 'n8n-workflow';
 
-import {
-	contradictoryProblem,
-	isPage,
-	problemOf,
-	rateLimitProblem,
-	uncertainProblem,
-	unreachableProblem,
-	unreadableProblem,
-	type Problem,
-} from './problem';
-import { reportsFailure } from './problemBody';
-import { parseJson, parseLines } from './json';
+import { failedAttempt, ndjson, readAnswer } from './answer';
 import { delayBeforeNext, latestWindow, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
+import { rateLimitProblem, uncertainProblem, type Problem } from './problem';
 import {
 	asksToWait,
 	decideRetry,
@@ -23,7 +13,6 @@ import {
 	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
-import { signedOutProblem } from './signedOut';
 import type { HttpRequest, HttpResponse, Transport } from './transport';
 
 export interface ApiRequest {
@@ -61,8 +50,6 @@ export interface ApiResponse {
 	/** Parsed JSON; undefined where the service sent nothing (204). */
 	body: unknown;
 }
-
-type Answer = Awaited<ReturnType<Transport>>;
 
 export type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
@@ -148,9 +135,9 @@ export function createSender(options: SenderOptions): Sender {
 			const answer = await answerTo(http);
 			// A request that an ended execution breaks off is no fault of the connection.
 			if (!('headers' in answer)) signal?.throwIfAborted();
-			const outcome = read(answer, address, request.method);
+			const outcome = readAnswer(answer, address, request.method);
 			if (outcome.ok) return outcome;
-			const failure = failureOf(answer, outcome);
+			const failure = failedAttempt(answer, outcome);
 
 			// The record is gone because an earlier attempt, whose answer was lost, has deleted it.
 			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
@@ -216,51 +203,8 @@ function httpRequest(
 	return http;
 }
 
-const ndjson = 'application/x-ndjson';
-
 const linesOf = (values: object[]): string =>
 	values.map((value) => `${JSON.stringify(value)}\n`).join('');
-
-interface FailedRead {
-	ok: false;
-	problem: Problem;
-	/** Whether the answer is complete and will be the same again. */
-	isFinal?: boolean;
-}
-
-function read(
-	answer: Answer,
-	address: string,
-	method: ApiRequest['method'],
-): Extract<RequestOutcome, { ok: true }> | FailedRead {
-	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
-	if ('connectionError' in answer) {
-		return { ok: false, problem: unreachableProblem(address, answer.connectionError) };
-	}
-	const { status, headers, text } = answer;
-	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
-	const contentType = headers['content-type'];
-	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
-	if (body === undefined && text.trim() !== '') {
-		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
-	}
-	if (method !== 'GET' && reportsFailure(body, contentType)) {
-		return { ok: false, problem: contradictoryProblem(answer), isFinal: true };
-	}
-	return { ok: true, response: { status, headers, body } };
-}
-
-/** What retrying depends on. */
-function failureOf(answer: Answer, { problem: { code }, isFinal }: FailedRead): FailedAttempt {
-	if ('signedOut' in answer) return { status: 401, headers: {} };
-	if ('connectionError' in answer) {
-		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
-	}
-	const { status, headers, text } = answer;
-	// A success cut short on its way is as transient as a broken connection; a web page is no accident.
-	if (status < 300 && !isFinal && !isPage(text)) return { headers };
-	return code === undefined ? { status, headers } : { status, headers, code };
-}
 
 function failed(problem: Problem, returnAt?: number): RequestOutcome {
 	if (returnAt === undefined) return { ok: false, problem };
