@@ -25,7 +25,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'writing', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {

@@ -6,6 +6,7 @@ import { describedWrite } from '../writing/describedOperation';
 import { batchOptions } from '../parameters/batch';
 import { requireValues, applyPresets, type Presets } from '../writing/presets';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
 /**
  * @param action what n8n's list of actions says, such as `Create a contact`
@@ -26,7 +27,7 @@ export function create(
 		},
 
 		properties: (resource) => fieldsProperties('add', resource),
-		options: batchOptions,
+		options: [...batchOptions, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(job) {

@@ -1,5 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
-
+import { recordIn } from '../api/record';
 import type { Operation } from '../model';
 
 /**
@@ -20,7 +19,7 @@ export function getFixed(
 			async ({ api }) =>
 			async () => {
 				const { body } = await api.send({ method: 'GET', path: `/v1${path}` });
-				return (body ?? {}) as IDataObject;
+				return recordIn(body, path) ?? {};
 			},
 	};
 }

@@ -21,10 +21,19 @@ export function getResults(): Operation {
 				if (job.n8n.getNodeParameter('wait', item)) await ended(job, item);
 				const path = `${recordAt(job, item).path}/results`;
 				const { body } = await job.api.send({ method: 'GET', path });
-				return (body ?? []) as IDataObject[];
+				return linesIn(body, path);
 			};
 		},
 	};
+}
+
+/** @throws Error in the user's words where a line is not an object */
+function linesIn(body: unknown, path: string): IDataObject[] {
+	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
+	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
+	throw new Error(
+		`The service did not answer ${path} with a record in each line. Check that the base URL in the credential is the address of the API, and try again.`,
+	);
 }
 
 const waitProperty: INodeProperties = {

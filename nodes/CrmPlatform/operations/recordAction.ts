@@ -4,6 +4,7 @@ import { fieldsProperties } from '../parameters/fields';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
 /**
  * Something that is done with one record beside changing its values, such as winning a deal.
@@ -25,6 +26,7 @@ export function recordAction(
 			recordProperty(resource),
 			...(asks ? fieldsProperties('add') : []),
 		],
+		options: [writeOncePerOption],
 		write: ({ actions }) => actions[step],
 
 		async prepare(job) {

@@ -9,6 +9,7 @@ import { describedWrite } from '../writing/describedOperation';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
 /** @param action what n8n's list of actions says, such as `Update a contact` */
 export function update(action: string): Operation {
@@ -40,7 +41,7 @@ export function change(
 			...picked.map(pickedProperty),
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
 		],
-		options: batchOptions,
+		options: [...batchOptions, writeOncePerOption],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(job) {

@@ -6,6 +6,7 @@ import { blankNotice, fieldsProperties } from '../parameters/fields';
 import { batchOptions } from '../parameters/batch';
 import { describedWrite } from '../writing/describedOperation';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
 /** @param action what n8n's list of actions says, such as `Create or update a contact` */
 export function upsert(action: string): Operation {
@@ -27,7 +28,7 @@ export function upsert(action: string): Operation {
 			}),
 			blankNotice,
 		],
-		options: batchOptions,
+		options: [...batchOptions, writeOncePerOption],
 		write: (description) => description.upsert,
 
 		async prepare(job) {

@@ -10,6 +10,7 @@ export interface Schema {
 	enum?: unknown[] | undefined;
 	const?: unknown;
 	maximum?: number | undefined;
+	maxLength?: number | undefined;
 	maxItems?: number | undefined;
 	default?: unknown;
 	nullable?: boolean | undefined;
@@ -36,6 +37,7 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		enum: z.array(z.unknown()).optional(),
 		const: z.unknown(),
 		maximum: z.number().optional(),
+		maxLength: z.number().optional(),
 		maxItems: z.number().optional(),
 		default: z.unknown(),
 		nullable: z.boolean().optional(),

@@ -1,4 +1,5 @@
 import { fieldsOf, type Field } from './fields';
+import { idempotencyHeaderOf } from './idempotencyHeader';
 import { parameterField } from './listing';
 import { pathItemAt, pathOfPost, resolve, type OpenApiDocument, type PathItem } from './openapi';
 import { parameterChoices, flatten, jsonSchema, parametersIn } from './schema';
@@ -11,6 +12,12 @@ export interface WriteDescription {
 	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
+	/** What the service demands of an idempotency key; any text where absent. */
+	idempotencyKey?: { maxLength?: number; isUuid?: true };
+	/** Why the connector cannot do this write, in the user's words. */
+	refusal?: string;
+	/** Media type of the body, where it is not `application/json`. */
+	contentType?: string;
 	/**
 	 * The parameter that names the field to match on, the fields it takes, and whether unique custom
 	 * fields are among them (upsert).
@@ -28,6 +35,10 @@ export interface BatchDescription {
 	items: string;
 	/** Most records in one request. */
 	maximum: number;
+	/** The header that carries the idempotency key of a batch: the operation's own. */
+	idempotencyHeader?: string;
+	/** What the service demands of an idempotency key; any text where absent. */
+	idempotencyKey?: { maxLength?: number; isUuid?: true };
 }
 
 /**
@@ -52,10 +63,7 @@ export function describeWrite(
 
 	const body = jsonSchema(resolve(document, operation.requestBody ?? {}));
 	if (body) description.fields = fieldsOf(document, body);
-	const header = parametersIn(document, pathItem, operation, 'header').find(({ name = '' }) =>
-		/idempotency/i.test(name),
-	);
-	if (header?.name !== undefined) description.idempotencyHeader = header.name;
+	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
 	const match = query.find((parameter) => parameterChoices(document, parameter).length > 0);
 	if (match?.name !== undefined) {
 		description.match = {
@@ -76,13 +84,16 @@ function describeBatch(
 ): BatchDescription | undefined {
 	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
 	if (!path?.startsWith(`${collection}/`)) return undefined;
-	const requestBody = pathItemAt(document, path)?.post?.requestBody;
+	const pathItem = pathItemAt(document, path);
+	if (!pathItem?.post) return undefined;
+	const { requestBody } = pathItem.post;
 	const { properties = {} } = flatten(document, jsonSchema(resolve(document, requestBody ?? {})) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {
 		const { type, maxItems } = flatten(document, schema);
 		// Without a limit of the service's own, what is sent may be refused as too much.
-		if (type === 'array' && maxItems !== undefined) {
-			return { path: path.slice(collection.length), items, maximum: maxItems };
+		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
+			const key = idempotencyHeaderOf(document, pathItem, pathItem.post);
+			return { path: path.slice(collection.length), items, maximum: maxItems, ...key };
 		}
 	}
 	return undefined;
