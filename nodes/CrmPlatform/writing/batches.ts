@@ -67,7 +67,7 @@ export function writeRecords(
 			const results = await sendBatch(job.api.send, {
 				description: batch,
 				path,
-				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { id, ...body })),
+				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { ...body, id })),
 				...(first.query && { query: first.query }),
 				...idempotencyOf(job, description, items, 'POST', path),
 			});

@@ -19,11 +19,13 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 /**
  * What the service says of the write the job's operation does.
  *
- * @throws Error in the user's words when the service does not offer it
+ * @throws Error in the user's words when the service does not offer it, or in a way the
+ * connector cannot write
  */
 export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);
 	const write = description && operation.write?.(description);
+	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
 	throw notOffered(`‘${operation.option.name}’`, resource);
 }

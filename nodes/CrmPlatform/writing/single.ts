@@ -17,11 +17,12 @@ export async function writeOne(
 	{ path, body, lines, query, headers }: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
-	const { method } = description;
+	const { method, contentType } = description;
 	const request: ApiRequest = { method, path, ...idempotencyOf(job, description, items, method, path) };
 	if (body) request.body = body;
 	if (lines) request.lines = lines;
-	if (headers) request.headers = headers;
+	if (body && contentType !== undefined) request.headers = { 'content-type': contentType };
+	if (headers) request.headers = { ...request.headers, ...headers };
 	if (query) request.query = query;
 	return ((await job.api.send(request)).body ?? {}) as IDataObject;
 }
