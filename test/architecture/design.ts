@@ -64,7 +64,7 @@ export const design: Record<string, Part> = {
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['expressions', 'api', 'http', 'openapi', 'n8n-workflow', 'luxon'],
+		imports: ['expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {

@@ -9,6 +9,7 @@ import {
 import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import { wrongBaseUrl } from './openapi/paths';
 import type { Problem } from './http/problem';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { IdempotencyHeader } from './openapi/idempotencyHeader';
@@ -102,7 +103,12 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
 
-		describe: async (path) => describeResource(await described(), path),
+		async describe(path) {
+			const document = await described();
+			const wrong = wrongBaseUrl(document, path, address, source.url);
+			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
+			return describeResource(document, path);
+		},
 
 		describeRequest: async (method, path) => describeRequest(await described(), method, path),
 

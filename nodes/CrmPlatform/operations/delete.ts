@@ -5,7 +5,7 @@ import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
 import { writeOncePerOption } from '../writing/oncePer';
 
-/** @param action what n8n's list of actions says, such as `Delete a contact` */
+/** @param action the entry in n8n's list of actions, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
 	return {
 		option: { name: 'Delete', value: 'delete', action, description: 'Remove a record' },

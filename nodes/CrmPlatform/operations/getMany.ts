@@ -6,7 +6,7 @@ import { readPage, type Send } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filters';
-import { collectionPath } from '../mapping/picked';
+import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation, Run } from '../model';
 import { changedIn, type ChangedSince } from '../parameters/changedSince';
 import { lastRunOf } from '../reading/lastRun';

@@ -13,6 +13,7 @@ const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 	list: 'string',
 	json: 'string',
+	any: 'string',
 };
 
 const trueOrFalse = [

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { RecordField } from '../api/openapi/listing';
-import { valueAt } from '../mapping/expressions/itemPath';
+import { valueAt } from '../mapping/expressions/template';
 import type { Execution } from '../model';
 
 /** A value that comes out: under its name, from its place in the record. */

@@ -25,7 +25,7 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);
 	const write = description && operation.write?.(description);
-	if (write?.refusal !== undefined) throw new Error(write.refusal);
+	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
 	throw notOffered(`‘${operation.option.name}’`, resource);
 }

@@ -56,15 +56,24 @@ export function serviceAddress(typed: string): string {
 	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');
 }
 
-export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+export type Query = Record<
+	string,
+	string | number | boolean | readonly string[] | RepeatedParameter | undefined
+>;
+
+/** A parameter that is given once for each value: `a=1&a=2`. */
+export interface RepeatedParameter {
+	each: readonly string[];
+}
 
 /** `?a=1&b=x,y`, or an empty text: lists are joined by commas, undefined values are left out. */
 export function queryString(query: Query): string {
 	const pairs = Object.entries(query)
 		.filter(([, value]) => value !== undefined)
-		.map(([name, value]) => {
-			const text = Array.isArray(value) ? value.join(',') : String(value);
-			return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
+		.flatMap(([name, value]) => {
+			const isRepeated = typeof value === 'object' && 'each' in value;
+			const values = isRepeated ? value.each : [Array.isArray(value) ? value.join(',') : value];
+			return values.map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
 		});
 	return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }

@@ -57,7 +57,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 /** The fewest pages of one size: some services bind the cursor to the size of the page. */
 function sizeOf({ list, limit = Infinity }: PageWalk): Query {
 	if (!list.pageSize) return {};
-	const { name, maximum } = list.pageSize;
+	const { name, maximum, sizes = [] } = list.pageSize;
 	const size = limit === Infinity ? maximum : Math.ceil(limit / Math.ceil(limit / maximum));
-	return { [name]: size };
+	return { [name]: sizes.find((one) => one >= size) ?? size };
 }

@@ -1,5 +1,6 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
-import { pathItemAt, type OpenApiDocument } from './openapi';
+import type { OpenApiDocument } from './openapi';
+import { pathItemAt } from './paths';
 
 /**
  * Reads how the operation at a path takes idempotency keys.
