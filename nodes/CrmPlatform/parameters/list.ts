@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Resource } from '../model';
+import { changedSinceProperties } from './changedSince';
 import { mapperProperty } from './fields';
 import { linkedProperty } from './linkedRecords';
 import { outputFieldsOption, simplifyProperty } from './output';
@@ -45,44 +46,6 @@ const filters = mapperProperty(
 	},
 );
 
-const changedSince: INodeProperties = {
-	displayName: 'Changed Since',
-	name: 'changedSince',
-	type: 'options',
-	noDataExpression: true,
-	default: 'ever',
-	description: 'Which records to read, by when they were last changed',
-	options: [
-		{ name: 'Ever', value: 'ever', description: 'All records' },
-		{
-			name: 'Last Run',
-			value: 'lastRun',
-			description:
-				'What was changed since the last successful run of this node in the active workflow, each record once. The first run reads all.',
-		},
-		{ name: 'Moment', value: 'moment', description: 'What was changed at a moment or later' },
-	],
-};
-
-const moment: INodeProperties = {
-	displayName: 'Moment',
-	name: 'moment',
-	type: 'dateTime',
-	default: '',
-	required: true,
-	description: 'Changes from this moment on, in the time zone of the workflow',
-	displayOptions: { show: { changedSince: ['moment'] } },
-};
-
-const includeDeleted: INodeProperties = {
-	displayName: 'Include Deleted',
-	name: 'includeDeleted',
-	type: 'boolean',
-	default: false,
-	description: 'Whether to return deleted records as well, which say when they were deleted',
-	displayOptions: { show: { changedSince: ['lastRun', 'moment'] } },
-};
-
 const filtersLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'filtersLinked',
@@ -94,9 +57,7 @@ const filtersLinked = linkedProperty({
 export const listProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
 	returnAll,
 	limit,
-	changedSince,
-	moment,
-	includeDeleted,
+	...changedSinceProperties,
 	filters,
 	...(isLinked ? [filtersLinked] : []),
 	simplifyProperty,

@@ -64,10 +64,13 @@ export async function search(
 	const list = (await api.describe(resource))?.list;
 	if (!list) throw new Error(`The service does not list ${resource}. Pick the record by its id.`);
 
-	const query: Query = { [list.cursor]: cursor };
+	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
-	const page = await readPage(api.send, collection, query);
+	const page = await readPage(api.send, collection, {
+		query,
+		cursor: { name: list.cursor, value: cursor },
+	});
 
 	const items = page.records.map((record) => listItem(record, value));
 	const results = list.search === undefined ? matchingName(items, filter) : items;
