@@ -58,6 +58,6 @@ export function change(
 
 /** A change of whatever the user wants to be changed. */
 const ofAnyField = (resource: Resource): INodeProperties[] => [
-	...fieldsProperties('add', resource, { addAllFields: false }),
+	...fieldsProperties('add', resource),
 	blankNotice,
 ];

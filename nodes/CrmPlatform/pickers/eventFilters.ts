@@ -1,8 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { firstRecords } from './firstRecords';
-import { listItem } from './searchRecords';
+import { firstRecords, listItem } from './recordLabels';
 
 /** Who can own records. */
 export async function getOwners(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

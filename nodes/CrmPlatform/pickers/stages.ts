@@ -5,8 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { firstRecords } from './firstRecords';
-import { matchingName } from './matching';
+import { firstRecords, matchingName } from './recordLabels';
 import { optionsOf } from './references';
 
 /** The stages of all pipelines. */

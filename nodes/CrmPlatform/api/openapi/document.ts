@@ -48,7 +48,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	const read = await readDocument(source, clock);
 	if (typeof read === 'string') {
 		return {
-			document: await packaged(),
+			document: await packagedDocument(),
 			notice: `The service’s description at ${url} could not be read: ${read}. The description packaged with the node was used instead, so fields may be missing or refused.`,
 		};
 	}
@@ -90,7 +90,8 @@ async function readDocument(
 
 let snapshot: OpenApiDocument | undefined;
 
-async function packaged(): Promise<OpenApiDocument> {
+/** The description packaged with the node. @throws Error if it is damaged */
+export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
 	if (snapshot) return snapshot;
 	throw new Error('The description packaged with the node is damaged. Install the node again.');

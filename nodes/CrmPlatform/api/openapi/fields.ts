@@ -29,6 +29,8 @@ export interface Field {
 	part?: string;
 	/** For links to records of several kinds: which, such as `contacts` and `deals`. */
 	linksTo?: string[];
+	/** Whether the description marks it as one that people use first. */
+	important?: true;
 	/** Whether no two records may have the same value, where that is known. */
 	unique?: boolean;
 	/** For choices, and lists of choices. */
@@ -80,6 +82,7 @@ export function field(
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
+	if (own['x-important']) result.important = true;
 	if (linksTo.length > 0) result.linksTo = linksTo;
 	if (values.length > 0) {
 		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));

@@ -24,6 +24,8 @@ export interface Schema {
 	'x-resource'?: string | undefined;
 	/** Ours: the part of other records an id belongs to, such as `pipelines.stages`. */
 	'x-item-of'?: string | undefined;
+	/** Ours: whether people use the field first. */
+	'x-important'?: boolean | undefined;
 }
 
 const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
@@ -49,6 +51,7 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		oneOf: z.array(schema).optional(),
 		'x-resource': z.string().optional(),
 		'x-item-of': z.string().optional(),
+		'x-important': z.boolean().optional().catch(undefined),
 	}),
 );
 
