@@ -36,7 +36,7 @@ function searchAt(resource: string, value?: string) {
 		filter?: string,
 		cursor?: string,
 	): Promise<INodeListSearchResult> {
-		const wanted = { filter, cursor, ...(value !== undefined && { value }) };
+		const wanted = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		const records = { resource, collection: `/v1${resource}` };
 		return await search(await connect(this), records, wanted);
 	};
@@ -53,23 +53,26 @@ export const searchCustomObjects = searchAt('/custom-objects', 'key');
 interface Wanted {
 	filter: string | undefined;
 	cursor: string | undefined;
+	/** The orders that suit the list, the best first; the newest records first if absent. */
+	order?: string[];
 	/** The field that is picked. */
 	value?: string;
 }
 
-/** One page of the records at `collection`, as a list shows them: the newest first, if it can be sorted so. */
+/** One page of the records at `collection`, as a list shows them. */
 export async function search(
 	api: Connection,
 	{ resource, collection }: { resource: string; collection: string },
-	{ filter, cursor, value = 'id' }: Wanted,
+	{ filter, cursor, order, value = 'id' }: Wanted,
 ): Promise<INodeListSearchResult> {
 	const list = (await api.describe(resource))?.list;
 	if (!list) throw new Error(`The service does not list ${resource}. Enter the record’s id instead.`);
 
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;
-	const newestFirst = `-${list.created?.field}`;
-	if (list.sort?.values.includes(newestFirst)) query[list.sort.name] = newestFirst;
+	const orders = order ?? [`-${list.created?.field}`];
+	const possible = orders.find((one) => list.sort?.values.includes(one));
+	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
 	const page = await readPage(api.send, collection, {
 		query,
