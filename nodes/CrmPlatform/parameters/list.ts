@@ -6,10 +6,10 @@ import { mapperProperty } from './fields';
 import { linkedProperty } from './linkedRecords';
 import { outputFieldsOption, simplifyProperty } from './output';
 
-/** At a distance of 50 ms from the service, a large list takes a quarter of the time (bench/results/node.md). */
+/** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
 export const defaultCursors = 5;
 
-/** More would leave little of the plan to other workflows. */
+/** More would leave little of the account's rate limit to other workflows. */
 export const maximumCursors = 10;
 
 const returnAll: INodeProperties = {
@@ -34,7 +34,7 @@ const filters = mapperProperty(
 	{
 		displayName: 'Filters',
 		name: 'filters',
-		description: 'Only records that meet all of them; none means every record',
+		description: 'Return only records that match all filters',
 	},
 	{
 		mode: 'add',
@@ -47,13 +47,13 @@ const filters = mapperProperty(
 );
 
 const filtersLinked = linkedProperty({
-	displayName: 'Linked Records',
+	displayName: 'Filter by Linked Record',
 	name: 'filtersLinked',
 	description:
-		'Only records that refer to these, such as the contacts of a company. They go before what is given for the same filter above.',
+		'Return only records that refer to these, such as the contacts of a company. They take precedence over a filter on the same field.',
 });
 
-/** What a list asks for. */
+/** The parameters of Get Many. */
 export const listProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
 	returnAll,
 	limit,
@@ -63,7 +63,7 @@ export const listProperties = ({ isLinked = false }: Resource): INodeProperties[
 	simplifyProperty,
 ];
 
-/** What a list offers beyond. */
+/** The options of Get Many. */
 export const listOptions: INodeProperties[] = [
 	outputFieldsOption,
 	{
@@ -72,7 +72,7 @@ export const listOptions: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		description:
-			'Where to go on: the next_cursor of the page before, read with the same filters. Empty begins at the start.',
+			'Where to continue: the next_cursor of the previous page, read with the same filters. Leave empty to begin at the start.',
 	},
 	{
 		displayName: 'One Page',
@@ -80,7 +80,7 @@ export const listOptions: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to read one page only, as one item with its records, the next_cursor (null after the last page) and the total. For loops that read a list page by page.',
+			'Whether to read one page only, as one item with its records, the next_cursor (null after the last page) and the total. Use it in loops that read a list page by page.',
 	},
 	{
 		displayName: 'Parallel Reads',
@@ -89,7 +89,7 @@ export const listOptions: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
 		default: defaultCursors,
 		description:
-			'How many pages of a large list are read at once with Return All; 1 reads one after the other. It needs a list in the order of creation, which is the usual one.',
+			'How many pages of a large list are read at the same time with Return All. It has no effect on lists in another order than that of creation.',
 	},
 	{
 		displayName: 'Sort Name or ID',
