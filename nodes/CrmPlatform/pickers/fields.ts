@@ -7,7 +7,7 @@ import type {
 
 import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, customFilters } from '../api/customFields';
-import type { Field } from '../api/openapi/fields';
+import { labelFor, type Field } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
@@ -72,13 +72,45 @@ async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMap
 	const { api, fields } = await filterFields(await editorContext(n8n));
 	const references = await referencesOf(api, fields);
 	return {
-		fields: fields.map((filter) =>
+		fields: offeredFilters(fields).map((filter) =>
 			mapperField(filter, references.get(filter.name) ?? choiceOptions(filter), {
 				defaultMatch: false,
 				removed: true,
 			}),
 		),
 	};
+}
+
+/** In words, the comparison in brackets after the name of a filter, such as `created_at[gte]`. */
+const comparisonWords: Record<string, string> = {
+	contains: 'Contains',
+	starts_with: 'Starts With',
+	empty: 'Is Empty',
+};
+
+const timeWords: Record<string, string> = {
+	gte: 'On or After',
+	gt: 'After',
+	lte: 'On or Before',
+	lt: 'Before',
+};
+
+/**
+ * The filters with labels for people, under the title of their field. Of the four bounds of a time only
+ * the start and the end of a span are offered: the others differ by a moment. All of them still work.
+ */
+function offeredFilters(filters: Field[]): Field[] {
+	const names = new Set(filters.map(({ name }) => name));
+	return filters.flatMap((filter) => {
+		const [, name = '', comparison = ''] = /^(.+)\[(\w+)\]$/.exec(filter.name) ?? [];
+		const isTime = filter.kind === 'dateTime' || filter.kind === 'date';
+		const isSpan = names.has(`${name}[gte]`) && names.has(`${name}[lt]`);
+		if (isTime && isSpan && (comparison === 'gt' || comparison === 'lte')) return [];
+		const words = (isTime ? timeWords[comparison] : undefined) ?? comparisonWords[comparison];
+		if (words === undefined) return [filter];
+		const label = filters.find((other) => other.name === name)?.label ?? labelFor(name);
+		return [{ ...filter, label: `${label} (${words})` }];
+	});
 }
 
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
@@ -154,12 +186,14 @@ function withSource(api: Connection, fields: ResourceMapperField[]): ResourceMap
 	return { fields: [sourceLine(notice), ...fields] };
 }
 
+const howToRefresh = 'Open the node again to load the fields of the account';
+
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
 	id: 'fieldsSource',
 	displayName: notice,
 	type: 'options',
-	options: [{ name: 'Open the node again to load the fields of the account', value: '' }],
+	options: [{ name: howToRefresh, value: '' }],
 	required: false,
 	display: true,
 	removed: false,

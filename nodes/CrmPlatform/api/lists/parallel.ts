@@ -91,7 +91,7 @@ async function readDivided(
 		over = true;
 	};
 
-	const read = async (stretch: Stretch, span: Span, reportTotal = (_: number | undefined) => {}) => {
+	const read = async (stretch: Stretch, span: Span, reportTotal?: (total: number | undefined) => void) => {
 		let division: Division | undefined;
 		let count = 0;
 		let rest = 0;
@@ -112,7 +112,7 @@ async function readDivided(
 		let isFirst = true;
 		const narrowed = { ...query, ...narrowing(list, span) };
 		for await (const { records, total } of readPages(send, { path, list, query: narrowed, endsWith })) {
-			if (isFirst) reportTotal(total);
+			if (isFirst) reportTotal?.(total);
 			isFirst = false;
 			if (!isWithin(records, span, timeline.field)) {
 				if (span === own) throw new Error(outside(path));
