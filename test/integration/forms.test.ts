@@ -1,3 +1,7 @@
+import document from '../../contract/openapi.json';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { resources } from '../../nodes/CrmPlatform/resources';
 import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
@@ -106,4 +110,19 @@ test('filters say in words how they compare, and offer one start and one end of 
 	expect(filters['created_at[gt]']).toBeUndefined();
 	expect(filters['avatar_url[contains]']?.displayName).toMatch(/ \(Contains\)$/);
 	expect(filters['company_id[empty]']?.displayName).toBe('Company (Is Empty)');
+});
+
+test('Changed Since and Sort are offered for exactly the lists that have them', () => {
+	const contract = parseOpenApi(document)!;
+	for (const resource of resources) {
+		const getMany = resource.operations.find(({ option }) => option.value === 'getMany');
+		const list = describeResource(contract, resource.path)?.list;
+		if (!getMany) continue;
+		const names = [...getMany.properties(resource), ...(getMany.options ?? [])].map(({ name }) => name);
+		expect([resource.value, names.includes('changedSince'), names.includes('sort')]).toEqual([
+			resource.value,
+			list?.changed !== undefined,
+			list?.sort !== undefined,
+		]);
+	}
 });

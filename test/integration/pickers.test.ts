@@ -118,7 +118,7 @@ describe('the list of records', () => {
 		const [pipeline] = (await sandbox.call('GET', '/v1/pipelines')).body.data as IDataObject[];
 		const [stage] = pipeline?.stages as IDataObject[];
 		const deal = { title: 'Migration', pipeline_id: pipeline?.id, stage_id: stage?.id };
-		const made = [];
+		const made: unknown[] = [];
 		for (const more of [{ company_id: id }, { amount: 1200, currency: 'EUR' }, {}, {}]) {
 			const { body } = await sandbox.call('POST', '/v1/deals', { ...deal, ...more });
 			expect(body).toHaveProperty('id');

@@ -7,12 +7,15 @@ import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
-import { listOptions, listProperties } from '../parameters/list';
+import { listOptions, listProperties, type ListAbilities } from '../parameters/list';
 import { describedOperation } from '../writing/describedOperation';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 
-/** @param action as n8n's list of actions shows it, such as `Get many contacts` */
-export function getMany(action: string): Operation {
+/**
+ * @param action as n8n's list of actions shows it, such as `Get many contacts`
+ * @param abilities what the list cannot do, so that the node does not offer it
+ */
+export function getMany(action: string, abilities: ListAbilities = {}): Operation {
 	return {
 		option: {
 			name: 'Get Many',
@@ -21,8 +24,8 @@ export function getMany(action: string): Operation {
 			description: 'Read a list of records, filtered and sorted',
 		},
 
-		properties: listProperties,
-		options: listOptions,
+		properties: (resource) => listProperties(resource, abilities),
+		options: listOptions(abilities),
 
 		async prepare(job) {
 			const list = await describedOperation(job, 'list');

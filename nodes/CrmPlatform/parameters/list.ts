@@ -53,18 +53,34 @@ const filtersLinked = linkedProperty({
 		'Return only records that refer to these, such as the contacts of a company. They take precedence over a filter on the same field.',
 });
 
+/** What a list can do; true if absent. */
+export interface ListAbilities {
+	/** Whether it can be narrowed to what was changed since a time. */
+	listsChanges?: boolean;
+	/** Whether it can be sorted. */
+	sorts?: boolean;
+}
+
 /** The parameters of Get Many. */
-export const listProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
+export const listProperties = (
+	{ isLinked = false }: Resource,
+	{ listsChanges = true }: ListAbilities,
+): INodeProperties[] => [
 	returnAll,
 	limit,
-	...changedSinceProperties,
+	...(listsChanges ? changedSinceProperties : []),
 	filters,
 	...(isLinked ? [filtersLinked] : []),
 	simplifyProperty,
 ];
 
 /** The options of Get Many. */
-export const listOptions: INodeProperties[] = [
+export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] => [
+	...options,
+	...(sorts ? [sort] : []),
+];
+
+const options: INodeProperties[] = [
 	outputFieldsOption,
 	{
 		displayName: 'Cursor',
@@ -91,13 +107,14 @@ export const listOptions: INodeProperties[] = [
 		description:
 			'How many pages of a large list are read at the same time with Return All. It has no effect on lists in another order than that of creation.',
 	},
-	{
-		displayName: 'Sort Name or ID',
-		name: 'sort',
-		type: 'options',
-		typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
-		default: '',
-		description:
-			'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-	},
 ];
+
+const sort: INodeProperties = {
+	displayName: 'Sort Name or ID',
+	name: 'sort',
+	type: 'options',
+	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
+	default: '',
+	description:
+		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
