@@ -46,6 +46,14 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		await isFormOf({ ...setup(), hasCredential: false }, 'packaged with the node (no credential is selected yet)');
 	});
 
+	test('with what the user has mapped, which n8n would drop otherwise', async () => {
+		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
+		const { parameters } = setup();
+		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
+		const { fields } = await picker(getFields, opened);
+		expect(byId(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
+	});
+
 	test('with an OAuth2 credential that is not connected', async () => {
 		const data = { baseUrl: sandbox.url };
 		const credential = { id: 'credential-2', data } as never;

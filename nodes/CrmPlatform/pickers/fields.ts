@@ -61,24 +61,24 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 			removed: !shown.has(field),
 		});
 	});
-	return withSource(api, [
+	const ordered = [
 		...mapped.filter(({ required }) => required),
 		...mapped.filter(({ required, removed }) => !required && !removed),
 		...mapped.filter(({ required, removed }) => !required && removed),
-	]);
+	];
+	return withSource(api, completed(n8n, 'fields', { api, fields: ordered }));
 }
 
 async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const { api, fields } = await filterFields(await editorContext(n8n));
 	const references = await referencesOf(api, fields);
-	return {
-		fields: offeredFilters(fields).map((filter) =>
-			mapperField(filter, references.get(filter.name) ?? choiceOptions(filter), {
-				defaultMatch: false,
-				removed: true,
-			}),
-		),
-	};
+	const mapped = offeredFilters(fields).map((filter) =>
+		mapperField(filter, references.get(filter.name) ?? choiceOptions(filter), {
+			defaultMatch: false,
+			removed: true,
+		}),
+	);
+	return { fields: completed(n8n, 'filters', { api, fields: mapped }) };
 }
 
 /** In words, the comparison in brackets after the name of a filter, such as `created_at[gte]`. */
@@ -175,15 +175,32 @@ async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<Reso
 }
 
 /**
- * The fields, and above them one line that says where they come from, if not from the service.
+ * The fields as they are, or, if not all of them come from the service, with those the user has mapped:
+ * n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
+ * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
  *
- * With `refreshIncompleteSchemaOnOpen`, n8n 2.41 asks again when the node is opened and a stored field
- * lacks `readOnly`: it is left out of these fields only.
+ * @param parameter the mapper: `fields` or `filters`
  */
-function withSource(api: Connection, fields: ResourceMapperField[]): ResourceMapperFields {
-	const [notice] = api.notices;
-	if (notice === undefined) return { fields: fields.map((field) => ({ ...field, readOnly: false })) };
-	return { fields: [sourceLine(notice), ...fields] };
+function completed(
+	n8n: ILoadOptionsFunctions,
+	parameter: string,
+	{ api, fields }: { api: Connection; fields: ResourceMapperField[] },
+): ResourceMapperField[] {
+	if (api.notices.size === 0) return fields.map((field) => ({ ...field, readOnly: false }));
+	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: object | null } | undefined;
+	const names = new Set(fields.map(({ id }) => id));
+	const missing = Object.keys(stored?.value ?? {}).filter((name) => !names.has(name));
+	const mapped = missing.map((name) => {
+		const field: Field = { name, path: [name], label: labelFor(name), description: '', kind: 'text', required: false };
+		return mapperField(field, undefined, { defaultMatch: false, removed: false });
+	});
+	return [...fields, ...mapped];
+}
+
+/** Above the fields of a form, one line that says where they come from, if not from the service. */
+function withSource({ notices }: Connection, fields: ResourceMapperField[]): ResourceMapperFields {
+	const [notice] = notices;
+	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
 }
 
 const howToRefresh = 'Open the node again to load the fields of the account';
