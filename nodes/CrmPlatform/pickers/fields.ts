@@ -10,6 +10,7 @@ import { readCustomFieldsIfAllowed, customFilters } from '../api/customFields';
 import { labelFor, type Field } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { choiceOptions, mapperField } from './mapperField';
+import { offeredFilters } from './offeredFilters';
 import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
 import { referencesOf } from './references';
 
@@ -79,38 +80,6 @@ async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMap
 		}),
 	);
 	return { fields: completed(n8n, 'filters', { api, fields: mapped }) };
-}
-
-/** In words, the comparison in brackets after the name of a filter, such as `created_at[gte]`. */
-const comparisonWords: Record<string, string> = {
-	contains: 'Contains',
-	starts_with: 'Starts With',
-	empty: 'Is Empty',
-};
-
-const timeWords: Record<string, string> = {
-	gte: 'On or After',
-	gt: 'After',
-	lte: 'On or Before',
-	lt: 'Before',
-};
-
-/**
- * The filters with labels for people, under the title of their field. Of the four bounds of a time only
- * the start and the end of a span are offered: the others differ by a moment. All of them still work.
- */
-function offeredFilters(filters: Field[]): Field[] {
-	const names = new Set(filters.map(({ name }) => name));
-	return filters.flatMap((filter) => {
-		const [, name = '', comparison = ''] = /^(.+)\[(\w+)\]$/.exec(filter.name) ?? [];
-		const isTime = filter.kind === 'dateTime' || filter.kind === 'date';
-		const isSpan = names.has(`${name}[gte]`) && names.has(`${name}[lt]`);
-		if (isTime && isSpan && (comparison === 'gt' || comparison === 'lte')) return [];
-		const words = (isTime ? timeWords[comparison] : undefined) ?? comparisonWords[comparison];
-		if (words === undefined) return [filter];
-		const label = filters.find((other) => other.name === name)?.label ?? labelFor(name);
-		return [{ ...filter, label: `${label} (${words})` }];
-	});
 }
 
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
