@@ -2,11 +2,11 @@ import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
 
 export const account: Resource = {
-	name: 'Plan and Limits',
+	name: 'Plan',
 	value: 'account',
 	path: '/account',
 	operations: [
-		getFixed('Get the plan and limits', '/account', {
+		getFixed('Get the plan', '/account', {
 			name: 'Get',
 			value: 'get',
 			description: 'Read the plan of the account and its limits',
