@@ -1,6 +1,6 @@
 import { startOtherService } from '../other-service/server.ts';
 import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
-import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
+import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run as runNode, type Setup } from './n8n.ts';
 import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';

@@ -69,7 +69,7 @@ export function change(
 
 /** A change of any values. */
 const ofAnyField = (resource: Resource): INodeProperties[] => [
-	...fieldsProperties('add', resource, { addAllFields: false }),
+	...fieldsProperties('add', resource),
 	blankNotice,
 ];
 

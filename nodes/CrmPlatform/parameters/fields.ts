@@ -22,7 +22,7 @@ export function mapperProperty(
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
 			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: mapper,
+			resourceMapper: { refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};
 }

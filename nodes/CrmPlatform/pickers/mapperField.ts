@@ -27,12 +27,13 @@ const mostNamed = 8;
 /**
  * A field as n8n's resource mapper shows it.
  *
- * @param options the values to choose from, where there is a list of them
+ * @param options the values to choose from, if there is a list of them
+ * @param more whether records can be matched on it, and whether the form leaves it out at first
  */
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	match: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch'> = { defaultMatch: false },
+	more: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch' | 'removed'> = { defaultMatch: false },
 ): ResourceMapperField {
 	const { name, kind } = field;
 	// n8n would demand a value here also where the record is picked beside.
@@ -45,7 +46,7 @@ export function mapperField(
 		required,
 		display: true,
 		canBeUsedToMatch: false,
-		...match,
+		...more,
 	};
 	return chosen ? { ...mapped, options: chosen } : mapped;
 }

@@ -70,7 +70,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 		return { document: stale.document, isPackaged: false, notice };
 	}
 	return {
-		document: await packaged(),
+		document: await packagedDocument(),
 		isPackaged: true,
 		notice: `${why} The description packaged with the node was used instead, so fields may be missing or refused, and writes that may have been carried out were not retried.`,
 	};
@@ -116,7 +116,8 @@ async function readDocument(
 
 let snapshot: OpenApiDocument | undefined;
 
-async function packaged(): Promise<OpenApiDocument> {
+/** The description packaged with the node. @throws Error if it is damaged */
+export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
 	if (snapshot) return snapshot;
 	throw new Error('The description packaged with the node is damaged. Install the node again.');
