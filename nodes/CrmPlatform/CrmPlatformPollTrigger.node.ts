@@ -12,8 +12,8 @@ import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication } from './properties';
 import { eventProperties } from './trigger/eventProperties';
-import { poll } from './trigger/poll';
-import { pollProperties } from './trigger/pollProperties';
+import { poll } from './trigger/poll/poll';
+import { pollProperties } from './trigger/poll/properties';
 
 export class CrmPlatformPollTrigger implements INodeType {
 	description: INodeTypeDescription = {

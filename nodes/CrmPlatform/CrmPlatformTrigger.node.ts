@@ -12,9 +12,9 @@ import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication } from './properties';
 import { eventProperties } from './trigger/eventProperties';
-import { receive } from './trigger/receive';
-import { subscription } from './trigger/subscription';
-import { webhookProperties } from './trigger/webhookProperties';
+import { receive } from './trigger/webhook/receive';
+import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
+import { webhookProperties } from './trigger/webhook/properties';
 
 export class CrmPlatformTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -61,7 +61,7 @@ export class CrmPlatformTrigger implements INodeType {
 		loadOptions: { getEvents, getOwners, getPipelines, getStages },
 	};
 
-	webhookMethods = { default: subscription };
+	webhookMethods = { default: subscriptionLifecycle };
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receive(this);

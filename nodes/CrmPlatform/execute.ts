@@ -10,10 +10,10 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import type { Batched, Job, Operation, Resource, Run } from './model';
+import type { Batched, Execution, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
-import { inBatches, oneByOne, type Outcome } from './schedule';
-import { refuseMixedUp, toolCallOf, type ToolCall } from './toolCall';
+import { runInBatches, runSequentially, type ItemOutcome } from './schedule';
+import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
 
 /**
  * Does the node's operation for each input item, in order. Each output, errors included, is linked
@@ -28,7 +28,7 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
-	const job: Job = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
+	const job: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const output: INodeExecutionData[] = [];
 	const failures: Failure[] = [];
@@ -68,19 +68,19 @@ function linkTo(items: number[]): IPairedItemData | IPairedItemData[] {
 }
 
 async function* outcomes(
-	job: Job,
+	job: Execution,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<ItemOutcome, void> {
 	const preparing = prepared(job);
 	// A failed preparation is each item's failure, as what it was for.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
-	if (typeof plan === 'function') yield* oneByOne(plan, count, isWanted);
-	else yield* inBatches(plan, count, isWanted);
+	if (typeof plan === 'function') yield* runSequentially(plan, count, isWanted);
+	else yield* runInBatches(plan, count, isWanted);
 }
 
-async function prepared(job: Job): Promise<Run | Batched> {
-	refuseMixedUp(job.n8n);
+async function prepared(job: Execution): Promise<Run | Batched> {
+	refuseMixedUpToolCall(job.n8n);
 	return await job.operation.prepare(job);
 }
 
@@ -94,7 +94,7 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 	});
 }
 
-function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Job['identity'] {
+function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
 	return {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',

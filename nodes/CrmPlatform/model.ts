@@ -6,9 +6,9 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from './api/connection';
-import type { ResourceDescription } from './api/description';
-import type { WriteIdentity } from './api/idempotency';
-import type { WriteDescription } from './api/writing';
+import type { ResourceDescription } from './api/openapi/description';
+import type { WriteIdentity } from './api/http/idempotency';
+import type { WriteDescription } from './api/openapi/writing';
 
 /** One kind of record: a table of contents. */
 export interface Resource {
@@ -40,7 +40,7 @@ export interface Operation {
 	/** What the service says of the write it does: the fields to fill in come from there. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
 	/** Reads once what is the same for all items, and gives what is done for each. */
-	prepare(job: Job): Promise<Run | Batched>;
+	prepare(job: Execution): Promise<Run | Batched>;
 }
 
 /** JSON Schema, as much as n8n shows of a node's output before it has run. */
@@ -73,7 +73,7 @@ export interface Batch {
 export type Result = IDataObject | IDataObject[];
 
 /** One execution of the node. */
-export interface Job {
+export interface Execution {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	resource: Resource;

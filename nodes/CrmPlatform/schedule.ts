@@ -1,7 +1,7 @@
 import type { Batch, Batched, Result, Run } from './model';
 
 /** What came of one input item, or of several that were one piece of work. */
-export interface Outcome {
+export interface ItemOutcome {
 	items: number[];
 	result: Result | Error;
 }
@@ -14,11 +14,11 @@ const aFew = 4;
  *
  * @param isWanted asked before each item
  */
-export function oneByOne(
+export function runSequentially(
 	run: Run,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<ItemOutcome, void> {
 	const assemble = ([item = 0]: number[]): Batch => ({
 		records: new Set(),
 		send: async () => [await run(item)],
@@ -33,11 +33,11 @@ export function oneByOne(
  *
  * @param isWanted asked before each batch; once false, what is on its way is still waited for
  */
-export function inBatches(
+export function runInBatches(
 	batched: Batched,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<ItemOutcome, void> {
 	return inOrder(batched, aFew, count, isWanted);
 }
 
@@ -46,7 +46,7 @@ async function* inOrder(
 	atOnce: number,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<Outcome, void> {
+): AsyncGenerator<ItemOutcome, void> {
 	const running: Array<{ items: number[]; batch: Batch; results: Promise<Array<Result | Error>> }> =
 		[];
 	let next = 0;

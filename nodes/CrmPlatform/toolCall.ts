@@ -32,7 +32,7 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
  *
  * @throws NodeOperationError where they are given something else
  */
-export function refuseMixedUp(n8n: IExecuteFunctions): void {
+export function refuseMixedUpToolCall(n8n: IExecuteFunctions): void {
 	if (!n8n.isToolExecution()) return;
 	const given = givenTo(n8n);
 	// n8n looks into an argument of this name first.

@@ -16,7 +16,7 @@ export interface Part {
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['properties', 'execute', 'resources', 'pickers', 'trigger', 'n8n-workflow'],
+		imports: ['properties', 'execute', 'resources', 'pickers', 'trigger', 'webhookTrigger', 'pollTrigger', 'n8n-workflow'],
 	},
 	properties: {
 		files: ['nodes/CrmPlatform/properties.ts'],
@@ -25,7 +25,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {
@@ -39,41 +39,84 @@ export const design: Record<string, Part> = {
 	},
 	resources: {
 		files: ['nodes/CrmPlatform/resources/*.ts'],
-		imports: ['operations'],
+		imports: ['operations', 'parameters'],
 		types: ['model'],
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['mapping', 'api', 'contract', 'n8n-workflow', 'node:crypto'],
+		imports: ['parameters', 'writing', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	writing: {
+		files: ['nodes/CrmPlatform/writing/*.ts'],
+		imports: ['parameters', 'mapping', 'api', 'http', 'openapi', 'n8n-workflow'],
+		types: ['model'],
+	},
+	reading: {
+		files: ['nodes/CrmPlatform/reading/*.ts'],
+		imports: ['parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	parameters: {
+		files: ['nodes/CrmPlatform/parameters/*.ts'],
+		imports: ['mapping', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['api', 'n8n-workflow', 'luxon'],
+		imports: ['expressions', 'api', 'http', 'openapi', 'n8n-workflow', 'luxon'],
 		types: ['model'],
+	},
+	expressions: {
+		files: ['nodes/CrmPlatform/mapping/expressions/*.ts'],
+		imports: ['n8n-workflow'],
+	},
+	files: {
+		files: ['nodes/CrmPlatform/files/*.ts'],
+		imports: ['http', 'n8n-workflow'],
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
-		imports: ['resources', 'api', 'n8n-workflow'],
+		imports: ['resources', 'api', 'lists', 'http', 'openapi', 'n8n-workflow'],
 		types: ['model'],
+	},
+	webhookTrigger: {
+		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
+		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
+	},
+	pollTrigger: {
+		files: ['nodes/CrmPlatform/trigger/poll/*.ts'],
+		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod'],
 		types: ['model'],
 	},
 	model: {
 		files: ['nodes/CrmPlatform/model.ts'],
 		imports: [],
-		types: ['api', 'n8n-workflow'],
+		types: ['api', 'http', 'openapi', 'n8n-workflow'],
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
-		imports: ['contract', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['lists', 'openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+	},
+	lists: {
+		files: ['nodes/CrmPlatform/api/lists/*.ts'],
+		imports: ['openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+	},
+	openapi: {
+		files: ['nodes/CrmPlatform/api/openapi/*.ts'],
+		imports: ['http', 'contract', 'zod', 'node:crypto'],
+	},
+	http: {
+		files: ['nodes/CrmPlatform/api/http/*.ts'],
+		imports: ['n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 	},
 	credentials: {
 		files: ['credentials/*.ts'],
-		imports: ['api', 'contract', 'n8n-workflow'],
+		imports: ['api', 'http', 'contract', 'n8n-workflow'],
 	},
 	contract: {
 		files: ['contract/*.json'],

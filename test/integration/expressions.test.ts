@@ -4,8 +4,8 @@ import { DateTime } from 'luxon';
 import { Expression, type IDataObject, type IExecuteFunctions, type Workflow } from 'n8n-workflow';
 import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
-import { valuesOf } from '../../nodes/CrmPlatform/mapping/expressions';
-import { isPlainCode } from '../../nodes/CrmPlatform/mapping/plainCode';
+import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/index';
+import { isPlainCode } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
 import { itemsFor } from './expression-items.ts';
 import { executeContext } from './n8n.ts';
@@ -47,7 +47,7 @@ function oneByOne(n8n: IExecuteFunctions, expressions: string[]): unknown[] {
 }
 
 function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[] {
-	const read = valuesOf(n8n, expressions.map((value) => ({ label: 'Field', value })));
+	const read = evaluateValues(n8n, expressions.map((value) => ({ label: 'Field', value })));
 	try {
 		return read(0);
 	} catch (error) {

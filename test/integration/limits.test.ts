@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import type { Clock } from '../../nodes/CrmPlatform/api/request';
-import { retryPolicy } from '../../nodes/CrmPlatform/api/retry';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
 import { executeContext, run } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

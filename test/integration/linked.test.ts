@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { resources } from '../../nodes/CrmPlatform/resources';
-import { describeResource } from '../../nodes/CrmPlatform/api/description';
-import { linksOf } from '../../nodes/CrmPlatform/api/links';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { linksOf } from '../../nodes/CrmPlatform/api/openapi/links';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/links';
 import document from '../../contract/openapi.json';
 import { failure, picker, run } from './n8n.ts';

@@ -1,5 +1,5 @@
-import { createSender, type Clock } from '../../nodes/CrmPlatform/api/request';
-import type { Transport } from '../../nodes/CrmPlatform/api/transport';
+import { createSender, type Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 import { useSandbox } from './sandbox.ts';
 
 /** A minute passes when somebody waits a minute. */

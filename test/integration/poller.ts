@@ -9,8 +9,8 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import type { Clock } from '../../nodes/CrmPlatform/api/request';
-import { poll } from '../../nodes/CrmPlatform/trigger/poll';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { poll } from '../../nodes/CrmPlatform/trigger/poll/poll';
 import { additionalDataOf, type Setup } from './n8n.ts';
 
 export interface PollerSetup {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { asked } from '../../nodes/CrmPlatform/trigger/gap';
+import { recoveredSubscriptions } from '../../nodes/CrmPlatform/trigger/webhook/backlog';
 import { useSandbox } from './sandbox';
 import { startTrigger, until, type TestTrigger } from './trigger';
 
@@ -163,7 +163,7 @@ test('after a start of n8n, the first delivery brings up what failed meanwhile, 
 	await until(() => trigger.answers.length === 15);
 	trigger.fails = undefined;
 	// As in a new process of n8n.
-	asked.clear();
+	recoveredSubscriptions.clear();
 	await happen('first');
 	await settle(16);
 	expect(names()).toEqual(['first', ...numbered(15)]);

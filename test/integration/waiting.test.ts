@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import type { Clock } from '../../nodes/CrmPlatform/api/request';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
 import { executeContext, run } from './n8n.ts';
 import { create, getMany, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

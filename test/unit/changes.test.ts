@@ -1,6 +1,6 @@
-import { readChanges } from '../../nodes/CrmPlatform/api/changes';
-import { hashOf, type Mark } from '../../nodes/CrmPlatform/api/mark';
-import type { ApiRequest } from '../../nodes/CrmPlatform/api/request';
+import { readChanges } from '../../nodes/CrmPlatform/api/lists/changes';
+import { hashOf, type Watermark } from '../../nodes/CrmPlatform/api/lists/watermark';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 const path = '/v1/contacts';
 const list = { cursor: 'cursor', pageSize: { name: 'limit', maximum: 2 } };
@@ -9,14 +9,14 @@ const at = (time: string) => `2026-03-01T${time}.000Z`;
 const ms = (time: string) => Date.parse(at(time));
 
 /** A mark of everything up to a moment, and of what was given after it. */
-const markAt = (time: string, given: Array<[id: string, time: string]> = []): Mark => ({
+const markAt = (time: string, given: Array<[id: string, time: string]> = []): Watermark => ({
 	since: ms(time),
 	given: Object.fromEntries(given.map(([id, changed]) => [version(id, changed), ms(changed)])),
 });
 const version = (id: string, time: string) => hashOf({ id, changed: at(time), at: 0 });
 
 /** A service that answers each request with the next of the pages. */
-async function read(pages: Array<Array<[id: string, time: string]>>, mark?: Mark, limit?: number) {
+async function read(pages: Array<Array<[id: string, time: string]>>, mark?: Watermark, limit?: number) {
 	const requests: ApiRequest[] = [];
 	const send = async (request: ApiRequest) => {
 		const page = pages[requests.push(request) - 1] ?? [];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { readAll } from '../../nodes/CrmPlatform/api/cursors';
-import type { ListDescription } from '../../nodes/CrmPlatform/api/listing';
+import { readAll } from '../../nodes/CrmPlatform/api/lists/parallel';
+import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing';
 import { ListService, writes, type Stored } from './listService.ts';
 
 const list: ListDescription = {

@@ -1,5 +1,5 @@
-import { describeResource } from '../../nodes/CrmPlatform/api/description';
-import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 

@@ -1,6 +1,6 @@
-import { loadDocument } from '../../nodes/CrmPlatform/api/document';
-import type { Clock } from '../../nodes/CrmPlatform/api/request';
-import type { Transport } from '../../nodes/CrmPlatform/api/transport';
+import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 
 let time = Date.now();
 const clock: Clock = { now: () => time, sleep: async () => undefined, random: () => 0 };

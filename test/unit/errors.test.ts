@@ -1,7 +1,7 @@
 import contract from '../../contract/openapi.json';
-import { inWords } from '../../nodes/CrmPlatform/api/errorWords';
-import { problemOf, unreadable } from '../../nodes/CrmPlatform/api/errors';
-import { unreachable } from '../../nodes/CrmPlatform/api/unreachable';
+import { describeError } from '../../nodes/CrmPlatform/api/http/errorWords';
+import { problemOf, unreadableProblem } from '../../nodes/CrmPlatform/api/http/problem';
+import { unreachableProblem } from '../../nodes/CrmPlatform/api/http/unreachable';
 
 const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}) => ({
 	status,
@@ -96,7 +96,7 @@ describe('every error the contract names', () => {
 	});
 
 	test.each(answers)('$code is told in words of its own, with what to do', ({ status, code }) => {
-		const { message, advice } = inWords(status, { code });
+		const { message, advice } = describeError(status, { code });
 		expect(message).toMatch(/^[A-Z]\w+ /);
 		expect(advice).toMatch(/^[A-Z].+\.$/);
 		const refused = ['malformed_request', 'malformed_json', 'validation_failed'];
@@ -127,7 +127,7 @@ test('the request id is taken from the header when the body has none', () => {
 
 test('a web page in the place of the API points to the base URL', () => {
 	for (const problem of [
-		unreadable(answer(200, '<!doctype html>'), 'JSON'),
+		unreadableProblem(answer(200, '<!doctype html>'), 'JSON'),
 		problemOf(answer(404, '<!doctype html>')),
 	]) {
 		expect(problem.message).toContain('web page');
@@ -136,7 +136,7 @@ test('a web page in the place of the API points to the base URL', () => {
 });
 
 test('an unreadable answer is quoted, but not at length', () => {
-	const { description } = unreadable(answer(200, `{"data": [${'1,'.repeat(500)}`), 'JSON');
+	const { description } = unreadableProblem(answer(200, `{"data": [${'1,'.repeat(500)}`), 'JSON');
 	expect(description).toContain('{"data"');
 	expect(description.length).toBeLessThan(200);
 });
@@ -149,7 +149,7 @@ test.each([
 	['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
 	['ECONNRESET', 'connection failed'],
 ])('%s is told in words, with the address', (code, words) => {
-	const problem = unreachable('https://api.example.com', code);
+	const problem = unreachableProblem('https://api.example.com', code);
 	expect(problem.message).toContain('https://api.example.com');
 	expect(problem.message).toContain(words);
 	// n8n replaces messages that contain a code by its own.

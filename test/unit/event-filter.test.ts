@@ -1,6 +1,6 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
 import { parseEvent } from '../../nodes/CrmPlatform/api/event';
-import { passes } from '../../nodes/CrmPlatform/trigger/eventFilter';
+import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 
 const event = (data: object): CrmEvent =>
 	parseEvent({ id: 'evt_1', type: 'deal.updated', timestamp: '2026-01-01T00:00:00Z', sequence: 1, data })!;
@@ -11,26 +11,26 @@ const created = event({ object: { pipeline_id: 'pip_1' }, previous: null, change
 const fields = (...changedFields: string[]) => ({ changedFields, equal: {} });
 
 test('without filters everything passes', () => {
-	expect([change('amount'), created].every((one) => passes(one, fields()))).toBe(true);
+	expect([change('amount'), created].every((one) => passesFilter(one, fields()))).toBe(true);
 });
 
 test('a change passes if one of the fields is among those wanted', () => {
-	expect(passes(change('name', 'amount'), fields('amount', 'stage_id'))).toBe(true);
-	expect(passes(change('name'), fields('amount'))).toBe(false);
+	expect(passesFilter(change('name', 'amount'), fields('amount', 'stage_id'))).toBe(true);
+	expect(passesFilter(change('name'), fields('amount'))).toBe(false);
 });
 
 test('custom fields are meant one by one, or all of them', () => {
-	expect(passes(change('custom_fields.tier'), fields('custom_fields.tier'))).toBe(true);
-	expect(passes(change('custom_fields.tier'), fields('custom_fields'))).toBe(true);
-	expect(passes(change('custom_fields.tier2'), fields('custom_fields.tier'))).toBe(false);
+	expect(passesFilter(change('custom_fields.tier'), fields('custom_fields.tier'))).toBe(true);
+	expect(passesFilter(change('custom_fields.tier'), fields('custom_fields'))).toBe(true);
+	expect(passesFilter(change('custom_fields.tier2'), fields('custom_fields.tier'))).toBe(false);
 });
 
 test('what tells of no change passes a filter by changed fields', () => {
-	expect(passes(created, fields('amount'))).toBe(true);
+	expect(passesFilter(created, fields('amount'))).toBe(true);
 });
 
 test('a record passes with one of the values wanted; one without the field does not', () => {
-	const of = (equal: Record<string, string[]>) => passes(created, { changedFields: [], equal });
+	const of = (equal: Record<string, string[]>) => passesFilter(created, { changedFields: [], equal });
 	expect(of({ pipeline_id: ['pip_2', 'pip_1'], owner_id: [] })).toBe(true);
 	expect(of({ pipeline_id: ['pip_2'] })).toBe(false);
 	expect(of({ owner_id: ['usr_1'] })).toBe(false);

@@ -1,4 +1,4 @@
-import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/idempotency';
+import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
 
 const identity: WriteIdentity = {
 	instance: 'i',

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 
 import { DateTime } from 'luxon';
 
-import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/itemPath';
+import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/expressions/itemPath';
 
 test.each([
 	['$json.a', ['a']],

@@ -1,5 +1,5 @@
-import type { Field } from '../../nodes/CrmPlatform/api/fields';
-import { knownValues } from '../../nodes/CrmPlatform/mapping/knownValues';
+import type { Field } from '../../nodes/CrmPlatform/api/openapi/fields';
+import { objectFields } from '../../nodes/CrmPlatform/mapping/objectFields';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map(
 	(name): Field => ({
@@ -13,7 +13,7 @@ const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.
 );
 
 const read = (json: object) => {
-	const { values, ...others } = knownValues(fields)(json as never);
+	const { values, ...others } = objectFields(fields)(json as never);
 	return { values: values.map(([{ name }, value]) => [name, value]), ...others };
 };
 

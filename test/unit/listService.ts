@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { ApiRequest } from '../../nodes/CrmPlatform/api/request';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 export interface Stored {
 	/** Sorts as the records were created. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
-import { readChanges } from '../../nodes/CrmPlatform/api/changes';
-import type { Mark } from '../../nodes/CrmPlatform/api/mark';
-import type { ApiRequest } from '../../nodes/CrmPlatform/api/request';
+import { readChanges } from '../../nodes/CrmPlatform/api/lists/changes';
+import type { Watermark } from '../../nodes/CrmPlatform/api/lists/watermark';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 const second = 1000;
 const minute = 60 * second;
@@ -60,7 +60,7 @@ class ChangingService {
 /** A workflow that reads the changes of a service, again and again. */
 class Workflow {
 	readonly given: string[] = [];
-	mark: Mark | undefined;
+	mark: Watermark | undefined;
 	readonly service: ChangingService;
 
 	constructor(service: ChangingService) {
@@ -80,7 +80,7 @@ class Workflow {
 		const clock = () => service.now - 7 * minute;
 		const { records, mark } = await readChanges(service.send, asked, this.mark, (one) => one, clock);
 		for (const { id, updated_at } of records) this.given.push(`${String(id)} ${String(updated_at)}`);
-		if (mark) this.mark = JSON.parse(JSON.stringify(mark)) as Mark;
+		if (mark) this.mark = JSON.parse(JSON.stringify(mark)) as Watermark;
 	}
 }
 

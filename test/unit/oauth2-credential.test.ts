@@ -1,7 +1,7 @@
 import { Workflow, type IDataObject, type INode, type INodeTypes } from 'n8n-workflow';
 
 import { CrmPlatformOAuth2Api } from '../../credentials/CrmPlatformOAuth2Api.credentials';
-import { serviceAddress } from '../../nodes/CrmPlatform/api/path';
+import { serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
 
 const { properties } = new CrmPlatformOAuth2Api();
 const node = { name: 'Node', parameters: {}, typeVersion: 1 } as unknown as INode;

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 
-import { Deliveries, type Answer } from '../../nodes/CrmPlatform/trigger/once';
+import { DeliveryMemory, type DeliveryResponse } from '../../nodes/CrmPlatform/trigger/webhook/deduplication';
 
 /** An answer that n8n has not given yet. */
-class Pending extends EventEmitter implements Answer {
+class Pending extends EventEmitter implements DeliveryResponse {
 	statusCode = 200;
 	writableEnded = false;
 
@@ -15,7 +15,7 @@ class Pending extends EventEmitter implements Answer {
 }
 
 test('a delivery is new once', () => {
-	const deliveries = new Deliveries();
+	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
 	expect(deliveries.take('a', answer)).toBe('new');
 	answer.give(200);
@@ -24,7 +24,7 @@ test('a delivery is new once', () => {
 });
 
 test('what n8n has failed to start is new again', () => {
-	const deliveries = new Deliveries();
+	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
 	deliveries.take('a', answer);
 	answer.give(500);
@@ -32,7 +32,7 @@ test('what n8n has failed to start is new again', () => {
 });
 
 test('a sender that gave up waiting is not believed before n8n has answered', () => {
-	const deliveries = new Deliveries();
+	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
 	deliveries.take('a', answer);
 	answer.emit('close');
@@ -42,7 +42,7 @@ test('a sender that gave up waiting is not believed before n8n has answered', ()
 });
 
 test('memory is bounded: the oldest are forgotten', () => {
-	const deliveries = new Deliveries();
+	const deliveries = new DeliveryMemory();
 	for (let i = 0; i <= 20_000; i++) {
 		const answer = new Pending();
 		deliveries.take(`${i}`, answer);

@@ -1,4 +1,4 @@
-import { delayBeforeNext, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/pace';
+import { delayBeforeNext, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const at = (seconds: number) => now / 1000 + seconds;

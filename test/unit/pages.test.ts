@@ -1,5 +1,5 @@
-import { pages, type Walk } from '../../nodes/CrmPlatform/api/pages';
-import type { ApiRequest } from '../../nodes/CrmPlatform/api/request';
+import { readPages, type PageWalk } from '../../nodes/CrmPlatform/api/lists/pages';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 
 /** A list of `total` records, and the requests it was read with. */
 function listOf(total: number) {
@@ -15,11 +15,11 @@ function listOf(total: number) {
 	return { send, requests };
 }
 
-async function read(total: number, walk: Partial<Walk> = {}) {
+async function read(total: number, walk: Partial<PageWalk> = {}) {
 	const { send, requests } = listOf(total);
 	const list = { cursor: 'cursor', pageSize: { name: 'limit', maximum: 500 } };
 	const ids: unknown[] = [];
-	for await (const page of pages(send, { path: '/v1/contacts', list, query: {}, ...walk })) {
+	for await (const page of readPages(send, { path: '/v1/contacts', list, query: {}, ...walk })) {
 		ids.push(...page.records.map(({ id }) => id));
 	}
 	return { ids, sizes: requests.map(({ query }) => query?.limit) };
@@ -55,7 +55,7 @@ test('a walk goes on from a cursor', async () => {
 
 test('a service that names no page size is asked for none', async () => {
 	const { send, requests } = listOf(0);
-	const walk = pages(send, { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {} });
+	const walk = readPages(send, { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {} });
 	await walk.next();
 	expect(requests[0]?.query).toEqual({ cursor: undefined });
 });

@@ -1,4 +1,4 @@
-import { path, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/path';
+import { path, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
 
 describe('a path', () => {
 	test('encodes what would reach another endpoint', () => {

@@ -1,4 +1,4 @@
-import { isPlainCode } from '../../nodes/CrmPlatform/mapping/plainCode';
+import { isPlainCode } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 
 test.each([
 	'$json.a.trim()',

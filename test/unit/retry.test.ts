@@ -1,8 +1,8 @@
-import { decideRetry, retryPolicy, type Failure, type Progress } from '../../nodes/CrmPlatform/api/retry';
+import { decideRetry, retryPolicy, type FailedAttempt, type RetryProgress } from '../../nodes/CrmPlatform/api/http/retry';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 
-const decide = (failure: Partial<Failure>, progress: Partial<Progress> = {}) =>
+const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress> = {}) =>
 	decideRetry(
 		{ headers: {}, ...failure },
 		{ tries: 1, refusals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },

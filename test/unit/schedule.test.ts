@@ -1,5 +1,5 @@
 import type { Batch } from '../../nodes/CrmPlatform/model';
-import { inBatches, oneByOne, type Outcome } from '../../nodes/CrmPlatform/schedule';
+import { runInBatches, runSequentially, type ItemOutcome } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
 function controlled(records: (items: number[]) => string[] = () => []) {
@@ -29,7 +29,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	return { assemble, begun, endAll, most: () => most };
 }
 
-async function all(outcomes: AsyncGenerator<Outcome, void>): Promise<Outcome[]> {
+async function all(outcomes: AsyncGenerator<ItemOutcome, void>): Promise<ItemOutcome[]> {
 	const found = [];
 	for await (const outcome of outcomes) found.push(outcome);
 	return found;
@@ -40,7 +40,7 @@ const always = () => true;
 describe('batches', () => {
 	test('go a few at a time, and come back in the order of the items whoever ends first', async () => {
 		const { assemble, endAll, most } = controlled();
-		const outcomes = all(inBatches({ size: 2, assemble }, 21, always));
+		const outcomes = all(runInBatches({ size: 2, assemble }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
 			Array.from({ length: 21 }, (_, item) => ({ items: [item], result: { item } })),
@@ -50,7 +50,7 @@ describe('batches', () => {
 
 	test('that change the same record wait for each other', async () => {
 		const { assemble, begun, endAll, most } = controlled(() => ['the one record']);
-		const outcomes = all(inBatches({ size: 1, assemble }, 5, always));
+		const outcomes = all(runInBatches({ size: 1, assemble }, 5, always));
 		await endAll();
 		await outcomes;
 		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
@@ -60,7 +60,7 @@ describe('batches', () => {
 	test('do not begin once they are no longer wanted; what is under way is waited for', async () => {
 		const { assemble, begun, endAll } = controlled();
 		let wanted = true;
-		const outcomes = inBatches({ size: 1, assemble }, 100, () => wanted);
+		const outcomes = runInBatches({ size: 1, assemble }, 100, () => wanted);
 		const first = outcomes.next();
 		await endAll();
 		await first;
@@ -80,7 +80,7 @@ test('what a batch throws is the error of each of its items, and of no other', a
 			return items.map((item) => ({ item }));
 		},
 	});
-	expect(await all(inBatches({ size: 2, assemble }, 5, always))).toEqual([
+	expect(await all(runInBatches({ size: 2, assemble }, 5, always))).toEqual([
 		{ items: [0], result: { item: 0 } },
 		{ items: [1], result: { item: 1 } },
 		{ items: [2], result: new Error('that batch') },
@@ -98,7 +98,7 @@ test('a batch that is one piece of work gives one outcome for all its items', as
 			return [{ of: items.length }];
 		},
 	});
-	expect(await all(inBatches({ size: 2, assemble }, 4, always))).toEqual([
+	expect(await all(runInBatches({ size: 2, assemble }, 4, always))).toEqual([
 		{ items: [0, 1], result: { of: 2 } },
 		{ items: [2, 3], result: new Error('that one') },
 	]);
@@ -111,7 +111,7 @@ test('items one by one end with the first that is no longer wanted', async () =>
 		if (item === 1) throw new Error('one of them');
 		return { item };
 	};
-	const outcomes = await all(oneByOne(run, 10, () => wanted));
+	const outcomes = await all(runSequentially(run, 10, () => wanted));
 	expect(outcomes).toEqual([
 		{ items: [0], result: { item: 0 } },
 		{ items: [1], result: new Error('one of them') },

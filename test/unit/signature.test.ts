@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 
-import { explainForged } from '../../nodes/CrmPlatform/trigger/signature';
+import { explainForged } from '../../nodes/CrmPlatform/trigger/webhook/signature';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const other = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { problemIn, withRequestId, type Problem } from './errors';
-import type { Query } from './path';
-import type { ApiRequest, ApiResponse } from './request';
-import type { BatchDescription } from './writing';
+import { problemOfItem, withRequestId, type Problem } from './http/problem';
+import type { Query } from './http/path';
+import type { ApiRequest, ApiResponse } from './http/request';
+import type { BatchDescription } from './openapi/writing';
 
 /** Many records written by one request. */
 export interface BatchWrite {
@@ -82,7 +82,7 @@ function resultOf(
 	headers: ApiResponse['headers'],
 ): BatchResult {
 	if (status >= 200 && status < 300) return { record: data ?? {} };
-	return { problem: problemIn(status, error, headers) };
+	return { problem: problemOfItem(status, error, headers) };
 }
 
 const untold: Problem = {

@@ -6,21 +6,21 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { describeResource, type ResourceDescription } from './description';
-import { loadDocument, type DocumentSource, type LoadedDocument } from './document';
-import type { Problem } from './errors';
-import { describeEvents, type EventOffer } from './eventTypes';
-import { serviceAddress } from './path';
+import { describeResource, type ResourceDescription } from './openapi/description';
+import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import type { Problem } from './http/problem';
+import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
+import { serviceAddress } from './http/path';
 import {
 	createSender,
 	systemClock,
 	type ApiRequest,
 	type ApiResponse,
-	type Outcome,
-} from './request';
-import { retryPolicy } from './retry';
+	type RequestOutcome,
+} from './http/request';
+import { retryPolicy } from './http/retry';
 import { signIn, type ServiceCredential } from './signIn';
-import { anonymous } from './transport';
+import { anonymous } from './http/transport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
@@ -33,7 +33,7 @@ export interface Connection {
 	/** What the service offers for the records at `path` (`/contacts`); undefined for none. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
 	/** Which events the service tells of. */
-	describeEvents(): Promise<EventOffer>;
+	describeEvents(): Promise<EventCatalog>;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
 	/** Said to the user after the execution. */
@@ -91,7 +91,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 		describe: async (path) => describeResource(await described(), path),
 
-		describeEvents: async () => describeEvents(await described()),
+		describeEvents: async () => readEventCatalog(await described()),
 	};
 }
 
@@ -135,7 +135,7 @@ export function descriptionUrl(credential: ServiceCredential, address: string): 
  *
  * @throws NodeApiError carrying the problem's words, and its cause for n8n's own back-off
  */
-function result(n8n: IAllExecuteFunctions, outcome: Outcome): ApiResponse {
+function result(n8n: IAllExecuteFunctions, outcome: RequestOutcome): ApiResponse {
 	if (outcome.ok) return outcome.response;
 	throw nodeError(n8n, outcome.problem);
 }

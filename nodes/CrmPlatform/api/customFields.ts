@@ -2,9 +2,9 @@ import { NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from './connection';
-import { labelFor, type Field, type FieldKind } from './fields';
-import { comparisons } from './listing';
-import { pages } from './pages';
+import { labelFor, type Field, type FieldKind } from './openapi/fields';
+import { comparisons } from './openapi/listing';
+import { readPages } from './lists/pages';
 
 const definition = z.object({
 	key: z.string(),
@@ -43,12 +43,12 @@ export interface CustomFields {
  *
  * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
-export async function customFields(api: Connection, collection: string): Promise<CustomFields> {
+export async function readCustomFields(api: Connection, collection: string): Promise<CustomFields> {
 	const list = (await api.describe(path))?.list;
 	const custom: CustomFields = { fields: [], readOnly: [] };
 	if (!list) return custom;
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
-	for await (const { records } of pages(api.send, { path: `/v1${path}`, list, query: { resource } })) {
+	for await (const { records } of readPages(api.send, { path: `/v1${path}`, list, query: { resource } })) {
 		for (const record of records) {
 			const known = definition.safeParse(record);
 			if (!known.success) continue;
@@ -68,11 +68,11 @@ const hidden =
  * The same, for those who can go without: undefined, and a notice, where the service refuses to tell
  * (403), or denies that there is such a thing (404).
  */
-export async function customFieldsIfTold(
+export async function readCustomFieldsIfAllowed(
 	api: Connection,
 	collection: string,
 ): Promise<CustomFields | undefined> {
-	const custom = customFields(api, collection);
+	const custom = readCustomFields(api, collection);
 	const isRefused = await custom.then(() => false, isRefusal);
 	if (!isRefused) return await custom;
 	api.notices.add(hidden);

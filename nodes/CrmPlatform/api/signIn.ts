@@ -1,6 +1,6 @@
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
-import { authenticated, signedIn, type Transport } from './transport';
+import { authenticated, signedIn, type Transport } from './http/transport';
 
 /** What the user enters in either credential. */
 export interface ServiceCredential {

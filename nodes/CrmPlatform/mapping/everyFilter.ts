@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Field } from '../api/fields';
-import type { ReadColumns } from './columns';
-import { isByModel, type Mapping } from './mapping';
+import type { Field } from '../api/openapi/fields';
+import type { ReadFields } from './readFields';
+import { isFilledByModel, type Mapping } from './stored';
 
 /**
  * Holds that every filter the user has given is one the list is asked with: one that fell away would
@@ -13,14 +13,14 @@ import { isByModel, type Mapping } from './mapping';
  * @param read the item's filters, null where one has no value
  * @throws Error in the user's words from what is returned, for a filter whose expression gives nothing
  */
-export function everyFilter(
+export function requireFilterValues(
 	mapping: Mapping,
 	filtersFor: (item: number) => Field[],
-	read: ReadColumns,
-): ReadColumns {
+	read: ReadFields,
+): ReadFields {
 	const linked = mapping.linked.map(({ field, record }): [string, unknown] => [field, record]);
 	const given = mapping.mode === 'each' ? [...mapping.given, ...linked] : linked;
-	const byModel = new Set(given.filter(([, value]) => isByModel(value)).map(([name]) => name));
+	const byModel = new Set(given.filter(([, value]) => isFilledByModel(value)).map(([name]) => name));
 
 	return (item) => {
 		const query: IDataObject = {};

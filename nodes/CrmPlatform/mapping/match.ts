@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { WriteDescription } from '../api/writing';
-import type { Job } from '../model';
-import { matchingColumn } from './mapping';
+import type { WriteDescription } from '../api/openapi/writing';
+import type { Execution } from '../model';
+import { matchingColumn } from './stored';
 
 /** The field an upsert finds the record by, and the value a record has for it. */
-export interface Match {
+export interface UpsertMatch {
 	field: string;
 	/** Whether other items may match on another field. */
 	mayDiffer: boolean;
@@ -19,11 +19,11 @@ export interface Match {
  * @returns reads it for an input item; nothing where the service takes no choice
  * @throws Error in the user's words from what is returned, where an expression gives nothing
  */
-export function matchOf(
-	job: Job,
+export function upsertMatch(
+	job: Execution,
 	parameter: string,
 	{ match }: WriteDescription,
-): (item: number) => Match | undefined {
+): (item: number) => UpsertMatch | undefined {
 	const { mayDiffer, of } = matchingColumn(job.n8n, parameter);
 	const first = match?.values[0];
 	return (item) => {

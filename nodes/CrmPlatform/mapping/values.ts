@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
 
-import type { Field } from '../api/fields';
-import { parseJson } from '../api/json';
-import { calendarDate, instant, momentIn } from './moments';
+import type { Field } from '../api/openapi/fields';
+import { parseJson } from '../api/http/json';
+import { calendarDate, instant, parseMoment } from './dates';
 
 /**
  * What a user or an earlier node gave for a field, as the service takes it.
@@ -98,7 +98,7 @@ function written(
 	zone: string,
 	write: (moment: DateTime, zone: string) => string | null,
 ): string {
-	const moment = momentIn(value, zone);
+	const moment = parseMoment(value, zone);
 	const result = moment ? write(moment, zone) : null;
 	if (result !== null) return result;
 	throw refusal(

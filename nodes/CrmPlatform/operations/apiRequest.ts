@@ -1,10 +1,10 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { parseJson } from '../api/json';
-import { checkedPath, type Query } from '../api/path';
-import type { ApiRequest } from '../api/request';
-import type { Job, Operation, Result } from '../model';
-import { writeOne } from './writeOne';
+import { parseJson } from '../api/http/json';
+import { checkedPath, type Query } from '../api/http/path';
+import type { ApiRequest } from '../api/http/request';
+import type { Execution, Operation, Result } from '../model';
+import { writeOne } from '../writing/single';
 
 /** Any request to the service, with the node's credential, retries and pace. */
 export function sendRequest(): Operation {
@@ -37,7 +37,7 @@ export function sendRequest(): Operation {
 	};
 }
 
-function requestOf({ n8n }: Job, item: number): ApiRequest {
+function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {
 		method: n8n.getNodeParameter('method', item) as ApiRequest['method'],
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),

@@ -1,11 +1,11 @@
-import { columnsOf } from '../mapping/columns';
+import { readFields } from '../mapping/readFields';
 import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
-import { fieldsProperties } from './fieldsProperty';
-import { offeredWrite } from './offered';
-import { batchOptions } from './batchOptions';
-import { complete, narrowed, type Narrowing } from './narrowed';
-import { writing } from './write';
+import { fieldsProperties } from '../parameters/fields';
+import { describedWrite } from '../writing/describedOperation';
+import { batchOptions } from '../parameters/batch';
+import { requireValues, applyPresets, type Presets } from '../writing/presets';
+import { writeRecords } from '../writing/batches';
 
 /**
  * @param action what n8n's list of actions says, such as `Create a contact`
@@ -13,7 +13,7 @@ import { writing } from './write';
  */
 export function create(
 	action: string,
-	special: Partial<Operation['option']> & Narrowing = {},
+	special: Partial<Operation['option']> & Presets = {},
 ): Operation {
 	const { preset, only, without, required, ...named } = special;
 	return {
@@ -27,14 +27,14 @@ export function create(
 
 		properties: (resource) => fieldsProperties('add', resource),
 		options: batchOptions,
-		write: ({ create }) => narrowed(create, { preset, only, without, required }),
+		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(job) {
-			const description = await offeredWrite(job);
-			const columns = await columnsOf(job, 'fields', description.fields, 'skip');
-			return writing(job, description, (item) => {
+			const description = await describedWrite(job);
+			const columns = await readFields(job, 'fields', description.fields, 'skip');
+			return writeRecords(job, description, (item) => {
 				const path = collectionPath(job, item);
-				const body = complete({ ...columns(item), ...preset }, description, required);
+				const body = requireValues({ ...columns(item), ...preset }, description, required);
 				return { collection: path, path, body };
 			});
 		},

@@ -1,8 +1,8 @@
 import type { Operation } from '../model';
-import { batchOptions } from './batchOptions';
-import { offeredWrite } from './offered';
-import { recordAt, recordProperty } from './record';
-import { writing } from './write';
+import { batchOptions } from '../parameters/batch';
+import { describedWrite } from '../writing/describedOperation';
+import { recordAt, recordProperty } from '../parameters/record';
+import { writeRecords } from '../writing/batches';
 
 /** @param action what n8n's list of actions says, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
@@ -16,7 +16,7 @@ export function deleteRecord(action: string): Operation {
 
 		async prepare(job) {
 			const read = (item: number) => recordAt(job, item);
-			return writing(job, await offeredWrite(job), read, () => ({ deleted: true }));
+			return writeRecords(job, await describedWrite(job), read, () => ({ deleted: true }));
 		},
 	};
 }

@@ -1,9 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Operation, Result } from '../model';
-import { offered } from './offered';
-import { recordAt, recordProperty } from './record';
-import { chosenFields, outputFieldsOption, simplified, simplifyProperty, summaryFields } from './simplify';
+import { describedOperation } from '../writing/describedOperation';
+import { recordAt, recordProperty } from '../parameters/record';
+import { outputFieldsOption, simplifyProperty } from '../parameters/output';
+import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 
 /** @param action what n8n's list of actions says, such as `Get a contact` */
 export function get(action: string): Operation {
@@ -14,8 +15,8 @@ export function get(action: string): Operation {
 		options: [outputFieldsOption],
 
 		async prepare(job) {
-			const fields = await offered(job, 'fields');
-			const summary = await offered(job, 'summary');
+			const fields = await describedOperation(job, 'fields');
+			const summary = await describedOperation(job, 'summary');
 			const read = async (item: number): Promise<Result> => {
 				const { path } = recordAt(job, item);
 				const { body } = await job.api.send({ method: 'GET', path });
@@ -23,7 +24,7 @@ export function get(action: string): Operation {
 					throw new Error(notOne(path));
 				}
 				const output = chosenFields(job, item, fields) ?? summaryFields(job.n8n, item, summary);
-				return output ? simplified(body as IDataObject, output) : (body as IDataObject);
+				return output ? simplify(body as IDataObject, output) : (body as IDataObject);
 			};
 			// Each is a request of its own, and none waits for another.
 			return {

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { Job, Operation } from '../model';
-import { recordAt, recordProperty } from './record';
+import type { Execution, Operation } from '../model';
+import { recordAt, recordProperty } from '../parameters/record';
 
 /** What a job has done: the result of each line, or the exported records. */
 export function getResults(): Operation {
@@ -45,7 +45,7 @@ const ends = ['completed', 'failed', 'canceled'];
 /** Seconds, where the user has set no Longest Wait: that of a request is too short for most jobs. */
 const longestJob = 3600;
 
-async function ended(job: Job, item: number): Promise<void> {
+async function ended(job: Execution, item: number): Promise<void> {
 	const { api, n8n } = job;
 	const { path } = recordAt(job, item);
 	const wanted = Number(n8n.getNodeParameter('options.longestWait', item, NaN));

@@ -1,13 +1,13 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { Query } from '../api/path';
-import type { WriteDescription } from '../api/writing';
-import { columnsOf } from '../mapping/columns';
-import type { Job, Operation } from '../model';
-import { mapperProperty } from './fieldsProperty';
-import { narrowed } from './narrowed';
-import { offeredWrite } from './offered';
-import { writeOne } from './writeOne';
+import type { Query } from '../api/http/path';
+import type { WriteDescription } from '../api/openapi/writing';
+import { readFields } from '../mapping/readFields';
+import type { Execution, Operation } from '../model';
+import { mapperProperty } from '../parameters/fields';
+import { applyPresets } from '../writing/presets';
+import { describedWrite } from '../writing/describedOperation';
+import { writeOne } from '../writing/single';
 
 /** Most input items in one job: what the service takes is told by its errors, this keeps them rare. */
 const mostLines = 100_000;
@@ -82,7 +82,7 @@ const settingsProperty: INodeProperties = mapperProperty(
 
 /** The parameters of a job's start, which are asked for like fields. */
 function asked(create: WriteDescription | undefined, only: string[]): WriteDescription | undefined {
-	return create && narrowed({ ...create, fields: create.query }, { only });
+	return create && applyPresets({ ...create, fields: create.query }, { only });
 }
 
 /** An export takes no items, and has an operation of its own. */
@@ -98,14 +98,14 @@ function withoutExport(write: WriteDescription | undefined): WriteDescription | 
 	);
 }
 
-async function ordering(job: Job) {
-	const description = await offeredWrite(job);
-	const orderOf = await columnsOf(job, 'fields', description.fields, 'skip');
+async function ordering(job: Execution) {
+	const description = await describedWrite(job);
+	const orderOf = await readFields(job, 'fields', description.fields, 'skip');
 	return { description, orderOf: (item: number) => orderOf(item) as Query };
 }
 
 async function start(
-	job: Job,
+	job: Execution,
 	description: WriteDescription,
 	query: Query,
 	items: number[],

@@ -1,9 +1,9 @@
 import { pickedId } from '../mapping/picked';
 import type { Operation } from '../model';
-import { path } from '../api/path';
-import { offeredWrite } from './offered';
-import { pickerProperty, recordAt, recordProperty } from './record';
-import { writing } from './write';
+import { path } from '../api/http/path';
+import { describedWrite } from '../writing/describedOperation';
+import { pickerProperty, recordAt, recordProperty } from '../parameters/record';
+import { writeRecords } from '../writing/batches';
 
 /** @param action what n8n's list of actions says, such as `Add a tag to a contact` */
 export function addTag(action: string): Operation {
@@ -35,7 +35,7 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		write: (description) => description[option.value],
 
 		async prepare(job) {
-			return writing(job, await offeredWrite(job), (item) => {
+			return writeRecords(job, await describedWrite(job), (item) => {
 				const record = recordAt(job, item);
 				const tag = path`/tags/${pickedId(job.n8n, 'tagId', item)}`;
 				return { ...record, path: record.path + tag };

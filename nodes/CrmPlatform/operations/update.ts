@@ -1,14 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { columnsOf } from '../mapping/columns';
+import { readFields } from '../mapping/readFields';
 import type { Operation, Resource } from '../model';
-import { batchOptions } from './batchOptions';
-import { blankNotice, fieldsProperties } from './fieldsProperty';
-import { complete, narrowed, type Narrowing } from './narrowed';
-import { offeredWrite } from './offered';
-import { pickedProperty, pickedValues, type PickedField } from './pickedField';
-import { recordAt, recordProperty } from './record';
-import { writing } from './write';
+import { batchOptions } from '../parameters/batch';
+import { blankNotice, fieldsProperties } from '../parameters/fields';
+import { requireValues, applyPresets, type Presets } from '../writing/presets';
+import { describedWrite } from '../writing/describedOperation';
+import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { recordAt, recordProperty } from '../parameters/record';
+import { writeRecords } from '../writing/batches';
 
 /** @param action what n8n's list of actions says, such as `Update a contact` */
 export function update(action: string): Operation {
@@ -28,7 +28,7 @@ export function change(
 	action: string,
 	special: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &
-		Narrowing & { picked?: PickedField[] },
+		Presets & { picked?: PickedField[] },
 ): Operation {
 	const { preset, only, without, required, picked = [], ...named } = special;
 	const asks = only === undefined || only.length > 0;
@@ -41,16 +41,16 @@ export function change(
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
 		],
 		options: batchOptions,
-		write: (description) => narrowed(description.update, { preset, only, without, required }),
+		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(job) {
-			const description = await offeredWrite(job);
+			const description = await describedWrite(job);
 			const columns = asks
-				? await columnsOf(job, 'fields', description.fields, 'clear')
+				? await readFields(job, 'fields', description.fields, 'clear')
 				: () => ({});
-			return writing(job, description, (item) => {
+			return writeRecords(job, description, (item) => {
 				const values = { ...columns(item), ...pickedValues(job, picked, item), ...preset };
-				return { ...recordAt(job, item), body: complete(values, description, required) };
+				return { ...recordAt(job, item), body: requireValues(values, description, required) };
 			});
 		},
 	};

@@ -1,11 +1,11 @@
-import { columnsOf } from '../mapping/columns';
-import { matchOf } from '../mapping/match';
+import { readFields } from '../mapping/readFields';
+import { upsertMatch } from '../mapping/match';
 import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
-import { blankNotice, fieldsProperties } from './fieldsProperty';
-import { batchOptions } from './batchOptions';
-import { offeredWrite } from './offered';
-import { writing } from './write';
+import { blankNotice, fieldsProperties } from '../parameters/fields';
+import { batchOptions } from '../parameters/batch';
+import { describedWrite } from '../writing/describedOperation';
+import { writeRecords } from '../writing/batches';
 
 /** @param action what n8n's list of actions says, such as `Create or update a contact` */
 export function upsert(action: string): Operation {
@@ -31,11 +31,11 @@ export function upsert(action: string): Operation {
 		write: (description) => description.upsert,
 
 		async prepare(job) {
-			const description = await offeredWrite(job);
-			const columns = await columnsOf(job, 'fields', description.fields, 'clear');
-			const matchFor = matchOf(job, 'fields', description);
+			const description = await describedWrite(job);
+			const columns = await readFields(job, 'fields', description.fields, 'clear');
+			const matchFor = upsertMatch(job, 'fields', description);
 			const { name } = description.match ?? {};
-			return writing(job, description, (item) => {
+			return writeRecords(job, description, (item) => {
 				const path = collectionPath(job, item);
 				const body = columns(item);
 				const match = matchFor(item);

@@ -5,16 +5,16 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { customFieldsIfTold, customFilters } from '../api/customFields';
-import type { Field } from '../api/fields';
-import type { WriteDescription } from '../api/writing';
-import { choicesOf, mapperField } from './mapperField';
-import { NotChosenYet, opened, type Opened } from './opened';
+import { readCustomFieldsIfAllowed, customFilters } from '../api/customFields';
+import type { Field } from '../api/openapi/fields';
+import type { WriteDescription } from '../api/openapi/writing';
+import { choiceOptions, mapperField } from './mapperField';
+import { NotChosenYet, editorContext, type EditorContext } from './editorContext';
 import { referencesOf } from './references';
 
 /** The fields the chosen operation takes, whether it writes them or filters by them. */
-export async function takenFields(n8n: ILoadOptionsFunctions): Promise<Taken> {
-	const now = await opened(n8n);
+export async function acceptedFields(n8n: ILoadOptionsFunctions): Promise<Taken> {
+	const now = await editorContext(n8n);
 	return now.operation?.write ? await writable(now) : await filterable(now);
 }
 
@@ -30,7 +30,7 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 }
 
 async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields, write } = await writable(await opened(n8n));
+	const { api, fields, write } = await writable(await editorContext(n8n));
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter(({ kind }) => kind !== 'list');
 	const references = await referencesOf(api, single);
@@ -39,7 +39,7 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 		api,
 		fields.map((field) => {
 			const { name, kind } = field;
-			const options = kind === 'list' ? undefined : (references.get(name) ?? choicesOf(field));
+			const options = kind === 'list' ? undefined : (references.get(name) ?? choiceOptions(field));
 			return mapperField(field, options, {
 				canBeUsedToMatch: matchable.includes(name),
 				defaultMatch: matchable[0] === name,
@@ -50,7 +50,7 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 
 /** The fields an upsert can find the record by, for values given as JSON. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields, write } = await writable(await opened(this));
+	const { fields, write } = await writable(await editorContext(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
 	return names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
@@ -64,22 +64,22 @@ export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceM
 }
 
 async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields } = await filterable(await opened(n8n));
+	const { api, fields } = await filterable(await editorContext(n8n));
 	const references = await referencesOf(api, fields);
 	return noticed(
 		api,
-		fields.map((filter) => mapperField(filter, references.get(filter.name) ?? choicesOf(filter))),
+		fields.map((filter) => mapperField(filter, references.get(filter.name) ?? choiceOptions(filter))),
 	);
 }
 
-async function filterable({ api, description, collection }: Opened): Promise<Taken> {
+async function filterable({ api, description, collection }: EditorContext): Promise<Taken> {
 	const { filters = [], takesCustomFields = false } = description.list ?? {};
 	const custom = takesCustomFields ? await customFieldsOf(api, collection) : [];
 	return { api, fields: [...filters, ...customFilters(custom)] };
 }
 
 async function customFieldsOf(api: Connection, collection: string): Promise<Field[]> {
-	return (await customFieldsIfTold(api, collection))?.fields ?? [];
+	return (await readCustomFieldsIfAllowed(api, collection))?.fields ?? [];
 }
 
 async function onceChosen(
@@ -98,7 +98,7 @@ function noticeOf(error: Error): ResourceMapperFields {
 	throw error;
 }
 
-async function writable({ api, resource, description, operation, collection }: Opened) {
+async function writable({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
 	if (!write) throw new Error(`The service does not offer this for ${resource.path}.`);
 

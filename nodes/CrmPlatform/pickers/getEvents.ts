@@ -1,21 +1,21 @@
 import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import type { EventOffer, EventType } from '../api/eventTypes';
-import { labelFor } from '../api/fields';
-import { everyRecord } from './everyRecord';
+import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
+import { labelFor } from '../api/openapi/fields';
+import { firstRecords } from './firstRecords';
 
 /** The events to choose from: every one, then all of a resource and one by one. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const api = await connect(this);
 	const offer = await api.describeEvents();
-	const objects = offer.types.some(isTemplate) ? await everyRecord(api, '/custom-objects') : [];
+	const objects = offer.types.some(isTemplate) ? await firstRecords(api, '/custom-objects') : [];
 	return eventOptions(offer, objects);
 }
 
 /** @param objects the account's custom objects, whose records have events of their own */
 export function eventOptions(
-	{ types, patterns }: EventOffer,
+	{ types, patterns }: EventCatalog,
 	objects: IDataObject[],
 ): INodePropertyOptions[] {
 	const [templates, plain] = [types.filter(isTemplate), types.filter((type) => !isTemplate(type))];

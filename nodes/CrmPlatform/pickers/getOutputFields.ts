@@ -1,9 +1,9 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { opened } from './opened';
+import { editorContext } from './editorContext';
 
 /** The fields a record is answered with. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { description } = await opened(this);
+	const { description } = await editorContext(this);
 	return description.fields.map(({ name, label }) => ({ name: label, value: name }));
 }

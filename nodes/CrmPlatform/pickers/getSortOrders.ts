@@ -1,11 +1,11 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { labelFor } from '../api/fields';
-import { opened } from './opened';
+import { labelFor } from '../api/openapi/fields';
+import { editorContext } from './editorContext';
 
 /** The orders a list can have, as the service names them. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { description } = await opened(this);
+	const { description } = await editorContext(this);
 	return (description.list?.sort?.values ?? []).map((value) => ({ name: orderLabel(value), value }));
 }
 

@@ -5,14 +5,14 @@ import {
 	type INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { linksOf } from '../api/links';
-import { takenFields } from './fields';
+import { linksOf } from '../api/openapi/links';
+import { acceptedFields } from './fields';
 import { search } from './searchRecords';
 import { searchParts } from './stages';
 
 /** How the records of the chosen resource can refer to others. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await takenFields(this);
+	const { fields } = await acceptedFields(this);
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
@@ -28,7 +28,7 @@ export async function searchLinked(
 ): Promise<INodeListSearchResult> {
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
-	const { api, fields } = await takenFields(this);
+	const { api, fields } = await acceptedFields(this);
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
-import type { Field, FieldKind } from '../api/fields';
+import type { Field, FieldKind } from '../api/openapi/fields';
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	text: 'string',
@@ -50,7 +50,7 @@ export function mapperField(
 }
 
 /** The values a field names itself. */
-export function choicesOf({ choices }: Field): INodePropertyOptions[] | undefined {
+export function choiceOptions({ choices }: Field): INodePropertyOptions[] | undefined {
 	return choices?.map(({ label, value }) => ({ name: label, value }));
 }
 

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/fields';
-import { pages } from '../api/pages';
+import type { Field } from '../api/openapi/fields';
+import { readPages } from '../api/lists/pages';
 import { listItem } from './searchRecords';
 
 /** A list a person can still choose from. */
@@ -36,7 +36,7 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 		const list = (await api.describe(`/${resource}`))?.list;
 		if (!list) return undefined;
 		const walk = { path: `/v1/${resource}`, list, query: {}, limit: longestList };
-		const { value: page } = await pages(api.send, walk).next();
+		const { value: page } = await readPages(api.send, walk).next();
 		return page?.next === undefined ? page?.records : undefined;
 	} catch {
 		return undefined;

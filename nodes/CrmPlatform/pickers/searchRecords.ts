@@ -6,10 +6,10 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { readPage } from '../api/page';
-import type { Query } from '../api/path';
-import { matching } from './matching';
-import { opened } from './opened';
+import { readPage } from '../api/lists/page';
+import type { Query } from '../api/http/path';
+import { matchingName } from './matching';
+import { editorContext } from './editorContext';
 
 /** Records a list shows at a time. */
 const pageSize = 100;
@@ -24,7 +24,7 @@ export async function searchRecords(
 	filter?: string,
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
-	const { api, resource, collection } = await opened(this);
+	const { api, resource, collection } = await editorContext(this);
 	return await search(api, { resource: resource.path, collection }, { filter, cursor });
 }
 
@@ -70,7 +70,7 @@ export async function search(
 	const page = await readPage(api.send, collection, query);
 
 	const items = page.records.map((record) => listItem(record, value));
-	const results = list.search === undefined ? matching(items, filter) : items;
+	const results = list.search === undefined ? matchingName(items, filter) : items;
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 

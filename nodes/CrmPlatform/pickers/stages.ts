@@ -5,13 +5,13 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { everyRecord } from './everyRecord';
-import { matching } from './matching';
+import { firstRecords } from './firstRecords';
+import { matchingName } from './matching';
 import { optionsOf } from './references';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const pipelines = await everyRecord(await connect(this), '/pipelines');
+	const pipelines = await firstRecords(await connect(this), '/pipelines');
 	return pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
 }
 
@@ -35,7 +35,7 @@ export async function searchParts(
 	{ resource, part }: { resource: string; part: string },
 	{ picked, filter }: { picked: unknown; filter: string | undefined },
 ): Promise<INodeListSearchResult> {
-	const wholes = await everyRecord(api, resource);
+	const wholes = await firstRecords(api, resource);
 	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
-	return { results: matching(among.flatMap((whole) => optionsOf(whole, part)), filter) };
+	return { results: matchingName(among.flatMap((whole) => optionsOf(whole, part)), filter) };
 }

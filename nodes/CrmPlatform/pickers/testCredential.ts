@@ -5,14 +5,14 @@ import type {
 } from 'n8n-workflow';
 
 import { descriptionUrl } from '../api/connection';
-import { describeResource } from '../api/description';
-import { loadDocument } from '../api/document';
-import { pages } from '../api/pages';
-import { serviceAddress } from '../api/path';
-import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/request';
-import { retryPolicy } from '../api/retry';
+import { describeResource } from '../api/openapi/description';
+import { loadDocument } from '../api/openapi/document';
+import { readPages } from '../api/lists/pages';
+import { serviceAddress } from '../api/http/path';
+import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/http/request';
+import { retryPolicy } from '../api/http/retry';
 import type { ApiCredential } from '../api/signIn';
-import { testing } from '../api/transport';
+import { testing } from '../api/http/transport';
 
 /**
  * Reads one contact with what the user entered, as the service names it for verifying a
@@ -55,7 +55,7 @@ async function readOneContact(
 	const source = { url, address, secret, signed, anonymous: testing(helpers) };
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
-	await pages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();
+	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();
 	// Without its own address, the description is a bonus; with one, the user relies on it.
 	if (notice && credential.descriptionUrl) throw new Error(notice);
 }

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { getFixed } from '../operations/fixed';
+import { getFixed } from '../operations/getFixed';
 
 export const account: Resource = {
 	name: 'Account',

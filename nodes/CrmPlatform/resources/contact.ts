@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/records';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const contact: Resource = {
 	name: 'Contact',

@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
-import { pickerProperty } from '../operations/record';
-import { recordOperations, tagOperations } from '../operations/records';
+import { pickerProperty } from '../parameters/record';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const customObjectRecord: Resource = {
 	name: 'Custom Object Record',

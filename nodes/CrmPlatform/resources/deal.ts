@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
-import { recordAction } from '../operations/action';
-import { recordOperations, tagOperations } from '../operations/records';
+import { recordAction } from '../operations/recordAction';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { change } from '../operations/update';
 
 export const deal: Resource = {

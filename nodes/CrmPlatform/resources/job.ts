@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordAction } from '../operations/action';
+import { recordAction } from '../operations/recordAction';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
 import { getResults } from '../operations/jobResults';

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordOperations } from '../operations/records';
+import { recordOperations } from '../operations/recordOperations';
 
 export const pipeline: Resource = {
 	name: 'Pipeline',

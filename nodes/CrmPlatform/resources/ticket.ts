@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/records';
-import type { PickedField } from '../operations/pickedField';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
+import type { PickedField } from '../parameters/pickedField';
 import { change } from '../operations/update';
 
 const assignee: PickedField = {

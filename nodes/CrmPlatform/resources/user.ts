@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
-import { getFixed } from '../operations/fixed';
-import { recordOperations } from '../operations/records';
+import { getFixed } from '../operations/getFixed';
+import { recordOperations } from '../operations/recordOperations';
 
 export const user: Resource = {
 	name: 'User',

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordAction } from '../operations/action';
+import { recordAction } from '../operations/recordAction';
 import { create } from '../operations/create';
 import { deleteRecord } from '../operations/delete';
 import { get } from '../operations/get';

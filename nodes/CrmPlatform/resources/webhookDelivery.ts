@@ -1,8 +1,8 @@
 import type { Resource } from '../model';
-import { recordAction } from '../operations/action';
+import { recordAction } from '../operations/recordAction';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
-import { pickerProperty } from '../operations/record';
+import { pickerProperty } from '../parameters/record';
 
 export const webhookDelivery: Resource = {
 	name: 'Webhook Delivery',

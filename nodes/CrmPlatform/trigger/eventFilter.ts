@@ -9,7 +9,7 @@ export interface EventFilter {
 }
 
 /** Whether an event passes every filter. */
-export function passes({ data }: CrmEvent, { changedFields, equal }: EventFilter): boolean {
+export function passesFilter({ data }: CrmEvent, { changedFields, equal }: EventFilter): boolean {
 	const { object, previous, changed } = data;
 	const isOther = Object.entries(equal).some(
 		([field, values]) => values.length > 0 && !values.includes(String(object[field])),

@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { parseEvent, type CrmEvent } from '../api/event';
-import type { ListDescription } from '../api/listing';
-import { pages } from '../api/pages';
-import type { Query } from '../api/path';
+import type { ListDescription } from '../api/openapi/listing';
+import { readPages } from '../api/lists/pages';
+import type { Query } from '../api/http/path';
 
 /** The service's log of what has happened. */
 export interface EventLog {
@@ -28,7 +28,7 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 	const list = readable((await api.describe(path))?.list);
 
 	async function* read(query: Query, limit = Infinity): AsyncGenerator<CrmEvent, void> {
-		for await (const { records } of pages(api.send, { path: `/v1${path}`, list, query, limit })) {
+		for await (const { records } of readPages(api.send, { path: `/v1${path}`, list, query, limit })) {
 			for (const record of records) yield eventIn(record);
 		}
 	}

@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { CrmEvent } from '../api/event';
-import type { EventType } from '../api/eventTypes';
-import { find } from '../api/find';
-import { path } from '../api/path';
+import type { EventType } from '../api/openapi/eventTypes';
+import { findRecord } from '../api/find';
+import { path } from '../api/http/path';
 
 /** The event as it came, only its record, or the event with the record as it is now. */
 export type EventOutput = 'event' | 'record' | 'current';
@@ -16,7 +16,7 @@ export type EventOutput = 'event' | 'record' | 'current';
  * @param api opened only if something has to be read
  * @throws NodeApiError if the record cannot be read
  */
-export async function outputOf(
+export async function eventOutput(
 	event: CrmEvent,
 	output: EventOutput,
 	api: () => Promise<Connection>,
@@ -31,7 +31,7 @@ export async function outputOf(
 async function withCurrentRecord(event: CrmEvent, api: Connection): Promise<IDataObject> {
 	const { types } = await api.describeEvents();
 	const place = recordPath(event, types);
-	const record = place === undefined ? undefined : await find(api, place);
+	const record = place === undefined ? undefined : await findRecord(api, place);
 	const fetched_at = record ? new Date().toISOString() : null;
 	return { ...event, data: { ...event.data, object: record ?? event.data.object, fetched_at } };
 }

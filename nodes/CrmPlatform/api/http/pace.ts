@@ -1,0 +1,89 @@
+/** What the service said about the caller's rate-limit window. */
+export interface RateWindow {
+	/** Requests that may still be sent before `resetsAt`. */
+	remaining: number;
+	/** Unix epoch milliseconds on this machine's clock. */
+	resetsAt: number;
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ *
+ * @param headers response headers, lower-case names
+ * @param now Unix epoch milliseconds on this machine
+ * @returns undefined when the service sent no usable window
+ */
+export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
+	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
+	const reset = wholeNumber(headers['x-ratelimit-reset']);
+	if (remaining === undefined || reset === undefined) return undefined;
+	return { remaining, resetsAt: now + untilReset(reset, serverTime(headers, now)) };
+}
+
+/**
+ * What is known after an answer: answers overtake each other, and within a window the remainder
+ * only falls.
+ */
+export function latestWindow(
+	known: RateWindow | undefined,
+	told: RateWindow | undefined,
+	now: number,
+): RateWindow | undefined {
+	if (!told) return known;
+	if (!known || known.resetsAt <= now) return told;
+	const apart = told.resetsAt - known.resetsAt;
+	// The server's clock is told in whole seconds, so one window may seem to end at two moments.
+	if (Math.abs(apart) > 1_000) return apart > 0 ? told : known;
+	return told.remaining < known.remaining ? told : known;
+}
+
+/**
+ * Milliseconds to wait before the next request: none while the window has room.
+ *
+ * @param underWay requests whose answers will take their share of the window
+ */
+export function delayBeforeNext(
+	window: RateWindow | undefined,
+	underWay: number,
+	now: number,
+): number {
+	if (!window || window.remaining > underWay) return 0;
+	return Math.max(0, window.resetsAt - now);
+}
+
+/**
+ * `Retry-After` in milliseconds from now, as delta seconds or HTTP date (RFC 9110 section 10.2.3).
+ */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+	const value = headers['retry-after']?.trim();
+	if (!value) return undefined;
+	const seconds = Number(value);
+	if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+	const date = Date.parse(value);
+	return Number.isNaN(date) ? undefined : Math.max(0, date - serverTime(headers, now));
+}
+
+/**
+ * The unit of X-RateLimit-Reset is documented nowhere and differs between services: epoch
+ * milliseconds, epoch seconds (GitHub) and seconds from now (RateLimit drafts) cannot be mistaken
+ * for each other by their size.
+ */
+function untilReset(reset: number, serverNow: number): number {
+	if (reset > 1e12) return reset - serverNow;
+	if (reset > 1e9) return reset * 1000 - serverNow;
+	return reset * 1000;
+}
+
+/** The server's own clock when it says it: a user's machine may be minutes off. */
+function serverTime(headers: Headers, now: number): number {
+	const date = Date.parse(headers.date ?? '');
+	return Number.isNaN(date) ? now : date;
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+	if (text === undefined || text.trim() === '') return undefined;
+	const number = Number(text);
+	return Number.isFinite(number) && number >= 0 ? number : undefined;
+}

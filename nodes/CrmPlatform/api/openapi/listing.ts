@@ -1,0 +1,137 @@
+import { field, kindOf, labelFor, type Field } from './fields';
+import { resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
+import { recordTimes, type RecordTimes } from './recordTimes';
+import { parameterChoices, flatten, jsonSchema, parametersIn } from './schema';
+
+/** How one kind of record is listed. */
+export interface ListDescription extends RecordTimes {
+	/** The parameter that takes the cursor. */
+	cursor: string;
+	/** The parameter for the size of a page, and the largest page the service gives. */
+	pageSize?: { name: string; maximum: number };
+	/** The parameter for the order, the orders it takes, and the one a list has without it. */
+	sort?: { name: string; values: string[]; default?: string };
+	/** The parameter for full-text search. */
+	search?: string;
+	/** The parameter that names the fields to answer with. */
+	fields?: string;
+	filters: Field[];
+	/** Whether custom fields are filters too (see customFilters). */
+	takesCustomFields?: true;
+}
+
+/**
+ * The names a role has among services, most specific first. A document that links the cursor
+ * (OpenAPI Link Object) or gives a name of its own kind (enumerations) is believed first.
+ */
+const usualNames = {
+	cursor: ['cursor', 'after', 'page_token', 'pageToken', 'starting_after', 'next', 'offset_token'],
+	pageSize: ['limit', 'page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'max_results'],
+	sort: ['sort', 'order', 'order_by', 'sort_by', 'orderBy', 'sortBy'],
+	search: ['q', 'query', 'search'],
+	fields: ['fields', 'select'],
+};
+
+/** Largest page where the document gives none: every service takes that much. */
+const modestPage = 100;
+
+/** Reads how a list operation pages, sorts and filters. */
+export function describeList(
+	document: OpenApiDocument,
+	pathItem: PathItem,
+	operation: OpenApiOperation,
+): ListDescription {
+	const query = parametersIn(document, pathItem, operation, 'query');
+	const named = (names: string[]) =>
+		names.map((name) => query.find((parameter) => parameter.name === name)).find(Boolean);
+
+	const cursor = linkedCursor(document, operation) ?? named(usualNames.cursor)?.name ?? 'cursor';
+	const pageSize = named(usualNames.pageSize);
+	const sort = named(usualNames.sort);
+	const search = named(usualNames.search)?.name;
+	const fields = named(usualNames.fields)?.name;
+
+	const times = recordTimes(query.map(({ name = '' }) => name));
+	const description: ListDescription = { cursor, filters: [], ...times };
+	if (pageSize?.name !== undefined) {
+		const { maximum = modestPage } = flatten(document, pageSize.schema ?? {});
+		description.pageSize = { name: pageSize.name, maximum };
+	}
+	if (sort?.name !== undefined) {
+		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
+		const { default: usual } = flatten(document, sort.schema ?? {});
+		if (usual !== undefined) description.sort.default = [usual].flat().join();
+	}
+	if (search !== undefined) description.search = search;
+	if (fields !== undefined) description.fields = fields;
+	const taken = [cursor, pageSize?.name, sort?.name, fields];
+	description.filters = query
+		.filter(({ name }) => !taken.includes(name))
+		.map((parameter) => parameterField(document, parameter));
+	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
+	return description;
+}
+
+/** `$response.body#/next_cursor` as the value of a link's parameter names the cursor's parameter. */
+function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): string | undefined {
+	const response = resolve(document, operation.responses?.['200'] ?? {});
+	const parameters = Object.values(response.links ?? {}).flatMap((link) =>
+		Object.entries(resolve(document, link).parameters ?? {}),
+	);
+	const next = parameters.find(([, from]) => from === '$response.body#/next_cursor');
+	// OpenAPI allows the place before the name: `query.cursor`.
+	return next?.[0].replace(/^query\./, '');
+}
+
+/** A query parameter as a field. */
+export function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
+	const { name = '', schema = {}, description = '', required = false } = parameter;
+	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
+	const made = field(document, [name], schema.title ?? comparisonLabel(name), schema, required);
+	return { ...made, name, description: description || made.description };
+}
+
+/** What stands in brackets after the name of a filter, in words. */
+export const comparisons: Record<string, string> = {
+	gte: 'At Least',
+	gt: 'More Than',
+	lte: 'At Most',
+	lt: 'Less Than',
+};
+
+/** `created_at[gte]` → `Created At (At Least)`. */
+function comparisonLabel(name: string): string {
+	const [, field = name, comparison] = /^(.+)\[(\w+)\]$/.exec(name) ?? [];
+	if (comparison === undefined) return labelFor(field);
+	return `${labelFor(field)} (${comparisons[comparison] ?? labelFor(comparison)})`;
+}
+
+/** A value of a record as it is answered. */
+export interface RecordField {
+	name: string;
+	label: string;
+	/** Whether it is a single value, and neither a list nor an object. */
+	isPlain: boolean;
+}
+
+/** The fields of the records a list operation answers with, in the order of the document. */
+export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
+	const envelope = jsonSchema(resolve(document, list.responses?.['200'] ?? {}));
+	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
+	const record = flatten(document, flatten(document, data).items ?? {});
+	return Object.entries(record.properties ?? {}).map(([name, property]) => {
+		const schema = flatten(document, property);
+		const isPlain = !['list', 'json'].includes(kindOf(document, schema));
+		return { name, label: schema.title ?? labelFor(name), isPlain };
+	});
+}
+
+/** How many fields a simplified record has at the most (n8n's guidelines). */
+const summaryLength = 10;
+
+/** The id and the first plain values of a record; none where the document does not say which it has. */
+export function summaryOf(fields: RecordField[]): string[] {
+	if (fields.length === 0) return [];
+	const plain = fields.filter(({ isPlain }) => isPlain).map(({ name }) => name);
+	return [...new Set(['id', ...plain])].slice(0, summaryLength);
+}

@@ -1,0 +1,51 @@
+import { DateTime } from 'luxon';
+
+/**
+ * What a number has to be to mean milliseconds since 1970: from March 1973 to the end of 9999. The
+ * seconds of any date people write are smaller, as are days and digits such as 20260331; its
+ * microseconds are larger.
+ */
+const earliest = 100_000_000_000;
+const latest = 253_402_300_799_999;
+
+/** A text begins with a whole date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
+const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
+
+/**
+ * The moment a value means: a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (a space may
+ * stand for its T).
+ *
+ * @param zone IANA time zone: what a text without a zone is meant in
+ * @returns undefined where it means none
+ */
+export function parseMoment(value: unknown, zone: string): DateTime | undefined {
+	const moment = parsed(value, zone);
+	return moment?.isValid ? moment : undefined;
+}
+
+function parsed(value: unknown, zone: string): DateTime | undefined {
+	if (DateTime.isDateTime(value)) return value;
+	if (value instanceof Date) return DateTime.fromJSDate(value);
+	if (typeof value === 'number') {
+		const isPlausible = value >= earliest && value <= latest;
+		return isPlausible ? DateTime.fromMillis(value, { zone: 'utc' }) : undefined;
+	}
+	const text = typeof value === 'string' ? value.trim() : '';
+	if (!beginsWithDate.test(text)) return undefined;
+	return DateTime.fromISO(text.replace(' ', 'T'), { zone, setZone: true });
+}
+
+/** The moment as the service writes instants. */
+export function instant(moment: DateTime): string | null {
+	return moment.toUTC().toISO();
+}
+
+/**
+ * A date stays the date it was written as, unless it comes with a time of day: then it is the date
+ * that moment has in the workflow's time zone. (Midnight is how dates without time are written by
+ * those who have no type for them.)
+ */
+export function calendarDate(moment: DateTime, zone: string): string | null {
+	const { hour, minute, second } = moment;
+	return hour + minute + second === 0 ? moment.toISODate() : moment.setZone(zone).toISODate();
+}

@@ -1,0 +1,20 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+export const simplifyProperty: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simplify',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** Option: the fields that come out, where the user wants them and no others. */
+export const outputFieldsOption: INodeProperties = {
+	displayName: 'Output Field Names or IDs',
+	name: 'outputFields',
+	type: 'multiOptions',
+	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource'] },
+	default: [],
+	description:
+		'The fields that come out, instead of the simplified or the whole record. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+
+import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+
+import type { Connection } from '../../api/connection';
+import { findRecord } from '../../api/find';
+import { readPages } from '../../api/lists/pages';
+import { path } from '../../api/http/path';
+import type { WriteDescription } from '../../api/openapi/writing';
+
+const subscription = z.object({
+	id: z.string(),
+	url: z.string(),
+	events: z.array(z.string()),
+	status: z.string(),
+	created_at: z.string(),
+	updated_at: z.string(),
+	failing_since: z.string().nullish(),
+	/** The end of the secret. */
+	secret_hint: z.string().nullish(),
+	/** Answered when it is made, and never again. */
+	secret: z.string().nullish(),
+});
+
+/** A subscription to events, as the service has it. */
+export type Subscription = z.infer<typeof subscription>;
+
+/** What the trigger wants its subscription to be. */
+export interface SubscriptionRequest {
+	url: string;
+	events: string[];
+	/** For the people who look at the service's list of subscriptions. */
+	description: string;
+}
+
+const collection = '/v1/webhooks';
+export const subscriptionPath = (id: string): string => collection + path`/${id}`;
+
+/**
+ * The trigger's own subscription: the one it made, else the one for its address, which is nobody
+ * else's.
+ *
+ * @param id of the one it made, where that is known
+ */
+export async function findOwnSubscription(
+	api: Connection,
+	id: string | undefined,
+	url: string,
+): Promise<Subscription | undefined> {
+	const made = id === undefined ? undefined : await findRecord(api, subscriptionPath(id));
+	if (made) return parse(made);
+	const list = (await api.describe('/webhooks'))?.list;
+	if (!list) throw new Error('The service’s description does not offer /webhooks.');
+	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
+	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
+		const own = records.find((record) => record.url === url);
+		if (own) return parse(own);
+	}
+	return undefined;
+}
+
+/** Makes a subscription. Its secret is in the answer. */
+export async function subscribe(
+	n8n: IHookFunctions,
+	api: Connection,
+	wanted: SubscriptionRequest,
+): Promise<Subscription> {
+	const create = (await api.describe('/webhooks'))?.create;
+	const request = { method: 'POST', path: collection, body: wanted, ...once(create) } as const;
+	const { body } = await api.send(request).catch((error) => refused(n8n, wanted.url, error));
+	return parse(body);
+}
+
+/**
+ * Brings a subscription to what is wanted. One that the service has disabled is enabled; one that
+ * somebody has paused stays so.
+ */
+export async function updateSubscription(
+	n8n: IHookFunctions,
+	api: Connection,
+	own: Subscription,
+	{ url, events }: SubscriptionRequest,
+): Promise<Subscription> {
+	const change: IDataObject = {};
+	if (own.url !== url) change.url = url;
+	if (own.events.join() !== events.join()) change.events = events;
+	if (own.status === 'disabled') change.status = 'active';
+	if (Object.keys(change).length === 0) return own;
+	const request = { method: 'PATCH', path: subscriptionPath(own.id), body: change } as const;
+	const { body } = await api.send(request).catch((error) => refused(n8n, url, error));
+	return parse(body);
+}
+
+/** Stops the deliveries. What was not delivered yet can still be asked for. */
+export async function pauseSubscription(api: Connection, { id }: Subscription): Promise<Subscription> {
+	const body = { status: 'paused' };
+	return parse((await api.send({ method: 'PATCH', path: subscriptionPath(id), body })).body);
+}
+
+/**
+ * A new secret; for a day, the service signs with the old one as well.
+ *
+ * @throws Error in the user's words when the service answers without one
+ */
+export async function rotateSecret(api: Connection, { id }: Subscription): Promise<string> {
+	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
+	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...once(rotate) } as const;
+	const { secret } = parse((await api.send(request)).body);
+	if (secret) return secret;
+	throw new Error('The service gave no secret, so its deliveries could not be checked.');
+}
+
+/** The header that lets a write be tried again without being done twice. */
+function once(write: WriteDescription | undefined) {
+	const header = write?.idempotencyHeader;
+	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
+}
+
+/** @throws Error in the user's words when the service answers something else */
+function parse(body: unknown): Subscription {
+	const parsed = subscription.safeParse(body);
+	if (parsed.success) return parsed.data;
+	throw new Error(
+		'The service did not answer with a subscription. Check that the base URL in the credential is the address of the API.',
+	);
+}
+
+const details = z.object({
+	errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })),
+});
+
+/** @throws NodeOperationError saying what is wrong with n8n's address, if that is what was refused */
+function refused(n8n: IHookFunctions, url: string, error: unknown): never {
+	const parsed = details.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
+	const about = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
+	if (!about) throw error;
+	throw new NodeOperationError(
+		n8n.getNode(),
+		`The service cannot deliver to this n8n at ${url}: ${about.detail ?? 'it refuses the address'}`,
+		{
+			description:
+				'It needs an address that is reached from the internet, with https. Set it as N8N_WEBHOOK_URL of n8n, or use the CRM Platform Poll Trigger, which needs none.',
+		},
+	);
+}

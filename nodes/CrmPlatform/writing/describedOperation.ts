@@ -1,0 +1,35 @@
+import type { ResourceDescription } from '../api/openapi/description';
+import type { WriteDescription } from '../api/openapi/writing';
+import type { Execution, Resource } from '../model';
+
+/**
+ * What the service says of one operation on the job's resource.
+ *
+ * @throws Error in the user's words when the service does not offer it
+ */
+export async function describedOperation<Verb extends keyof ResourceDescription>(
+	{ api, resource }: Execution,
+	verb: Verb,
+): Promise<NonNullable<ResourceDescription[Verb]>> {
+	const description = (await api.describe(resource.path))?.[verb];
+	if (description) return description;
+	throw notOffered(`‘${verb}’`, resource);
+}
+
+/**
+ * What the service says of the write the job's operation does.
+ *
+ * @throws Error in the user's words when the service does not offer it
+ */
+export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
+	const description = await api.describe(resource.path);
+	const write = description && operation.write?.(description);
+	if (write) return write;
+	throw notOffered(`‘${operation.option.name}’`, resource);
+}
+
+function notOffered(what: string, { path }: Resource): Error {
+	return new Error(
+		`The service’s description does not offer ${what} for ${path}. Check the base URL and the description’s address in the credential.`,
+	);
+}

@@ -1,0 +1,62 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Query } from '../api/http/path';
+
+/** What is written for one item. */
+export interface Write {
+	/** Path of the collection, under which batches are sent. */
+	collection: string;
+	/** Path of a request for this record alone. */
+	path: string;
+	/** The record that is changed, where it exists already. */
+	id?: string;
+	body?: IDataObject;
+	query?: Query;
+	/** What tells the record from others, where its id is not known: two such writes keep their order. */
+	match?: string;
+	/** Whether others may name the same record differently: all of the collection keep their order. */
+	hasOtherNames?: boolean;
+}
+
+/**
+ * The places of the writes that can share a request: those with the same collection and query. What
+ * goes to one collection with different queries may be about one record, and keeps its order.
+ */
+export function groupByRequest(writes: Array<Write | Error>): number[][] {
+	const groups: number[][] = [];
+	const latest = new Map<string, { query: string; places: number[] }>();
+	for (const [place, write] of writes.entries()) {
+		if (write instanceof Error) continue;
+		const query = JSON.stringify(write.query ?? {});
+		const open = latest.get(write.collection);
+		if (open?.query === query) {
+			open.places.push(place);
+			continue;
+		}
+		const places = [place];
+		groups.push(places);
+		latest.set(write.collection, { query, places });
+	}
+	return groups;
+}
+
+/** Whether another write of the group changes the same record: done later, it would undo a later one. */
+export function sharesRecord(write: Write, group: Write[]): boolean {
+	const name = nameOf(write);
+	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);
+}
+
+/**
+ * What a write must not overtake: others of its record. Outside of batches, what adds a record
+ * overtakes no other that does, as their order may be meant.
+ */
+export function affectedRecords(write: Write, isBatched: boolean): string[] {
+	const name = nameOf(write);
+	if (write.hasOtherNames || (name === undefined && !isBatched)) return [write.collection];
+	return name === undefined ? [] : [name];
+}
+
+function nameOf({ collection, id, match }: Write): string | undefined {
+	const name = id ?? match;
+	return name === undefined ? undefined : `${collection}/${name}`;
+}

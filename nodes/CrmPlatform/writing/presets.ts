@@ -1,0 +1,47 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { labelFor } from '../api/openapi/fields';
+import type { WriteDescription } from '../api/openapi/writing';
+
+/** What an operation with a purpose of its own makes of the fields a write takes. */
+export interface Presets {
+	/** Written always, and not asked for. */
+	preset?: IDataObject | undefined;
+	/** The fields that are asked for, of all there are. */
+	only?: string[] | undefined;
+	/** Fields that are not asked for. */
+	without?: string[] | undefined;
+	/** Fields this operation makes no sense without. */
+	required?: string[] | undefined;
+}
+
+/** The write with the fields that are asked for; nothing where the service does not offer the write. */
+export function applyPresets(
+	write: WriteDescription | undefined,
+	{ preset = {}, only, without = [], required = [] }: Presets,
+): WriteDescription | undefined {
+	if (!write) return undefined;
+	const fields = write.fields
+		.filter(({ name }) => !(name in preset) && !without.includes(name))
+		.filter(({ name }) => only?.includes(name) ?? true)
+		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
+	return { ...write, fields };
+}
+
+/**
+ * The values of an item, as they are: without its moment, a message to be sent later is sent at once.
+ *
+ * @throws Error in the user's words where a field the operation makes no sense without has no value
+ */
+export function requireValues(
+	body: IDataObject,
+	{ fields }: WriteDescription,
+	required: string[] = [],
+): IDataObject {
+	for (const name of required) {
+		if (body[name] !== undefined && body[name] !== null) continue;
+		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
+		throw new Error(`${label}: it is empty. Fill it in; nothing was sent for this item.`);
+	}
+	return body;
+}
