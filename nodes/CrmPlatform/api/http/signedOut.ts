@@ -24,6 +24,13 @@ const thrownError = z.object({
 const passing = ['server_error', 'temporarily_unavailable'];
 
 /**
+ * Codes that are not those of a connection. n8n's own complaints have no code; its OAuth2 client says
+ * `ESTATUS` of an answer it cannot use and, up to n8n 2.30, `EAUTH` of a refusal and `ERR_ASSERTION`
+ * of a refresh token that is not there.
+ */
+const complaints = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
+
+/**
  * Why a request could not be signed.
  *
  * @param errors what n8n threw, followed by what caused it
@@ -37,9 +44,10 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// Even with a new access token.
 	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';
+	// Of the token endpoint: the service's own answers are not thrown, 401 excepted.
+	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
-	// n8n's own complaints have no code, and those of its OAuth2 client about an answer have this.
-	return code === undefined || code === 'ESTATUS' ? thrown.at(-1)?.message : undefined;
+	return code === undefined || complaints.includes(code) ? thrown.at(-1)?.message : undefined;
 }
 
 /** What the user reads. */
