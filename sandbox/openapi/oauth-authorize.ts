@@ -1,7 +1,7 @@
 import { standardScopes } from '../oauth/scopes.ts';
 import { form, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
-import { query } from './parameters.ts';
+import { query } from './parameter.ts';
 import { commonHeaders } from './responses.ts';
 
 const page = (description: string) => ({

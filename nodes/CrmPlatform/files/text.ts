@@ -21,17 +21,15 @@ export async function* decodeText(
 	bytes: AsyncIterable<Uint8Array>,
 	encoding: Encoding = 'auto',
 ): AsyncGenerator<string, void> {
-	let decoder: TextDecoder | undefined;
+	let decoder: InstanceType<typeof TextDecoder> | undefined;
 	let used: Exclude<Encoding, 'auto'> = 'utf-8';
 	let beginning: Uint8Array = new Uint8Array();
 
 	const decode = (chunk: Uint8Array, isLast: boolean): string => {
 		try {
-			return decoder!.decode(chunk, { stream: !isLast });
+			return decoder?.decode(chunk, { stream: !isLast }) ?? '';
 		} catch {
-			throw new Error(
-				`The file is not ${used.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
-			);
+			throw notEncodedAs(used);
 		}
 	};
 
@@ -57,6 +55,11 @@ export async function* decodeText(
 	const last = decode(new Uint8Array(), true);
 	if (last !== '') yield last;
 }
+
+const notEncodedAs = (encoding: string): Error =>
+	new Error(
+		`The file is not ${encoding.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
+	);
 
 function markedEncoding(bytes: Uint8Array): Exclude<Encoding, 'auto'> {
 	const marked = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte));
