@@ -116,7 +116,7 @@ describe('where the service does not tell which there are,', () => {
 
 	test.each([
 		['automatically', create('contact', automatic)],
-		['as JSON', asJson('={{ ({ ...$json }) }}')],
+		['as JSON', asJson('={{ Object.assign({}, $json) }}')],
 	])('so are values that items name one by one, mapped %s', async (_, parameters) => {
 		const { items, hints } = await run({
 			credential: sandbox.credential,

@@ -22,6 +22,7 @@ import {
 	type RequestOutcome,
 } from './http/request';
 import { retryPolicy } from './http/retry';
+import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
 
@@ -50,9 +51,11 @@ export interface Connection {
 /**
  * Opens the connection the node's credential describes. Nothing is sent yet.
  *
- * @throws NodeOperationError where the credential is not connected, or its address is no web address
+ * @throws NodeOperationError where this n8n is too old, the credential is not connected, or its
+ * address is no web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
+	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, secret, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;

@@ -11,6 +11,7 @@ import { readPages } from '../api/lists/pages';
 import { serviceAddress } from '../api/http/path';
 import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
+import { refuseOldN8n } from '../api/oldN8n';
 import type { ApiCredential } from '../api/signIn';
 import { testing } from '../api/http/transport';
 
@@ -23,6 +24,7 @@ export async function testCredential(
 	credential: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	try {
+		refuseOldN8n();
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
 		return { status: 'OK', message: 'Connection successful!' };
 	} catch (error) {

@@ -24,6 +24,14 @@ const thrownError = z.object({
 const transient = ['server_error', 'temporarily_unavailable'];
 
 /**
+/**
+ * Codes of errors that are not the connection's. n8n's own errors have no code; its OAuth2 client uses
+ * `ESTATUS` for an unusable answer and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a
+ * missing refresh token.
+ */
+const signInCodes = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
+
+/**
  * The reason why a request could not be signed.
  *
  * @param errors the error n8n threw, followed by its causes
@@ -37,9 +45,10 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// The new access token was refused as well.
 	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';
+	// Of the token endpoint: the service's own answers are not thrown, 401 excepted.
+	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
-	// n8n's own errors have no code, and those of its OAuth2 client about an answer have this one.
-	return code === undefined || code === 'ESTATUS' ? thrown.at(-1)?.message : undefined;
+	return code === undefined || signInCodes.includes(code) ? thrown.at(-1)?.message : undefined;
 }
 
 /** The problem as the user reads it. */

@@ -1,4 +1,5 @@
 import {
+	NodeApiError,
 	sleep,
 	type IAllExecuteFunctions,
 	type ICredentialsDecrypted,
@@ -184,7 +185,19 @@ async function settle(
 
 /** n8n wraps what axios threw, which wraps what Node.js threw. */
 function withCauses(error: unknown): Error[] {
-	return error instanceof Error ? [error, ...withCauses(error.cause)] : [];
+	if (!(error instanceof Error)) return [];
+	return [error, ...(error.cause instanceof Error ? withCauses(error.cause) : lostCause(error))];
+}
+
+/**
+ * What an error of n8n was caused by, as far as can be told. Up to n8n 2.30, a NodeApiError drops its
+ * cause and keeps of it the message and, as `httpCode`, either the status of the answer or the code.
+ */
+function lostCause(error: Error): Error[] {
+	if (!(error instanceof NodeApiError) || !error.httpCode) return [];
+	const status = Number(error.httpCode);
+	const known = status > 0 ? { response: { status } } : { code: error.httpCode };
+	return [Object.assign(new Error(error.messages[0] ?? error.message), known)];
 }
 
 /** The innermost code says most. */
