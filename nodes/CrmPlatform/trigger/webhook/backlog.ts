@@ -3,7 +3,7 @@ import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflo
 import type { Connection } from '../../api/connection';
 import { readPages } from '../../api/lists/pages';
 import { isTest } from './staticData';
-import { subscriptionPath, type Subscription } from './subscription';
+import { idempotencyOf, subscriptionPath, type Subscription } from './subscription';
 
 /**
  * The instant (RFC 3339) from which the successor of a subscription has to recover events: when the
@@ -39,8 +39,10 @@ export function recoverHours(n8n: IHookFunctions | IWebhookFunctions): number | 
 
 /** Has the service deliver everything since that instant which it has not delivered. */
 export async function recoverEvents(api: Connection, id: string, since: string): Promise<void> {
-	if (!(await api.describe('/webhooks'))?.actions.recover) return;
-	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since } });
+	const recover = (await api.describe('/webhooks'))?.actions.recover;
+	if (!recover) return;
+	const path = `${subscriptionPath(id)}/recover`;
+	await api.send({ method: 'POST', path, body: { since }, ...idempotencyOf(recover) });
 }
 
 /** The instant to recover from: `since`, but no more than that many hours ago. */

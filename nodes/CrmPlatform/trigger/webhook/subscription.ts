@@ -105,7 +105,7 @@ export async function rotateSecret(api: Connection, { id }: Subscription): Promi
 }
 
 /** Makes a write safe to retry. */
-function idempotencyOf(write: WriteDescription | undefined) {
+export function idempotencyOf(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
 }
