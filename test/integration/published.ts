@@ -2,7 +2,6 @@ import { TriggerContext } from 'n8n-core';
 import {
 	Workflow,
 	type IDataObject,
-	type IDeferredPromise,
 	type INode,
 	type INodeExecutionData,
 	type INodeTypes,
@@ -24,6 +23,12 @@ export interface PublishedSetup {
 	hasKeys?: boolean;
 	/** What comes of an execution; success unless told otherwise. It may throw to tell of a crash of n8n. */
 	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
+}
+
+/** What `emit` settles when the execution has ended. */
+interface Done {
+	resolve(run: IRun | undefined): void;
+	reject(error: Error): void;
 }
 
 /** A row of n8n's table of executions. */
@@ -52,7 +57,11 @@ export class Published {
 	/** Counts the starts of n8n: what is left of an earlier one reaches nothing. */
 	private process = 0;
 
-	constructor(public setup: PublishedSetup) {}
+	setup: PublishedSetup;
+
+	constructor(setup: PublishedSetup) {
+		this.setup = setup;
+	}
 
 	/** Publishes the workflow, or starts n8n with it. */
 	async activate(): Promise<void> {
@@ -112,7 +121,7 @@ export class Published {
 		const emit = (
 			data: INodeExecutionData[][],
 			_response: unknown,
-			done: IDeferredPromise<IRun> | undefined,
+			done: Done | undefined,
 			key?: string,
 		) => {
 			if (process === this.process) void this.start(workflow, process, data[0] ?? [], done, key);
@@ -120,7 +129,7 @@ export class Published {
 		const withoutKeys = (
 			data: INodeExecutionData[][],
 			response: unknown,
-			done: IDeferredPromise<IRun> | undefined,
+			done: Done | undefined,
 		) => emit(data, response, done);
 		const context = new TriggerContext(
 			workflow,
@@ -141,7 +150,7 @@ export class Published {
 		workflow: Workflow,
 		process: number,
 		items: INodeExecutionData[],
-		done: IDeferredPromise<IRun> | undefined,
+		done: Done | undefined,
 		key: string | undefined,
 	): Promise<void> {
 		this.write(workflow);
@@ -150,7 +159,7 @@ export class Published {
 		try {
 			const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
 			if (key !== undefined && this.executions.some((execution) => execution.key === key)) {
-				done?.resolve(undefined as never);
+				done?.resolve(undefined);
 				return;
 			}
 			const execution: Execution = { key, status: 'running', items: written.map(({ json }) => json) };

@@ -43,6 +43,10 @@ const longestDelay = 5 * 60_000;
  * repeated while its execution waits to run, as n8n then replaces it (reclaimTombstone).
  */
 export class Dispatcher {
+	readonly position: Position;
+	private n8n: ITriggerFunctions;
+	private options: DispatchOptions;
+	private readonly clock: Clock;
 	/** Names of the groups whose execution is under way. */
 	private readonly running = new Set<string>();
 	/** When a group may be started next (Unix epoch ms). */
@@ -54,12 +58,12 @@ export class Dispatcher {
 	/** Called when a group has come out. */
 	onSettled: () => void = () => undefined;
 
-	constructor(
-		private n8n: ITriggerFunctions,
-		readonly position: Position,
-		private options: DispatchOptions,
-		private readonly clock: Clock,
-	) {}
+	constructor(n8n: ITriggerFunctions, position: Position, options: DispatchOptions, clock: Clock) {
+		this.n8n = n8n;
+		this.position = position;
+		this.options = options;
+		this.clock = clock;
+	}
 
 	/** Whether `emit` takes a key; n8n before 2.20 has none, and may start a group twice after a crash. */
 	static hasKeys = (n8n: ITriggerFunctions): boolean => n8n.emit.length >= 4;

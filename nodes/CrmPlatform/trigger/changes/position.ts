@@ -35,7 +35,7 @@ export interface Position {
 	generation: string;
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
-	/** Where the user wanted to begin: an instant (RFC 3339), or empty for the first activation. */
+	/** Names where the user wanted to begin. */
 	start: string;
 	criteria: EventCriteria;
 	/** Criteria that applied before the last change, and the sequence up to which they still apply. */

@@ -60,5 +60,6 @@ function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {
 	const getNodeParameter = (name: string, _item: number, fallback?: unknown, options?: object) =>
 		n8n.getNodeParameter(name, fallback, options);
 	const getInputData = () => [{ json: {} }];
-	return Object.assign(Object.create(n8n), { getNodeParameter, getInputData }) as IExecuteFunctions;
+	const isToolExecution = () => false;
+	return Object.assign(Object.create(n8n), { getNodeParameter, getInputData, isToolExecution }) as IExecuteFunctions;
 }

@@ -11,8 +11,10 @@ export interface Resumption {
 /** Where and with what the user wants to begin. */
 export interface Beginning {
 	criteria: EventCriteria;
-	/** An instant (RFC 3339); empty for now. */
+	/** Names where to begin: with another name, reading begins anew. */
 	start: string;
+	/** The instant to begin at (RFC 3339); empty for now. */
+	since: string;
 	/** Whether all records come first. */
 	backfill: boolean;
 	/** A name for this beginning, unlike any before. */
@@ -36,10 +38,10 @@ export async function resume(
 	beginning: Beginning,
 	now: number,
 ): Promise<Resumption> {
-	const { criteria, start, backfill, generation } = beginning;
+	const { criteria, start, since, backfill, generation } = beginning;
 	const account = accountOf(newest) ?? stored?.account ?? '';
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
-		const sequence = await firstSequence(log, start, newest);
+		const sequence = await firstSequence(log, since, newest);
 		const position: Position = {
 			revision: stored?.revision ?? 0,
 			generation,
@@ -70,8 +72,8 @@ export async function resume(
 }
 
 /** The sequence below the first wanted event. */
-async function firstSequence(log: EventLog, start: string, newest: CrmEvent | undefined): Promise<number> {
-	const first = start === '' ? undefined : await log.firstSince(start);
+async function firstSequence(log: EventLog, since: string, newest: CrmEvent | undefined): Promise<number> {
+	const first = since === '' ? undefined : await log.firstSince(since);
 	return first ? first.sequence - 1 : (newest?.sequence ?? 0);
 }
 

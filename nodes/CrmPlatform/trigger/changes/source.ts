@@ -31,11 +31,15 @@ export class ChangeSource {
 	/** Events of open groups, so that a group just read is not read again. */
 	private readonly cache = new Map<string, CrmEvent>();
 
-	constructor(
-		private readonly api: Connection,
-		private readonly log: EventLog,
-		private readonly options: SourceOptions,
-	) {}
+	private readonly api: Connection;
+	private readonly log: EventLog;
+	private readonly options: SourceOptions;
+
+	constructor(api: Connection, log: EventLog, options: SourceOptions) {
+		this.api = api;
+		this.log = log;
+		this.options = options;
+	}
 
 	/**
 	 * Reads groups and moves the position past them.

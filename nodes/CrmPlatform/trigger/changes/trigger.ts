@@ -178,6 +178,7 @@ async function openDispatcher(
 		criteria,
 		// Another kind of records, or events instead, is another beginning.
 		start: choice.records ? `records ${criteria.events.join()}` : choice.start,
+		since: choice.start,
 		backfill: choice.records !== undefined,
 		generation: clock.now().toString(36),
 	};
