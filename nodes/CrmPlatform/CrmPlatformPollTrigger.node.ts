@@ -8,6 +8,7 @@ import {
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
 import { getFilters } from './pickers/fields';
+import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
 import { getOutputFields } from './pickers/getOutputFields';
 import { getStages } from './pickers/stages';
@@ -51,7 +52,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getEvents, getOutputFields, getOwners, getPipelines, getStages },
+		loadOptions: { getChangedFields, getEvents, getOutputFields, getOwners, getPipelines, getStages },
 		resourceMapping: { getFilters },
 	};
 

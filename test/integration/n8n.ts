@@ -5,6 +5,7 @@ import {
 	Workflow,
 	type ILoadOptionsFunctions,
 	type INodeParameters,
+	type INodeType,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
@@ -52,15 +53,17 @@ export async function failure(setup: Setup): Promise<NodeOperationError> {
 /** Where the list stands in the node: `parameters.recordId`. */
 interface Place {
 	path?: string;
+	/** The node that is open; CRM Platform unless told otherwise. */
+	node?: INodeType;
 }
 
 /** Calls what fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
-	{ path = '', ...setup }: Setup & Place,
+	{ path = '', node: type = parts.node, ...setup }: Setup & Place,
 	...rest: Arguments
 ): Promise<Result> {
-	const { workflow, node, additionalData } = workflowIn(parts, setup);
+	const { workflow, node, additionalData } = workflowIn({ ...parts, node: type }, setup);
 	const context = new LoadOptionsContext(workflow, node, additionalData, path);
 	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
 }

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { EventFilter } from './eventFilter';
 import type { EventOutput } from './output';
 
-/** What a trigger asks for: which events, and what comes out of them. */
+/** Parameters of both triggers: which events, and what comes out of them. */
 export const eventProperties: INodeProperties[] = [
 	{
 		displayName: 'Event Names or IDs',
@@ -44,16 +44,16 @@ export const eventProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add filter',
 		default: {},
-		description: 'Events that do not pass every filter start nothing',
+		description: 'Events that do not pass every filter do not start the workflow',
 		options: [
 			{
-				displayName: 'Changed Fields',
+				displayName: 'Changed Field Names or IDs',
 				name: 'changedFields',
-				type: 'string',
-				default: '',
-				placeholder: 'amount, stage_id, custom_fields.tier',
+				type: 'multiOptions',
+				typeOptions: { loadOptionsMethod: 'getChangedFields', loadOptionsDependsOn: ['events'] },
+				default: [],
 				description:
-					'Of changes, only those of one of these fields, separated by commas. Events that tell of no change, such as a new record, pass.',
+					'Of changes, only those of one of these fields; events that are not changes, such as a new record, pass. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 			},
 			{
 				displayName: 'Owner Names or IDs',
@@ -86,7 +86,7 @@ export const eventProperties: INodeProperties[] = [
 	},
 ];
 
-/** What the user chose of it. */
+/** The events a user chose, and what comes out of them. */
 export interface EventChoice {
 	/** Types and patterns, in a fixed order, each once. */
 	events: string[];
@@ -94,16 +94,12 @@ export interface EventChoice {
 	output: EventOutput;
 }
 
-/** The functions n8n calls a trigger with; they all read parameters alike. */
+/** All contexts in which n8n calls a trigger read parameters alike. */
 interface ParameterReader {
 	getNodeParameter(name: string, fallback: unknown): unknown;
 }
 
-/**
- * Reads what the user chose.
- *
- * @throws Error in the user's words where no event was chosen
- */
+/** @throws Error in the user's words where no event is chosen */
 export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event for the trigger to listen to.');
@@ -122,7 +118,7 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	};
 }
 
-/** A list, or one written with commas. */
+/** A list, or a text with commas, which an expression may give. */
 function texts(value: unknown): string[] {
 	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
 	return list.map((one) => String(one).trim()).filter((text) => text !== '');

@@ -99,6 +99,10 @@ async function startReading(
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
+		const start = async () => await dispatcher.startDue(async (group) => await source.load(group));
+		// Before reading, which takes time: a start also stores what has ended.
+		await start();
+		if (choice.moveOn === 'succeeded') dispatcher.storeWhenIdle();
 		const { room } = dispatcher;
 		let isQuiet = false;
 		if (room > 0 && (hasMore || clock.now() - lastRead >= choice.interval)) {
@@ -115,9 +119,9 @@ async function startReading(
 				dispatcher.changed();
 			}
 		}
-		await dispatcher.startDue(async (group) => await source.load(group));
+		await start();
 		if (signal.aborted) return 0;
-		if (isQuiet || choice.moveOn === 'succeeded') dispatcher.storeWhenIdle();
+		if (isQuiet) dispatcher.storeWhenIdle();
 		const untilRead = hasMore && dispatcher.room > 0 ? 0 : Math.max(0, lastRead + choice.interval - clock.now());
 		return Math.min(untilRead, dispatcher.nextDue ?? Infinity);
 	};
