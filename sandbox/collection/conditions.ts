@@ -15,6 +15,14 @@ import type { Filter } from './filters.ts';
 export function filterCondition(filter: Filter, text: string, sortedBy: string): Condition {
 	const texts = filter.takesList ? text.split(',') : [text];
 	const values = texts.map((one) => parseValue(filter, one));
+	if (filter.operator === 'empty') {
+		return { sql: values[0] === 1 ? filter.sql : `NOT (${filter.sql})`, values: [] };
+	}
+	if (filter.operator === 'contains' || filter.operator === 'starts_with') {
+		const place = filter.operator === 'contains' ? '> 0' : '= 1';
+		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
+		return { sql, values: values.map((value) => foldCase(String(value))) };
+	}
 	const mayUseIndex = filter.isSelective || filter.sql === quoted(sortedBy);
 	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
 	if (filter.operator === '=') {

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { customFieldTypes } from '../schemas/custom-fields.ts';
+import { customFieldTypes } from '../schemas/custom-fields.ts';
 import {
 	calendarDate,
 	emailAddress,
@@ -8,10 +8,11 @@ import {
 	webAddress,
 } from '../schemas/fields.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
-import type { StoredRecord } from '../schemas/resource.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
-import { listFilter, type Filter, valueFilters } from './filters.ts';
+import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
 
 /** A custom field as the account has defined it. */
 export interface CustomField extends StoredRecord {
@@ -59,30 +60,51 @@ export function customFieldType(field: CustomField): z.ZodType {
 		case 'phone':
 			return phoneNumber;
 		case 'user':
-		case 'reference':
-			return z.string().min(1).max(64);
+		case 'reference': {
+			const target = field.type === 'user' ? users.name : field.reference_resource;
+			return z.string().min(1).max(64).meta({ 'x-resource': target });
+		}
 	}
 }
 
-/**
- * The filter behind `custom_fields.<key>`, with a comparison in brackets where the type has an
- * order.
- */
-export function customFieldFilter(
+/** Finds the filter of a list by the name of its query parameter, custom fields included. */
+export function filterFinder(store: Store, resource: Resource) {
+	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
+	return (parameter: string): Filter | undefined =>
+		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+}
+
+/** The filter behind `custom_fields.<key>`, or the same with an operator in brackets. */
+function customFieldFilter(
 	fields: Map<string, CustomField>,
 	parameter: string,
 ): Filter | undefined {
 	const key = /^custom_fields\.(\w+)/.exec(parameter)?.[1];
 	const field = key === undefined ? undefined : fields.get(key);
-	if (!field) return undefined;
+	return field && filtersOfCustomField(field).find((filter) => filter.parameter === parameter);
+}
+
+function filtersOfCustomField(field: CustomField): Filter[] {
 	const name = `custom_fields.${field.key}`;
+	const sql = customField(field.key);
 	const type = customFieldType(field);
-	if (field.type !== 'multi_select') {
-		const filters = valueFilters(name, customField(field.key), type, field.unique);
-		return filters.find((filter) => filter.parameter === parameter);
+	const schema = jsonSchema(type, 'output');
+	if (field.type === 'multi_select') {
+		const list = listFilter(name, `document -> '$.${name}'`, schema);
+		return [list, emptyFilter(name, sql, schema, '[]')];
 	}
-	const filter = listFilter(name, `document -> '$.${name}'`, jsonSchema(type, 'output'));
-	return filter.parameter === parameter ? filter : undefined;
+	return [...valueFilters(name, sql, type, field.unique), emptyFilter(name, sql, schema)];
+}
+
+/** By type of custom field, the operators that its filter takes in brackets: `gte`, `contains`. */
+export function customFieldOperators(): Record<string, string[]> {
+	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
+	return Object.fromEntries(
+		customFieldTypes.map((type) => {
+			const filters = filtersOfCustomField({ ...sample, type } as CustomField);
+			return [type, filters.flatMap(({ parameter }) => /\[(\w+)\]$/.exec(parameter)?.[1] ?? [])];
+		}),
+	);
 }
 
 const optionOf = ({ options }: CustomField) =>

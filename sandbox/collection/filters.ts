@@ -1,14 +1,14 @@
 import { z } from 'zod/v4';
-import { type JsonSchema, jsonSchema, notNull } from '../schemas/json-schema.ts';
+import { type JsonSchema, jsonSchema, notNull, typesOf } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { isComparable, isList, quoted } from '../store/columns.ts';
+import { absent, type Cell, columnsOf, foldCase, isComparable, isList, quoted } from '../store/columns.ts';
 
 /** A query parameter that keeps some records of a list and drops the others. */
 export interface Filter {
 	/** As it is written in the query: `created_at[gte]`. */
 	parameter: string;
-	operator: '=' | '>=' | '>' | '<=' | '<';
-	/** SQL of what is compared; of a list, one element has to match. */
+	operator: '=' | '>=' | '>' | '<=' | '<' | 'contains' | 'starts_with' | 'empty';
+	/** SQL of what is compared; of a list, one element has to match. Of `empty`, the whole condition. */
 	sql: string;
 	isList: boolean;
 	/** Whether a value leaves few records, so that an index on it beats one on the sort order. */
@@ -36,18 +36,80 @@ export function filtersOf(resource: Resource): Filter[] {
 
 function readFilters(resource: Resource): Filter[] {
 	const selective = [...resource.lookups, ...Object.values(resource.unique).flat()];
+	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
 	return Object.entries(resource.properties)
 		.filter(([name]) => !notFilters.includes(name))
 		.flatMap(([name, schema]) => {
+			const column = columns.get(name);
+			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
+			const isArray = typesOf(schema).includes('array');
+			const canBeEmpty = isArray || typesOf(schema).includes('null');
+			const nothing = isArray ? '[]' : column ? absent(column) : '';
+			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, nothing)] : [];
 			if (isComparable(resource, name)) {
 				const isSelective = selective.includes(name);
-				return valueFilters(name, quoted(name), resource.fields[name]!, isSelective);
+				return [...valueFilters(name, sql, resource.fields[name]!, isSelective), ...empty];
 			}
-			return isList(schema) ? [listFilter(name, quoted(name), schema)] : [];
+			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
+			return [...textFilters(name, sql, notNull(schema)), ...empty];
 		});
 }
 
-/** Filters for a single value: by equality, and by comparison where it has an order. */
+/** The longest text that `contains` and `starts_with` look for, in characters. */
+const longestPart = 255;
+
+/** Only accents, for example, would be found everywhere. */
+const partOfText = z
+	.string()
+	.max(longestPart)
+	.refine((text) => foldCase(text) !== '', { message: 'Give at least one letter or digit.' });
+
+/** Whether a value is free text, and neither a choice, a time nor the id of something. */
+export const isFreeText = (schema: JsonSchema): boolean =>
+	schema.type === 'string' &&
+	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) &&
+	!schema.format?.startsWith('date');
+
+/** Filters by a part of a free text, whatever its case and accents; none for other values. */
+function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter[] {
+	if (!isFreeText(schema)) return [];
+	return (['contains', 'starts_with'] as const).map((operator) => ({
+		parameter: `${parameter}[${operator}]`,
+		operator,
+		sql,
+		isList: false,
+		isSelective: false,
+		type: partOfText,
+		schema: { title: schema.title!, type: 'string', minLength: 1, maxLength: longestPart },
+		takesList: false,
+	}));
+}
+
+/**
+ * Tells records with a value from those without.
+ *
+ * @param nothing what stands in place of no value, beside NULL
+ */
+export const emptyFilter = (
+	parameter: string,
+	sql: string,
+	{ title }: JsonSchema,
+	nothing: Cell = '',
+): Filter => ({
+	parameter: `${parameter}[empty]`,
+	operator: 'empty',
+	sql: `coalesce(${sql}, '') IN ('', ${typeof nothing === 'string' ? `'${nothing}'` : nothing})`,
+	isList: false,
+	isSelective: false,
+	type: z.boolean(),
+	schema: { title: title!, type: 'boolean' },
+	takesList: false,
+});
+
+/**
+ * Filters for a single value: by equality, by comparison where it has an order, and by a part where
+ * it is free text.
+ */
 export function valueFilters(
 	parameter: string,
 	sql: string,
@@ -69,12 +131,13 @@ export function valueFilters(
 		takesList: false,
 		isSelective: false,
 	}));
-	return [{ ...filter, parameter, operator: '=', takesList }, ...(isOrdered ? compared : [])];
+	const equal: Filter = { ...filter, parameter, operator: '=', takesList };
+	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
 }
 
 /** Keeps the records whose list has at least one of the values. */
 export function listFilter(parameter: string, sql: string, schema: JsonSchema): Filter {
-	const { title, items } = schema;
+	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,
 		operator: '=',
@@ -82,7 +145,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		isList: true,
 		isSelective: false,
 		type: z.string(),
-		schema: { title, ...items, 'x-resource': schema['x-resource'] } as JsonSchema,
+		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};
 }

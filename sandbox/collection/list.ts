@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../schemas/resource.ts';
-import { cellOf } from '../store/columns.ts';
+import { type Cell, cellOf } from '../store/columns.ts';
 import type { Table } from '../store/table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
@@ -10,15 +10,16 @@ export function listPage(table: Table, query: ListQuery): string {
 	const documents = table.page({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
 	const last = documents.length > query.limit ? page.at(-1) : undefined;
-	// Records are kept as they are answered, so that a whole page need not be parsed.
-	const data = query.fields
-		? page.map((document) => JSON.stringify(onlyFields(parse(document), query.fields)))
-		: page;
-	const cursor = last && encodeCursor(orderValues(table, query, parse(last)), query.fingerprint);
+	const data = page.map((document) => answered(document, query));
+	const cursor = last && encodeCursor(placeOf(last, table, query), query.fingerprint);
 	const total = table.count(query.conditions, query.includeDeleted);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }
+
+/** A record as JSON, as the list answers it. Whole records are kept as they are answered. */
+export const answered = (document: string, { fields }: ListQuery): string =>
+	fields ? JSON.stringify(onlyFields(parse(document), fields)) : document;
 
 /** The record with the fields asked for; id and object are always there. */
 export function onlyFields(record: StoredRecord, fields: string[] | undefined) {
@@ -27,11 +28,14 @@ export function onlyFields(record: StoredRecord, fields: string[] | undefined) {
 	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }
 
-const orderValues = (table: Table, query: ListQuery, record: StoredRecord) =>
-	query.order.map(({ column }) =>
+/** Where a record stands in the list: what comes next is after these values of its order. */
+export function placeOf(document: string, table: Table, query: ListQuery): Cell[] {
+	const record = parse(document);
+	return query.order.map(({ column }) =>
 		column === 'id'
 			? record.id
 			: cellOf(table.columns.find(({ name }) => name === column)!, record[column]),
 	);
+}
 
 const parse = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;

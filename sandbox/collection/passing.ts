@@ -26,7 +26,8 @@ function takeStep(service: Service, resource: Resource, record: StoredRecord) {
 	const step = nextStep(resource, record);
 	const now = step ? Date.parse(step.at) : Infinity;
 	if (!step || now > service.now()) return undefined;
-	return changeRecord({ ...service, resource, actor, now }, record, step.change, true);
+	const writing = { ...service, resource, actor, request: null, now };
+	return changeRecord(writing, record, step.change, true);
 }
 
 function overdue({ store, now }: Service) {

@@ -5,8 +5,7 @@ import type { Route } from '../router.ts';
 import { actionRoutes } from './actions.ts';
 import { recordAnswer, toResponse } from './answer.ts';
 import { batchRoutes } from './batch.ts';
-import { customFieldFilter, customFieldsOf } from './custom-fields.ts';
-import { filtersOf } from './filters.ts';
+import { filterFinder } from './custom-fields.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
 import { matchOnOf } from './match.ts';
@@ -24,10 +23,7 @@ import {
 
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
-	const { store } = service;
-	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
-	const findFilter = (parameter: string) =>
-		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+	const findFilter = filterFinder(service.store, resource);
 	const path = `/v1/${resource.name}`;
 
 	const list: Route['handler'] = (c) => {

@@ -47,7 +47,7 @@ function tell(
 
 /** Writes one event, which by itself goes to nobody. */
 export function writeEvent(
-	{ store, resource, actor, now, newId }: Writing,
+	{ store, resource, actor, request, now, newId }: Writing,
 	what: string,
 	record: StoredRecord,
 	stored?: StoredRecord,
@@ -61,6 +61,7 @@ export function writeEvent(
 		resource: resource.name,
 		seenBy: ownerOf(resource, record),
 		actor,
+		request,
 		data: JSON.stringify({ object: record, ...difference }),
 	});
 }

@@ -40,8 +40,9 @@ export class JobQueue {
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
 			});
 		} catch (error) {
-			console.error(error);
-			const detail = 'This is a fault of the service. The lines without a result were not done.';
+			if (!(error instanceof Problem)) console.error(error);
+			const reason = error instanceof Problem ? error.message : 'This is a fault of the service.';
+			const detail = `${reason} The lines without a result were not done.`;
 			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', detail));
 		}
 	}
@@ -76,7 +77,8 @@ export class JobQueue {
 		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
 		this.table.save(saved);
 		const { service } = this;
-		const writing = { ...service, resource: jobs, actor: job.created_by, now: service.now() };
+		const { created_by: actor, request } = job;
+		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
 		tellHappenings(writing, saved, job);
 		return saved;
 	}

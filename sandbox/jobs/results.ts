@@ -1,9 +1,26 @@
-import { Problem } from '../problem.ts';
+import { invalidParameter, Problem } from '../problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../service.ts';
 import { hasEnded } from './queue.ts';
 
 const linesAtOnce = 500;
+
+/** Which results: so many at most, after so many that are left out. */
+export interface Range {
+	offset: number;
+	limit: number;
+}
+
+/** @throws Problem invalid_parameter */
+export function parseRange(given: Map<string, string>): Range {
+	const wholeNumber = (name: string, smallest: number): number | undefined => {
+		const text = given.get(name);
+		if (text === undefined) return undefined;
+		if (/^\d{1,9}$/.test(text) && Number(text) >= smallest) return Number(text);
+		throw invalidParameter(name, `${name} has to be a whole number from ${smallest} up.`);
+	};
+	return { offset: wholeNumber('offset', 0) ?? 0, limit: wholeNumber('limit', 1) ?? Infinity };
+}
 
 /**
  * The results of a job as newline-delimited JSON, in the order of its lines, read from the store
@@ -11,7 +28,11 @@ const linesAtOnce = 500;
  *
  * @throws Problem job_not_finished, results_expired
  */
-export function resultLines(service: Service, job: Job): ReadableStream<Uint8Array> {
+export function resultLines(
+	service: Service,
+	job: Job,
+	{ offset, limit }: Range,
+): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
 	if (!hasEnded(job)) {
@@ -23,12 +44,14 @@ export function resultLines(service: Service, job: Job): ReadableStream<Uint8Arr
 		throw new Problem('results_expired', `The results were kept until ${job.results_expire_at}.`);
 	}
 	const encoder = new TextEncoder();
-	let after = -1;
+	let after = offset - 1;
+	let left = limit;
 	return new ReadableStream({
 		pull(controller) {
-			const lines = store.jobResults.page(job.id, after, linesAtOnce);
+			const lines = store.jobResults.page(job.id, after, Math.min(left, linesAtOnce));
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;
+			left -= lines.length;
 			controller.enqueue(encoder.encode(lines.map(({ text }) => `${text}\n`).join('')));
 		},
 	});

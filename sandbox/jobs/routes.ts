@@ -1,8 +1,9 @@
 import type { Context } from 'hono';
 import { recordAnswer, toResponse } from '../collection/answer.ts';
+import { resourceNamed } from '../collection/custom-objects.ts';
 import { matchOnOf, refuseOtherMatchOn } from '../collection/match.ts';
-import { queryOf } from '../collection/query.ts';
-import { answerWrite } from '../collection/requests.ts';
+import { queryOf, singleValues, unknownParameter } from '../collection/query.ts';
+import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../collection/write.ts';
 import { refuseWithoutScope } from '../middleware/authentication.ts';
@@ -10,13 +11,15 @@ import { once, requestFingerprint } from '../middleware/idempotency.ts';
 import { scopeForRecordsOf } from '../oauth/scopes.ts';
 import { invalidParameter } from '../problem.ts';
 import type { Route } from '../router.ts';
+import { recordsName } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../schemas/jobs.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
+import { countExported } from './export.ts';
 import { JobQueue } from './queue.ts';
-import { resultLines } from './results.ts';
+import { parseRange, resultLines } from './results.ts';
 import { receiveLines, type Upload } from './upload.ts';
 import { jobWorker } from './worker.ts';
 
@@ -57,10 +60,10 @@ export function jobRoutes(service: Service): Route[] {
 	};
 
 	const results: Route['handler'] = (c) => {
-		queryOf(c, []);
+		const range = parseRange(queryOf(c, ['offset', 'limit']));
 		const job = jobOf(c);
 		refuseWithoutScope(c, scopeForRecordsOf(job));
-		return c.body(resultLines(service, job), 200, { 'Content-Type': 'application/x-ndjson' });
+		return c.body(resultLines(service, job, range), 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
 	const jobOf = (c: Context<Env>) =>
@@ -75,29 +78,38 @@ export function jobRoutes(service: Service): Route[] {
 }
 
 /** What is asked for, in the query: the body is for the lines. */
-type Order = Pick<Job, 'resource' | 'operation' | 'match_on'>;
+type Order = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
 
+const ownParameters = ['resource', 'operation', 'match_on'];
+
+/** All other parameters of an export are those of the list that it exports. */
 function orderOf({ store }: Service, c: Context): Order {
-	const given = queryOf(c, ['resource', 'operation', 'match_on']);
-	const names = resources.map(({ name }) => name);
-	const resource = resources.find(({ name }) => name === given.get('resource'));
-	if (!resource) throw invalidParameter('resource', `resource is one of: ${names.join(', ')}.`);
+	const given = singleValues(c);
+	const resource = resourceNamed(store, given.get('resource') ?? '');
+	if (!resource) {
+		const names = [...resources.map(({ name }) => name), recordsName('{key}')];
+		throw invalidParameter('resource', `resource is one of: ${names.join(', ')}.`);
+	}
 	const operation = jobOperations.find((name) => name === given.get('operation'));
 	if (!operation) {
 		throw invalidParameter('operation', `operation is one of: ${jobOperations.join(', ')}.`);
 	}
+	const others = [...given].filter(([name]) => !ownParameters.includes(name));
+	const [other] = others;
+	if (operation !== 'export' && other) throw unknownParameter(other[0]);
 	if (operation !== 'upsert' && given.has('match_on')) {
 		throw invalidParameter('match_on', 'match_on is for the operation upsert only.');
 	}
 	const matchOn = operation === 'upsert' ? matchOnOf(given) : null;
 	if (matchOn !== null) refuseOtherMatchOn(store, resource, matchOn);
-	return { resource: resource.name, operation, match_on: matchOn };
+	const query = operation === 'export' ? Object.fromEntries(others) : null;
+	return { resource: resource.name, operation, match_on: matchOn, query };
 }
 
 async function uploadOf(c: Context<Env>, order: Order, id: string): Promise<Upload> {
 	const store = c.get('store');
 	if (order.operation === 'export') {
-		return { lines: store.table(order.resource)!.count([], false), digest: new Uint8Array() };
+		return { lines: countExported(store, order), digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {
@@ -120,7 +132,7 @@ function newJob(
 		processed: 0,
 		succeeded: 0,
 		failed: 0,
-		request_id: c.get('requestId'),
+		request: originOf(c),
 		...firstVersion(actor, at),
 	}) as Job;
 }

@@ -1,15 +1,14 @@
+import { resourceNamed } from '../collection/custom-objects.ts';
 import { type Bulk, type ItemResult, writeItem } from '../collection/items.ts';
 import type { Writing } from '../collection/writing.ts';
 import { Problem } from '../problem.ts';
-import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
-import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Line } from '../store/job-lines.ts';
+import { exportSome } from './export.ts';
 
 /** Small, so that requests need not wait long for the step of a job. */
 const linesPerStep = 25;
-const recordsPerStep = 500;
 
 export interface Step {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
@@ -22,20 +21,22 @@ export interface Step {
  */
 export function someMore(service: Service, job: Job): Step {
 	const seen = { ...service, store: service.store.seenBy(job.created_by) };
-	return job.operation === 'export' ? exportSome(seen, job) : writeSome(seen, job);
+	return job.operation === 'export' ? readSome(seen, job) : writeSome(seen, job);
 }
 
 function writeSome(service: Service, job: Job): Step {
 	const { store } = service;
-	const resource = resources.find(({ name }) => name === job.resource)!;
-	const writing = { ...service, resource, actor: job.created_by, now: service.now() };
+	const resource = resourceNamed(store, job.resource);
+	if (!resource) throw new Problem('not_found', `There is no resource ${job.resource} any more.`);
+	const { created_by: actor, request } = job;
+	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const lines = store.jobItems.take(job.id, linesPerStep);
 	let failed = 0;
-	for (const line of lines) {
-		const result = writeLine(writing, bulk, line, job.request_id);
+	for (const [i, line] of lines.entries()) {
+		const result = writeLine(writing, bulk, line, request.id);
 		if (result.error) failed += 1;
-		store.jobResults.add(job.id, { position: line.position, text: JSON.stringify(result) });
+		store.jobResults.add(job.id, { position: job.processed + i, text: JSON.stringify(result) });
 	}
 	const processed = job.processed + lines.length;
 	return {
@@ -62,21 +63,9 @@ function writeLine(writing: Writing, bulk: Bulk, line: Line, requestId: string):
 	return writeItem(writing, bulk, item, line.position, requestId);
 }
 
-/** Goes on after the record exported last; records made meanwhile come later in the order of ids. */
-function exportSome({ store }: Service, job: Job): Step {
-	const last = store.jobResults.last(job.id);
-	const records = store.table(job.resource)!.page({
-		conditions: [],
-		order: [{ column: 'id', descending: false }],
-		after: last && [(JSON.parse(last.text) as StoredRecord).id],
-		includeDeleted: false,
-		limit: recordsPerStep,
-	});
-	for (const [i, text] of records.entries()) {
-		store.jobResults.add(job.id, { position: job.processed + i, text });
-	}
-	const processed = job.processed + records.length;
-	const isLast = records.length < recordsPerStep;
+function readSome({ store }: Service, job: Job): Step {
+	const { count, isLast } = exportSome(store, job);
+	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);
 	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };
 }

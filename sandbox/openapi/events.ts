@@ -1,9 +1,11 @@
 import { eventFilters, eventSorts } from '../events/filters.ts';
 import { customEventTypes, eventPatterns, eventTypes } from '../events/types.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { filterParameter } from './filter-parameters.ts';
 import { namesOf } from './names.ts';
 import { always } from './operations.ts';
-import { filterParameter, idParameter, listOf, pageParameters, query } from './parameters.ts';
+import { listOf, query } from './parameter.ts';
+import { idParameter, pageParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { securityOf } from './oauth2.ts';
 import { pageSchema } from './schemas.ts';
@@ -16,7 +18,8 @@ export const eventPaths = () => ({
 			tags: ['events'],
 			summary: 'List events',
 			description:
-				'Lists what has happened in the last 30 days, in sequence, page by page. To go on later, ' +
+				'Lists what happened in the last 30 days, page by page: in sequence, the oldest first, ' +
+				'unless sort says otherwise. To go on later, ' +
 				'ask for sequence[gt] with the sequence of the last event you got. An access token gets ' +
 				'the events of records that its user saw when they happened, of resources it may read.',
 			parameters: [
@@ -120,6 +123,18 @@ const eventSchema = (description: string, record: JsonSchema, type: JsonSchema =
 			properties: { type: { type: 'string' }, id: { type: 'string' } },
 			required: ['type', 'id'],
 		},
+		request: {
+			description: 'The request that caused it; null if none did, as when time passes.',
+			type: ['object', 'null'],
+			properties: {
+				id: { description: 'Its X-Request-Id.', type: 'string' },
+				idempotency_key: {
+					description: 'Its Idempotency-Key, if it had one.',
+					type: ['string', 'null'],
+				},
+			},
+			required: ['id', 'idempotency_key'],
+		},
 		data: {
 			description: 'What it was about.',
 			type: 'object',
@@ -138,5 +153,15 @@ const eventSchema = (description: string, record: JsonSchema, type: JsonSchema =
 			required: ['object', 'previous', 'changed'],
 		},
 	},
-	required: ['id', 'type', 'timestamp', 'api_version', 'account_id', 'sequence', 'actor', 'data'],
+	required: [
+		'id',
+		'type',
+		'timestamp',
+		'api_version',
+		'account_id',
+		'sequence',
+		'actor',
+		'request',
+		'data',
+	],
 });

@@ -1,7 +1,7 @@
 import { standardScopes } from '../oauth/scopes.ts';
-import { form, oauthTag, text } from './oauth-parts.ts';
+import { form, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
-import { query } from './parameters.ts';
+import { query } from './parameter.ts';
 import { commonHeaders } from './responses.ts';
 
 const page = (description: string) => ({
@@ -74,8 +74,8 @@ export const authorizePaths = {
 			parameters: [],
 			requestBody: form(
 				{
-					csrf: text('What the page has hidden in it.'),
-					decision: text('What the user says.', { enum: ['allow', 'deny'] }),
+					csrf: textSchema('What the page has hidden in it.'),
+					decision: textSchema('What the user says.', { enum: ['allow', 'deny'] }),
 				},
 				['csrf', 'decision'],
 				{ csrf: 'b1946ac92492d234', decision: 'allow' },

@@ -12,7 +12,7 @@ export const clientSecretScheme = {
 	description: 'Client ID and client secret of an OAuth client, both form-urlencoded.',
 };
 
-export const text = (description: string, schema: JsonSchema = {}): JsonSchema => ({
+export const textSchema = (description: string, schema: JsonSchema = {}): JsonSchema => ({
 	description,
 	type: 'string',
 	...schema,

@@ -4,9 +4,9 @@ import { serverMetadata } from '../oauth/metadata.ts';
 import { scopes } from '../oauth/scopes.ts';
 import { grantTypes } from '../oauth/tokens.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { text } from './oauth-parts.ts';
+import { textSchema } from './oauth-parts.ts';
 
-const address = (description: string) => text(description, { format: 'uri' });
+const address = (description: string) => textSchema(description, { format: 'uri' });
 
 const texts = (description: string, options: string[]): JsonSchema => ({
 	description,
@@ -32,11 +32,11 @@ export const oauthSchemas: Record<string, JsonSchema> = {
 	Token: whole(
 		'Tokens that act for a user (RFC 6749, 5.1).',
 		{
-			access_token: text('Sent as Authorization: Bearer.'),
-			token_type: text('The kind of access token.', { enum: ['Bearer'] }),
+			access_token: textSchema('Sent as Authorization: Bearer.'),
+			token_type: textSchema('The kind of access token.', { enum: ['Bearer'] }),
 			expires_in: { description: 'Seconds the access token lasts.', type: 'integer', minimum: 1 },
-			refresh_token: text('Gets new tokens; replaces the one before.'),
-			scope: text('What the access token allows, separated by spaces.'),
+			refresh_token: textSchema('Gets new tokens; replaces the one before.'),
+			scope: textSchema('What the access token allows, separated by spaces.'),
 		},
 		{
 			access_token: 'crm_access_3d2f',
@@ -49,8 +49,8 @@ export const oauthSchemas: Record<string, JsonSchema> = {
 	OAuthError: whole(
 		'What went wrong (RFC 6749, 5.2).',
 		{
-			error: text('For programs.', { enum: [...oauthErrorCodes] }),
-			error_description: text('What is wrong with this request.'),
+			error: textSchema('For programs.', { enum: [...oauthErrorCodes] }),
+			error_description: textSchema('What is wrong with this request.'),
 		},
 		{ error: 'invalid_grant', error_description: 'This code has expired. Ask the user again.' },
 	),

@@ -1,13 +1,13 @@
 import { grantTypes } from '../oauth/tokens.ts';
-import { form, oauthTag, text } from './oauth-parts.ts';
+import { form, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
 import { commonHeaders, errors, headerRefs, success } from './responses.ts';
 
 const byClient = [{ clientSecret: [] }, {}];
 
 const inBody = {
-	client_id: text('The client, unless HTTP Basic says it.'),
-	client_secret: text('The secret of a confidential client, unless HTTP Basic says it.'),
+	client_id: textSchema('The client, unless HTTP Basic says it.'),
+	client_secret: textSchema('The secret of a confidential client, unless HTTP Basic says it.'),
 };
 
 /** What a client calls itself (RFC 6749, 7009, 8414). */
@@ -21,12 +21,12 @@ export const tokenPaths = {
 			parameters: [],
 			requestBody: form(
 				{
-					grant_type: text('What is exchanged.', { enum: [...grantTypes.keys()] }),
-					code: text('With authorization_code: the code; good for a minute.'),
-					redirect_uri: text('With authorization_code: the address the code was sent to.'),
-					code_verifier: text('With authorization_code: what the challenge was made from.'),
-					refresh_token: text('With refresh_token: the latest refresh token.'),
-					scope: text('With refresh_token: fewer scopes than the user has allowed.'),
+					grant_type: textSchema('What is exchanged.', { enum: [...grantTypes.keys()] }),
+					code: textSchema('With authorization_code: the code; good for a minute.'),
+					redirect_uri: textSchema('With authorization_code: the address the code was sent to.'),
+					code_verifier: textSchema('With authorization_code: what the challenge was made from.'),
+					refresh_token: textSchema('With refresh_token: the latest refresh token.'),
+					scope: textSchema('With refresh_token: fewer scopes than the user has allowed.'),
 					...inBody,
 				},
 				['grant_type'],
@@ -49,7 +49,7 @@ export const tokenPaths = {
 				'alone. A token that is not known is as good as revoked.',
 			parameters: [],
 			requestBody: form(
-				{ token: text('Either kind of token.'), token_type_hint: text('Not needed.'), ...inBody },
+				{ token: textSchema('Either kind of token.'), token_type_hint: textSchema('Not needed.'), ...inBody },
 				['token'],
 				{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
 			),

@@ -1,4 +1,6 @@
+import { customFieldOperators } from '../collection/custom-fields.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
+import type { jobOperations } from '../schemas/jobs.ts';
 import { batchOperationId, namesOf } from './names.ts';
 import { securityOf } from './oauth2.ts';
 import {
@@ -25,18 +27,22 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
 	const path = `/v1/${resource.name}`;
 	const writes = { security: securityOf(resource.name, 'write') };
 	const ofPath = pathParameters(resource);
+	/** The job that does the same in the background, as a Link Object names an operation. */
+	const inJob = (operation: (typeof jobOperations)[number]) => ({
+		'x-job': { operationId: 'createJob', parameters: { resource: resource.name, operation } },
+	});
 	return {
 		[path]: {
 			...(ofPath.length > 0 && { parameters: ofPath }),
-			get: list(resource),
-			post: { ...create(resource), ...writes },
-			put: { ...upsert(resource), ...writes },
+			get: { ...list(resource), ...inJob('export') },
+			post: { ...create(resource), ...inJob('create'), ...writes },
+			put: { ...upsert(resource), ...inJob('upsert'), ...writes },
 		},
 		[`${path}/{id}`]: {
 			parameters: [...ofPath, idParameter],
 			get: { ...get(resource), security: securityOf(resource.name, 'read') },
-			patch: { ...update(resource), ...writes },
-			delete: { ...remove(resource), ...writes },
+			patch: { ...update(resource), ...inJob('update'), ...writes },
+			delete: { ...remove(resource), ...inJob('delete'), ...writes },
 		},
 	};
 }
@@ -50,7 +56,10 @@ export function list(resource: Resource) {
 		description:
 			`Lists ${many} page by page. Give next_cursor as cursor, with the same filters and sort, ` +
 			'for the next page.' +
-			(hasCustomFields(resource) ? ' Custom fields filter as `custom_fields.<key>`.' : ''),
+			(hasCustomFields(resource)
+				? ' Custom fields filter as `custom_fields.<key>`, and with the operators that ' +
+					'`x-custom-field-filters` names for their type, as `custom_fields.<key>[gte]`.'
+				: ''),
 		parameters: listParameters(resource),
 		responses: {
 			200: {
@@ -64,7 +73,10 @@ export function list(resource: Resource) {
 			},
 			...errors(400, ...onPathOf(resource), ...always),
 		},
-		...(hasCustomFields(resource) && { 'x-custom-fields': 'custom_fields.{key}' }),
+		...(hasCustomFields(resource) && {
+			'x-custom-fields': 'custom_fields.{key}',
+			'x-custom-field-filters': customFieldOperators(),
+		}),
 		security: securityOf(resource.name, 'read'),
 	};
 }

@@ -1,4 +1,4 @@
-import { type Filter, filtersOf } from '../collection/filters.ts';
+import { filtersOf } from '../collection/filters.ts';
 import {
 	longestSearch,
 	pageSize,
@@ -7,35 +7,9 @@ import {
 } from '../collection/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
+import { filterParameter } from './filter-parameters.ts';
 import { namesOf } from './names.ts';
-
-export interface Parameter {
-	name: string;
-	in: 'query' | 'path' | 'header';
-	description: string;
-	required?: boolean;
-	schema: JsonSchema;
-	style?: 'form';
-	explode?: boolean;
-	examples?: Record<string, { value: unknown; 'x-disabled': boolean }>;
-}
-
-/** An example for readers. The documentation's request tester does not send it unless told to. */
-const shown = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
-
-export const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
-	name,
-	in: 'query',
-	description,
-	schema,
-});
-
-/** A comma list. */
-export const listOf = (name: string, description: string, items: JsonSchema): Parameter => ({
-	...query(name, description, { type: 'array', items }),
-	style: 'form',
-	explode: false,
-});
+import { listOf, type Parameter, query, shown } from './parameter.ts';
 
 /** The query parameters that every list has. */
 export const pageParameters: Parameter[] = [
@@ -144,42 +118,4 @@ export const ifMatchParameter: Parameter = {
 	description: 'The ETag of the version to change; if there is a newer one, nothing happens.',
 	schema: { type: 'string' },
 	...shown('"3"'),
-};
-
-/** The query parameter of a filter. */
-export function filterParameter(filter: Filter): Parameter {
-	const { title, description: _, readOnly: __, default: ___, ...value } = filter.schema;
-	if (filter.takesList) {
-		const verb = filter.isList ? 'include' : 'is';
-		return titled(title, listOf(filter.parameter, `${title} ${verb} one of these.`, value));
-	}
-	const words = value.format?.startsWith('date') ? timeWords : amountWords;
-	const { examples, ...schema } = value;
-	const parameter = {
-		...query(filter.parameter, `${title} is ${words[filter.operator]}.`, schema),
-		...(examples && shown(examples[0])),
-	};
-	return filter.operator === '=' ? titled(title, parameter) : parameter;
-}
-
-/** With the name people know it by. */
-const titled = (title: string | undefined, { schema, ...parameter }: Parameter): Parameter => ({
-	...parameter,
-	schema: title === undefined ? schema : { title, ...schema },
-});
-
-const amountWords = {
-	'=': 'exactly this',
-	'>=': 'this or more',
-	'>': 'more than this',
-	'<=': 'this or less',
-	'<': 'less than this',
-};
-
-const timeWords = {
-	'=': 'exactly this',
-	'>=': 'at this time or later',
-	'>': 'later than this',
-	'<=': 'at this time or earlier',
-	'<': 'earlier than this',
 };

@@ -4,7 +4,8 @@ import { webhooks } from '../schemas/webhooks.ts';
 import { deliveryStatuses } from '../store/deliveries.ts';
 import { securityOf } from './oauth2.ts';
 import { always } from './operations.ts';
-import { idempotencyKeyParameter, idParameter, listOf, pageParameters } from './parameters.ts';
+import { listOf } from './parameter.ts';
+import { idempotencyKeyParameter, idParameter, pageParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { pageSchema } from './schemas.ts';
 

@@ -129,6 +129,7 @@ export const customFields = defineResource({
 		}),
 		...systemFields('custom_field'),
 	},
+	important: ['resource', 'key', 'label', 'type', 'options', 'required'],
 	unique: { key: ['resource', 'key'] },
 	sortable: ['key', 'label', 'position'],
 	searched: ['key', 'label'],

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { dealActions, lostReason } from './deal-actions.ts';
 import { dealEvents } from './deal-events.ts';
 import {
 	calendarDate,
@@ -10,20 +11,10 @@ import {
 	pointInTime,
 	reference,
 	references,
-	text,
 } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type RuleContext } from './resource.ts';
-import { type Stage, stageKinds } from './stages.ts';
-
-const lostReason = text(
-	{
-		title: 'Lost Reason',
-		description: 'Why the deal was lost.',
-		examples: ['Chose a cheaper offer'],
-	},
-	1000,
-);
+import { stageKinds, stagesOf } from './stages.ts';
 
 export const deals = defineResource({
 	name: 'deals',
@@ -110,6 +101,17 @@ export const deals = defineResource({
 		...sharedFields,
 		...systemFields('deal'),
 	},
+	important: [
+		'title',
+		'pipeline_id',
+		'stage_id',
+		'status',
+		'amount',
+		'expected_close_date',
+		'company_id',
+		'contact_id',
+		'owner_id',
+	],
 	unique: { external_id: ['external_id'] },
 	sortable: ['title', 'amount', 'expected_close_date', 'stage_entered_at', 'closed_at'],
 	searched: ['title', 'external_id'],
@@ -151,41 +153,8 @@ export const deals = defineResource({
 
 	events: dealEvents,
 
-	actions: {
-		win: {
-			summary: 'Win a deal',
-			description: 'Moves the deal to the first won stage of its pipeline.',
-			change: (deal, _input, context) => ({ ...moveTo('won', deal, context), lost_reason: null }),
-		},
-		lose: {
-			summary: 'Lose a deal',
-			description: 'Moves the deal to the first lost stage of its pipeline.',
-			input: { lost_reason: lostReason },
-			change: (deal, { lost_reason: reason }, context) => ({
-				...moveTo('lost', deal, context),
-				lost_reason: (reason as string | null) ?? deal.lost_reason,
-			}),
-		},
-		reopen: {
-			summary: 'Reopen a deal',
-			description: 'Moves the deal back to the first open stage of its pipeline.',
-			change: (deal, _input, context) => ({ ...moveTo('open', deal, context), lost_reason: null }),
-		},
-	},
+	actions: dealActions,
 });
-
-interface InStage {
-	pipeline_id: string | null;
-	stage_id: string | null;
-	status: (typeof stageKinds)[number];
-}
-
-/** A deal that is in a stage of this kind already stays there. */
-function moveTo(kind: Stage['kind'], deal: InStage, { find }: RuleContext) {
-	if (deal.status === kind) return { stage_id: deal.stage_id };
-	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
-	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };
-}
 
 const closedAt = (
 	status: string,
@@ -194,7 +163,3 @@ const closedAt = (
 ) => (previous?.status === status ? previous.closed_at : now);
 
 const defaultPipeline = ({ findBy }: RuleContext) => findBy('pipelines', 'is_default', true)[0];
-
-/** In the order of the pipeline. */
-const stagesOf = (pipeline: Record<string, unknown> | undefined): Stage[] =>
-	(pipeline?.['stages'] as Stage[] | undefined) ?? [];

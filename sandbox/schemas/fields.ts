@@ -11,6 +11,8 @@ export interface About {
 	readOnly?: boolean;
 	/** May be set on create only. */
 	'x-immutable'?: boolean;
+	/** Used first, so that a form begins with it; the definition of the resource lists these fields. */
+	'x-important'?: boolean;
 	/** The resource whose id is the value. */
 	'x-resource'?: string;
 	/** The list in another resource's records whose item's id is the value. */

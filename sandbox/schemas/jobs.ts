@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import type { RequestOrigin } from '../store/events.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
@@ -8,6 +9,9 @@ import { defineResource, type StoredRecord } from './resource.ts';
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
 export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
+
+/** Matches the names of the resources of custom objects' records. */
+export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 
 const readOnly = (title: string, description: string) => ({
 	title,
@@ -29,29 +33,47 @@ export const jobs = defineResource({
 	description: 'Bulk work in the background: imports and exports of many records.',
 	fields: {
 		resource: z
-			.enum(resources.map(({ name }) => name))
-			.meta(readOnly('Resource', 'The resource whose records it is about.')),
+			.string()
+			.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
+			.meta({
+				...readOnly('Resource', 'The resource whose records it is about.'),
+				examples: ['contacts'],
+			}),
 		operation: z
 			.enum(jobOperations)
 			.meta(readOnly('Operation', 'What is done with each line, or export.')),
 		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
+		query: z
+			.record(z.string(), z.string())
+			.nullable()
+			.meta({
+				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
+				examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
+			}),
 		status: z.enum(jobStatuses).meta(readOnly('Status', 'How far the job is.')),
 		total: count('Total', 'How many lines there are, or records to export.'),
 		processed: count('Processed', 'How many of them are done.'),
 		succeeded: count('Succeeded', 'How many of those went well.'),
 		failed: count('Failed', 'How many of those were refused; the results say why.'),
 		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
-		request_id: z
-			.string()
+		request: z
+			.strictObject({
+				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
+				idempotency_key: z.string().nullable().meta({
+					title: 'Idempotency Key',
+					description: 'Its Idempotency-Key, if it had one.',
+				}),
+			})
 			.meta({
-				...readOnly('Request ID', 'The request that asked for the job.'),
-				examples: ['req_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+				...readOnly('Request', 'The request that started the job, as its events name it.'),
+				examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
 			}),
 		started_at: instant(readOnly('Started At', 'When the first line was done.')),
 		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
 		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
 		...systemFields('job'),
 	},
+	important: ['resource', 'operation', 'status', 'total', 'processed', 'failed', 'finished_at'],
 	unique: {},
 	sortable: ['finished_at'],
 	searched: ['resource', 'operation'],
@@ -71,13 +93,14 @@ export interface Job extends StoredRecord {
 	resource: string;
 	operation: (typeof jobOperations)[number];
 	match_on: string | null;
+	query: Record<string, string> | null;
 	status: JobStatus;
 	total: number;
 	processed: number;
 	succeeded: number;
 	failed: number;
 	error: string | null;
-	request_id: string;
+	request: RequestOrigin;
 	started_at: string | null;
 	finished_at: string | null;
 	results_expire_at: string | null;

@@ -51,6 +51,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	const isNullable = options.some(({ type }) => type === 'null');
 	const result: JsonSchema = options.reduceRight((rest, option) => ({ ...option, ...rest }), own);
 	if (options.length > 0) result.type = options.flatMap(typesOf);
+	if (result.title && result.enum) result['x-enum-labels'] = labelsOf(result.enum);
 	if (isNullable && result.enum) result.enum = [...result.enum, null];
 	if (pattern && !describedByFormat.includes(result.format ?? '')) result.pattern = pattern;
 	if (typeof standard === 'boolean') result.default = standard;
@@ -69,6 +70,30 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	return inReadingOrder(result);
 }
+
+/** Names that are not written as the words they are made of. */
+const properNames: Record<string, string> = {
+	cancelled: 'Canceled',
+	datetime: 'Date and Time',
+	follow_up: 'Follow-Up',
+	html: 'HTML',
+	no_show: 'No-Show',
+	sms: 'SMS',
+	url: 'URL',
+	webchat: 'Web Chat',
+	whatsapp: 'WhatsApp',
+};
+
+/** What people read for each option: `on_hold` is On Hold. */
+const labelsOf = (options: unknown[]): Record<string, string> =>
+	Object.fromEntries(
+		options
+			.filter((option) => typeof option === 'string')
+			.map((option) => [option, properNames[option] ?? inTitleCase(option)]),
+	);
+
+const inTitleCase = (option: string): string =>
+	option.replace(/(^|[-_])(\w)/g, (_, gap, letter: string) => (gap && ' ') + letter.toUpperCase());
 
 function inReadingOrder(schema: JsonSchema): JsonSchema {
 	const { title, description, type, format, enum: options, ...rest } = schema;

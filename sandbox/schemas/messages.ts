@@ -117,6 +117,7 @@ export const messages = defineResource({
 		custom_fields: sharedFields.custom_fields,
 		...systemFields('message'),
 	},
+	important: ['channel', 'direction', 'status', 'from', 'to', 'subject', 'text', 'contact_id'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['scheduled_at', 'sent_at'],
 	searched: ['subject', 'text', 'from', 'external_id'],

@@ -46,6 +46,7 @@ export const notes = defineResource({
 		...shared,
 		...systemFields('note'),
 	},
+	important: ['body', 'pinned', 'author_id', 'links'],
 	unique: { external_id: ['external_id'] },
 	sortable: [],
 	searched: ['body', 'external_id'],

@@ -57,6 +57,7 @@ export const pipelines = defineResource({
 			}),
 		...systemFields('pipeline'),
 	},
+	important: ['name', 'is_default', 'currency', 'stages'],
 	unique: { name: ['name'] },
 	sortable: ['name', 'position'],
 	searched: ['name'],

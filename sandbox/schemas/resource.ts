@@ -84,6 +84,11 @@ export interface Definition<F extends Fields> {
 	description: string;
 	/** In the order in which a form shows them. */
 	fields: F;
+	/**
+	 * Some eight fields that people use first: the required, identifying and most common ones. They
+	 * are marked `x-important`, as Power Platform marks them `x-ms-visibility: important`.
+	 */
+	important: Array<Name<F>>;
 	/** What no two live records share: the name to match on, and the fields that make it up. */
 	unique: Record<string, Array<Name<F>>>;
 	/** Fields to sort by, beside id, created_at and updated_at. Each one is indexed. */
@@ -136,12 +141,17 @@ export interface StoredRecord extends Record<string, unknown> {
 }
 
 export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
-	const fields = Object.entries<z.ZodType>(definition.fields);
+	const fields = Object.entries<z.ZodType>(definition.fields).map(([name, schema]) => {
+		const isImportant = definition.important.includes(name);
+		const marked = isImportant ? schema.meta({ ...schema.meta(), 'x-important': true }) : schema;
+		return [name, marked] as const;
+	});
 	const writable = fields.filter(([, schema]) => !about(schema).readOnly);
 	return {
 		...(definition as unknown as Definition<Fields>),
+		fields: Object.fromEntries(fields),
 		input: z.strictObject(Object.fromEntries(writable)),
-		properties: jsonSchema(z.object(definition.fields), 'output').properties ?? {},
+		properties: jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {},
 	};
 }
 

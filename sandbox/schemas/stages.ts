@@ -73,3 +73,7 @@ export function refuseLossOfStages(
 		`Deals are in the stage ${used.name}. Move them before you remove it or change its kind.`,
 	);
 }
+
+/** In the order of the pipeline. */
+export const stagesOf = (pipeline: Record<string, unknown> | undefined): Stage[] =>
+	(pipeline?.['stages'] as Stage[] | undefined) ?? [];

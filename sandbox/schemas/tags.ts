@@ -39,6 +39,7 @@ export const tags = defineResource({
 		}),
 		...systemFields('tag'),
 	},
+	important: ['name', 'color', 'description'],
 	unique: { name: ['name'] },
 	sortable: ['name', 'usage'],
 	searched: ['name', 'description'],

@@ -71,6 +71,7 @@ export const tasks = defineResource({
 		...sharedFields,
 		...systemFields('task'),
 	},
+	important: ['title', 'description', 'status', 'priority', 'due_at', 'assignee_id', 'links'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['title', 'due_at', 'completed_at'],
 	searched: ['title', 'description', 'external_id'],

@@ -63,6 +63,7 @@ export const users = defineResource({
 		}),
 		...systemFields('user'),
 	},
+	important: ['email', 'first_name', 'last_name', 'name', 'role', 'status'],
 	unique: { email: ['email'] },
 	sortable: ['name', 'last_name', 'email', 'last_seen_at'],
 	searched: ['name', 'email'],

@@ -59,6 +59,7 @@ export const webhooks = defineResource({
 		}),
 		...systemFields('webhook'),
 	},
+	important: ['url', 'events', 'description', 'status'],
 	unique: {},
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],

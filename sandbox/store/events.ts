@@ -5,6 +5,13 @@ import type { Condition } from './condition.ts';
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
 
+/** The request that caused an event, as Stripe's events name it. */
+export interface RequestOrigin {
+	/** The value of its X-Request-Id. */
+	id: string;
+	idempotency_key: string | null;
+}
+
 /** What has happened to a record. */
 export interface NewEvent {
 	id: string;
@@ -16,6 +23,8 @@ export interface NewEvent {
 	/** The user who alone sees the record, beside administrators; empty if every user does. */
 	seenBy: string;
 	actor: { type: string; id: string };
+	/** Null if no request caused it. */
+	request: RequestOrigin | null;
 	/** What is told of it, as JSON. */
 	data: string;
 }
@@ -39,14 +48,15 @@ export class Events {
 			CREATE TABLE IF NOT EXISTS events (
 				sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
 				created_at TEXT NOT NULL, resource TEXT NOT NULL, seen_by TEXT NOT NULL,
-				actor TEXT NOT NULL, data TEXT NOT NULL
+				actor TEXT NOT NULL, data TEXT NOT NULL, request TEXT NOT NULL
 			);
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
 		`);
+		addRequestColumn(database);
 		this.statements = {
 			insert: database.prepare(`
-				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data)
-				VALUES (?, ?, ?, ?, ?, ?, ?)
+				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, request)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
@@ -61,8 +71,9 @@ export class Events {
 
 	/** Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
-		const { id, type, timestamp, resource, seenBy, actor, data } = event;
-		const values = [id, type, timestamp, resource, seenBy, JSON.stringify(actor), data];
+		const { id, type, timestamp, resource, seenBy, data } = event;
+		const [actor, request] = [JSON.stringify(event.actor), JSON.stringify(event.request)];
+		const values = [id, type, timestamp, resource, seenBy, actor, data, request];
 		const { lastInsertRowid } = this.statements.insert.run(...values);
 		return { ...event, sequence: Number(lastInsertRowid) };
 	}
@@ -94,6 +105,13 @@ export class Events {
 	}
 }
 
+/** For files written before events carried their request. */
+function addRequestColumn(database: DatabaseSync): void {
+	const columns = database.prepare('PRAGMA table_info(events)').all();
+	if (columns.some(({ name }) => name === 'request')) return;
+	database.exec("ALTER TABLE events ADD COLUMN request TEXT NOT NULL DEFAULT 'null'");
+}
+
 function all(conditions: Condition[]): { sql: string; values: Cell[] } {
 	const sql = conditions.map((condition) => `(${condition.sql})`).join(' AND ') || 'true';
 	return { sql, values: conditions.flatMap(({ values }) => values) };
@@ -107,5 +125,6 @@ const eventOf = (row: Record<string, unknown>): StoredEvent => ({
 	resource: row['resource'] as string,
 	seenBy: row['seen_by'] as string,
 	actor: JSON.parse(row['actor'] as string) as StoredEvent['actor'],
+	request: JSON.parse(row['request'] as string) as StoredEvent['request'],
 	data: row['data'] as string,
 });

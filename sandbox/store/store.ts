@@ -5,6 +5,7 @@ import { jobs } from '../schemas/jobs.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
+import { foldCase } from './columns.ts';
 import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
 import { Grants } from './grants.ts';
@@ -57,6 +58,10 @@ export class Store {
 			PRAGMA wal_autocheckpoint = 8192;
 			PRAGMA cache_size = -65536;
 		`);
+		// For conditions: SQLite's own lower() knows ASCII only.
+		this.database.function('fold_case', { deterministic: true }, (text) =>
+			foldCase(String(text ?? '')),
+		);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
 		this.members = new Members(this.database);

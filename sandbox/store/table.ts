@@ -26,7 +26,7 @@ const mostRecent = 50;
  */
 export class Table {
 	readonly columns: Column[];
-	private readonly resource: Resource;
+	readonly resource: Resource;
 	private readonly database: DatabaseSync;
 	private readonly name: string;
 	private readonly statements: Record<'find' | 'save' | 'changes' | 'version', StatementSync>;

@@ -142,7 +142,8 @@ export class Dispatcher {
 		store.table(webhooks.name)!.save(failing);
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;
 		const change = { status: 'disabled', disabled_reason: isGone ? 'gone' : 'failures' };
-		changeRecord({ ...this.service, resource: webhooks, actor, now }, failing, change, true);
+		const writing = { ...this.service, resource: webhooks, actor, request: null, now };
+		changeRecord(writing, failing, change, true);
 		store.deliveries.failPending(webhook.id);
 	}
 }

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { type Answer, recordAnswer } from '../collection/answer.ts';
 import { fieldErrors } from '../collection/explain.ts';
 import { queryOf } from '../collection/query.ts';
-import { answerWrite } from '../collection/requests.ts';
+import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { changeRecord, createRecord, deleteRecord, updateRecord } from '../collection/write.ts';
 import type { Writing } from '../collection/writing.ts';
@@ -93,7 +93,8 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		const webhook = webhookOf(c.get('store'), c);
 		const now = service.now();
 		const delivery = store.transaction(() => {
-			const writing = { ...service, resource: webhooks, actor: c.get('caller')!, now };
+			const by = { actor: c.get('caller')!, request: originOf(c), now };
+			const writing = { ...service, resource: webhooks, ...by };
 			const event = writeEvent(writing, 'test', webhook);
 			const id = service.newId('dlv', now);
 			store.deliveries.add(id, webhook.id, event.sequence, now, null);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { design } from './design.ts';
 import { importsOf } from './imports.ts';
-import { brokenArrows, cycles, emptyNames, longFiles } from './violations.ts';
+import { brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
 
 const root = resolve(__dirname, '../..');
 const folders = ['nodes', 'credentials', 'sandbox', 'demo', 'tools', 'bench', 'test'];
@@ -31,4 +31,9 @@ test('every file of the package and the sandbox can be read without scrolling fa
 
 test('every file is named for what it holds', () => {
 	expect(emptyNames(files)).toEqual([]);
+});
+
+test.each(['nodes', 'sandbox'])('one exported name means one thing in %s/', (folder) => {
+	const inside = [...sources].filter(([file]) => file.startsWith(`${folder}/`));
+	expect(repeatedExports(new Map(inside))).toEqual([]);
 });

@@ -71,6 +71,10 @@ export const design: Record<string, Part> = {
 		files: ['nodes/CrmPlatform/mapping/expressions/*.ts'],
 		imports: ['n8n-workflow'],
 	},
+	files: {
+		files: ['nodes/CrmPlatform/files/*.ts'],
+		imports: ['http', 'n8n-workflow'],
+	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
 		imports: ['resources', 'api', 'lists', 'http', 'openapi', 'n8n-workflow'],

@@ -1,6 +1,6 @@
 import { design } from './design.ts';
 import { importsOf } from './imports.ts';
-import { brokenArrows, cycles, emptyNames, longFiles } from './violations.ts';
+import { brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
 
 const node = 'nodes/CrmPlatform';
 const broken = (sources: Record<string, string>) =>
@@ -61,5 +61,17 @@ test('a name that says nothing is reported', () => {
 	expect(emptyNames(['api/apiUtils.ts', 'api/pages.ts', 'manager/pages.ts'])).toEqual([
 		'api/apiUtils.ts',
 		'manager/pages.ts',
+	]);
+});
+
+test('a name that two files export is reported', () => {
+	const sources = new Map([
+		['a.ts', 'export const latest = 1; export type Page = string; const inner = 2;'],
+		['b.ts', 'export function latest() {} const inner = 3;'],
+		['c.ts', `export { latest } from './a'; export interface Page {} export const Page = 1;`],
+	]);
+	expect(repeatedExports(sources)).toEqual([
+		'latest is exported by a.ts and b.ts',
+		'Page is exported by a.ts and c.ts',
 	]);
 });

@@ -1,3 +1,5 @@
+import ts from 'typescript';
+
 import type { Part } from './design.ts';
 import { importsOf, type Import, type Sources } from './imports.ts';
 
@@ -43,6 +45,35 @@ export function longFiles(sources: Sources, most: number): string[] {
 		.map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
 		.filter(([, lines]) => lines > most)
 		.map(([file, lines]) => `${file} has ${lines} lines`);
+}
+
+/** Every name that more than one file exports, with the files. */
+export function repeatedExports(sources: Sources): string[] {
+	const files = new Map<string, string[]>();
+	for (const [file, text] of sources) {
+		for (const name of exportedNames(file, text)) files.set(name, [...(files.get(name) ?? []), file]);
+	}
+	return [...files]
+		.filter(([, exporters]) => exporters.length > 1)
+		.map(([name, exporters]) => `${name} is exported by ${exporters.join(' and ')}`);
+}
+
+/** The names that a file declares and exports; names it passes on from other files are left out. */
+function exportedNames(file: string, text: string): Set<string> {
+	const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+	const declared = statements.filter(
+		(statement) =>
+			ts.canHaveModifiers(statement) &&
+			ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
+	);
+	const names = declared.flatMap((statement) => {
+		const declarations = ts.isVariableStatement(statement)
+			? statement.declarationList.declarations
+			: [statement as ts.DeclarationStatement];
+		return declarations.flatMap(({ name }) => (name && ts.isIdentifier(name) ? [name.text] : []));
+	});
+	// A type and a value of one name are one export.
+	return new Set(names);
 }
 
 /** Every file whose path holds a word that says nothing. */

@@ -35,6 +35,31 @@ test.each([
 	expect(errorsOf(await write(bad))).toEqual({ '/custom_fields/field': 'invalid_value' });
 });
 
+test.each<[object, unknown, Record<string, string>]>([
+	[{ type: 'text' }, 'Álamo 50%', { contains: 'ALAMO', starts_with: 'á' }],
+	[{ type: 'long_text' }, 'Sold in May', { contains: 'in m', starts_with: 'SOLD' }],
+	[{ type: 'number' }, 1.5, { gte: '1.5', gt: '1', lte: '1.5', lt: '2' }],
+	[{ type: 'boolean' }, false, {}],
+	[{ type: 'date' }, '2024-02-29', { gte: '2024-02-29', gt: '2024-01-01', lte: '2024-03-01', lt: '2025-01-01' }],
+	[{ type: 'select', options }, 'a', {}],
+	[{ type: 'multi_select', options }, ['a', 'b'], {}],
+	[{ type: 'email' }, 'a@x.example', { contains: 'X.E', starts_with: 'A@' }],
+])('%j filters by the operators described for its type', async (definition, value, operators) => {
+	const { write, get, post } = await withField(definition);
+	const { body } = await write(value);
+	await post('/v1/contacts', { last_name: 'y' });
+	const { body: document } = await get('/openapi.json');
+	const described = document.paths['/v1/contacts'].get['x-custom-field-filters'];
+	const { type } = definition as { type: string };
+	expect(described[type]).toEqual([...Object.keys(operators), 'empty']);
+	for (const [operator, text] of Object.entries({ ...operators, empty: 'false' })) {
+		const filter = `custom_fields.field[${operator}]=${encodeURIComponent(text)}`;
+		const reply = await get(`/v1/contacts?${filter}`);
+		expect({ operator, body: reply.body }).toMatchObject({ operator, body: { data: [body], total: 1 } });
+	}
+	expect((await get('/v1/contacts?custom_fields.field[empty]=true')).body.total).toBe(1);
+});
+
 test('a user is someone of the team', async () => {
 	const { write, get } = await withField({ type: 'user' });
 	expect(errorsOf(await write('usr_0'))).toEqual({ '/custom_fields/field': 'reference_not_found' });

@@ -24,6 +24,7 @@ test('what is made, changed and deleted is told, with what it was before', async
 		api_version: 'v1',
 		account_id: (await sandbox.get('/v1/account')).body.id,
 		actor: { type: 'api_key', id: 'key_test' },
+		request: { id: expect.stringMatching(/^req_/), idempotency_key: null },
 	};
 	expect(await events()).toEqual([
 		{

@@ -82,7 +82,8 @@ export function inProcess({
 }
 
 /** Newline-delimited JSON: every line ends with a newline. */
-const parseLines = (text: string): Json[] => text.split(/(?<=\n)/).map((line) => JSON.parse(line));
+const parseLines = (text: string): Json[] =>
+	text === '' ? [] : text.split(/(?<=\n)/).map((line) => JSON.parse(line));
 
 /** The codes of a problem, by the place they are about. */
 export const errorsOf = ({ body }: Reply): Record<string, string> =>

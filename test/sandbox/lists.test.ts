@@ -54,6 +54,43 @@ test('filters keep what they say', async () => {
 	expect(await ids(`lifecycle_stage=lead&tag_ids=${t1}`)).toEqual([]);
 });
 
+test('text is found by a part of it, whatever its case and accents', async () => {
+	const { ids, ana, jose, eva } = await three();
+	expect(await ids('last_name[contains]=JOSE')).toEqual([jose]);
+	expect(await ids('last_name[contains]=%25')).toEqual([]);
+	expect(await ids('name[starts_with]=garcia, j')).toEqual([jose]);
+	expect(await ids('name[starts_with]=jos')).toEqual([]);
+	expect(await ids('email[contains]=X.EXAMPLE')).toEqual([ana]);
+	expect(await ids('custom_fields.contract_tier=gold&first_name[starts_with]=AN')).toEqual([ana]);
+	expect(await ids('first_name[contains]=a&last_name[contains]=a')).toEqual([]);
+	expect(await ids('last_name[contains]=a&sort=-last_name')).toEqual([jose, eva]);
+});
+
+test('text is equal with its case, addresses without', async () => {
+	const { ids, ana, eva } = await three();
+	expect(await ids('last_name=Eva')).toEqual([eva]);
+	expect(await ids('last_name=eva')).toEqual([]);
+	expect(await ids('email=ANA@X.example')).toEqual([ana]);
+});
+
+test('records with and without a value are told apart, for every field that may be empty', async () => {
+	const { ids, post, get, ana, jose, eva } = await three();
+	expect(await ids('email[empty]=false')).toEqual([ana]);
+	expect(await ids('email[empty]=true&sort=email')).toEqual([jose, eva]);
+	expect(await ids('tag_ids[empty]=true')).toEqual([ana]);
+	expect(await ids('emails[empty]=false')).toEqual([ana]);
+	expect(await ids('address[empty]=false')).toEqual([]);
+	expect(await ids('custom_fields.nps_score[empty]=false')).toEqual([ana]);
+	expect(await ids('custom_fields.interests[empty]=true')).toEqual([jose, eva]);
+	await post('/v1/companies', { name: 'a', employee_count: 0, description: 'Makes Ähren' });
+	await post('/v1/companies', { name: 'b', description: '' });
+	const companies = async (query: string) =>
+		(await get(`/v1/companies?${query}`)).body.data.map(({ name }: { name: string }) => name);
+	expect(await companies('employee_count[empty]=false')).toEqual(['a']);
+	expect(await companies('description[empty]=true')).toEqual(['b']);
+	expect(await companies('description[contains]=ähr')).toEqual(['a']);
+});
+
 test('search finds words anywhere, whatever their case and accents', async () => {
 	const { ids, ana, jose } = await three();
 	expect(await ids('q=JOSE garcia')).toEqual([jose]);
@@ -112,6 +149,13 @@ test.each([
 	['sort=', 'sort', 'invalid_parameter'],
 	['lifecycle_stage=lead,boss', 'lifecycle_stage', 'invalid_parameter'],
 	['email=', 'email', 'invalid_parameter'],
+	['email[contains]=', 'email[contains]', 'invalid_parameter'],
+	['email[contains]=%CC%81', 'email[contains]', 'invalid_parameter'],
+	['email[empty]=yes', 'email[empty]', 'invalid_parameter'],
+	['lifecycle_stage[contains]=lead', 'lifecycle_stage[contains]', 'unknown_parameter'],
+	['company_id[starts_with]=com', 'company_id[starts_with]', 'unknown_parameter'],
+	['created_at[empty]=true', 'created_at[empty]', 'unknown_parameter'],
+	['custom_fields.nps_score[contains]=1', 'custom_fields.nps_score[contains]', 'unknown_parameter'],
 	['created_at[gte]=yesterday', 'created_at[gte]', 'invalid_parameter'],
 	['created_at=2025-01-01T00:00:00%2B99:99', 'created_at', 'invalid_parameter'],
 	['include_deleted=yes', 'include_deleted', 'invalid_parameter'],

@@ -1,0 +1,188 @@
+/** A row of a file: its cells, or why it cannot be read. Rows are counted from 1, the header included. */
+export type FileRow<Content> = { row: number } & (
+	| { content: Content; problem?: undefined }
+	| { content?: undefined; problem: string }
+);
+
+/** Delimiters that are recognised; the order decides between equals. */
+export const delimiters = [',', ';', '\t', '|'] as const;
+
+/** Characters of one row; a longer one is a missing quote or not a table. */
+const longestRow = 1024 * 1024;
+
+/** A file with more unreadable rows than this is not read to its end. */
+const mostProblems = 1_000;
+
+const quote = 0x22;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * Reads CSV (RFC 4180, with any of the usual delimiters and line ends) row by row, holding no more
+ * than one row and one chunk. Empty lines are skipped.
+ *
+ * A row that cannot be read is reported and reading continues with the next line; where a quote is
+ * never closed, that is the line after the one it was opened in.
+ *
+ * @param chunks decoded text
+ * @param delimiter one character; recognised from the first line where absent
+ * @throws Error in the user's words after 1,000 unreadable rows
+ */
+export async function* readCsv(
+	chunks: AsyncIterable<string>,
+	delimiter?: string,
+): AsyncGenerator<FileRow<string[]>, void> {
+	let text = '';
+	let start = 0;
+	let row = 0;
+	let problems = 0;
+	let isSkipping = false;
+	let separator = delimiter?.charCodeAt(0);
+
+	function* rowsIn(isEnd: boolean): Generator<FileRow<string[]>, void> {
+		while (start < text.length) {
+			if (isSkipping) {
+				const next = afterLine(text, start, isEnd);
+				start = next ?? text.length;
+				if (next === undefined) return;
+				isSkipping = false;
+				continue;
+			}
+			separator ??= delimiterOf(text, start, isEnd)?.charCodeAt(0);
+			if (separator === undefined) return;
+			let parsed = parseRow(text, start, separator, isEnd);
+			const length = (parsed?.end ?? text.length) - start;
+			if (length > longestRow) {
+				parsed = { problem: `The row is longer than ${longestRow / 1024 / 1024} MB. Is a quote missing?` };
+			}
+			if (!parsed) return;
+			if (parsed.problem !== undefined) {
+				row += 1;
+				problems += 1;
+				yield { row, problem: parsed.problem };
+				if (problems >= mostProblems) {
+					throw new Error(
+						`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
+					);
+				}
+				isSkipping = true;
+				continue;
+			}
+			start = parsed.end;
+			const isBlank = parsed.cells.length === 1 && parsed.cells[0] === '' && !parsed.isQuoted;
+			if (isBlank) continue;
+			row += 1;
+			yield { row, content: parsed.cells };
+		}
+	}
+
+	for await (const chunk of chunks) {
+		text = text.slice(start) + chunk;
+		start = 0;
+		yield* rowsIn(false);
+	}
+	yield* rowsIn(true);
+}
+
+type ParsedRow =
+	| { cells: string[]; isQuoted: boolean; end: number; problem?: undefined }
+	| { problem: string; end?: undefined };
+
+/** Parses one row; undefined where more text is needed. */
+function parseRow(
+	text: string,
+	start: number,
+	separator: number,
+	isEnd: boolean,
+): ParsedRow | undefined {
+	const cells: string[] = [];
+	let isQuoted = false;
+	for (let at = start; ; at += 1) {
+		let cell: string;
+		if (text.charCodeAt(at) === quote) {
+			const quoted = parseQuoted(text, at, isEnd);
+			if (!quoted || quoted.problem !== undefined) return quoted;
+			({ cell, end: at } = quoted);
+			isQuoted = true;
+		} else {
+			const from = at;
+			at = endOfCell(text, at, separator);
+			cell = text.slice(from, at);
+		}
+		// The next chunk may go on with this cell, or with the other half of a line end.
+		const isUnfinished = at >= text.length || (text.charCodeAt(at) === carriageReturn && at + 1 >= text.length);
+		if (isUnfinished && !isEnd) return undefined;
+		cells.push(cell);
+		const code = text.charCodeAt(at);
+		if (code === separator) continue;
+		if (at >= text.length) return { cells, isQuoted, end: text.length };
+		const end = lineEndAt(text, at);
+		if (end !== undefined) return { cells, isQuoted, end };
+		return {
+			problem: 'There is text after a closing quote. A quote inside a cell has to be doubled ("").',
+		};
+	}
+}
+
+type ParsedCell =
+	| { cell: string; end: number; problem?: undefined }
+	| { problem: string };
+
+function parseQuoted(text: string, start: number, isEnd: boolean): ParsedCell | undefined {
+	let cell = '';
+	for (let from = start + 1; ; ) {
+		const close = text.indexOf('"', from);
+		if (close < 0) return isEnd ? { problem: 'A quote is opened and never closed.' } : undefined;
+		if (close + 1 >= text.length && !isEnd) return undefined;
+		cell += text.slice(from, close);
+		if (text.charCodeAt(close + 1) !== quote) return { cell, end: close + 1 };
+		cell += '"';
+		from = close + 2;
+	}
+}
+
+function endOfCell(text: string, start: number, separator: number): number {
+	for (let at = start; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code === separator || code === lineFeed || code === carriageReturn) return at;
+	}
+	return text.length;
+}
+
+/** Where the line after a line end begins; undefined where there is no line end. */
+function lineEndAt(text: string, at: number): number | undefined {
+	const code = text.charCodeAt(at);
+	if (code === lineFeed) return at + 1;
+	if (code !== carriageReturn) return undefined;
+	return text.charCodeAt(at + 1) === lineFeed ? at + 2 : at + 1;
+}
+
+/** Where the next line begins; undefined where it is not there yet. */
+function afterLine(text: string, start: number, isEnd: boolean): number | undefined {
+	for (let at = start; at < text.length; at++) {
+		if (text.charCodeAt(at) === carriageReturn && at + 1 >= text.length && !isEnd) return undefined;
+		const end = lineEndAt(text, at);
+		if (end !== undefined) return end;
+	}
+	return undefined;
+}
+
+/** The most frequent delimiter of the first line, quoted text aside; undefined where more is needed. */
+function delimiterOf(text: string, start: number, isEnd: boolean): string | undefined {
+	const counts = new Map<string, number>();
+	let isInside = false;
+	for (let at = start; at < text.length; at++) {
+		const character = text[at]!;
+		if (character === '"') isInside = !isInside;
+		if (isInside) continue;
+		const isLineEnd = character === '\n' || character === '\r';
+		if (isLineEnd && at > start) return mostFrequent(counts);
+		counts.set(character, (counts.get(character) ?? 0) + 1);
+	}
+	return isEnd || text.length - start > longestRow ? mostFrequent(counts) : undefined;
+}
+
+function mostFrequent(counts: Map<string, number>): string {
+	const count = (delimiter: string) => counts.get(delimiter) ?? 0;
+	return [...delimiters].sort((one, other) => count(other) - count(one))[0]!;
+}

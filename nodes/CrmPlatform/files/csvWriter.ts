@@ -1,0 +1,31 @@
+/** Begins what a spreadsheet takes for a formula (OWASP: CSV Injection), and our own escape of it. */
+const formula = /^'*[=+\-@\t\r]/;
+/** A phone number or a number: calculating with it does no harm. */
+const harmless = /^[+-][\d\s().,/-]*$/;
+
+/**
+ * A row of a CSV file (RFC 4180), with its line end.
+ *
+ * Text that a spreadsheet would run as a formula gets an apostrophe in front, which spreadsheets do
+ * not show; `unescapedCell` removes it again.
+ */
+export function csvRow(cells: readonly unknown[], delimiter = ','): string {
+	return `${cells.map((cell) => csvCell(cell, delimiter)).join(delimiter)}\r\n`;
+}
+
+function csvCell(value: unknown, delimiter: string): string {
+	if (value === null || value === undefined) return '';
+	if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+	const text = escapedText(typeof value === 'string' ? value : JSON.stringify(value));
+	const needsQuotes = text === '' || /^\s|\s$|["\r\n]/.test(text) || text.includes(delimiter);
+	return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const escapedText = (text: string): string =>
+	formula.test(text) && !harmless.test(text) ? `'${text}` : text;
+
+/** The text of a cell as it was before `csvRow` escaped it. */
+export function unescapedCell(cell: string): string {
+	const rest = cell.slice(1);
+	return cell.startsWith("'") && formula.test(rest) && !harmless.test(rest) ? rest : cell;
+}

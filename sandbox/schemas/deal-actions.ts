@@ -1,0 +1,57 @@
+import { text } from './fields.ts';
+import type { RuleContext } from './resource.ts';
+import { type Stage, type stageKinds, stagesOf } from './stages.ts';
+
+export const lostReason = text(
+	{
+		title: 'Lost Reason',
+		description: 'Why the deal was lost.',
+		examples: ['Chose a cheaper offer'],
+	},
+	1000,
+);
+
+type Input = Record<string, unknown>;
+
+interface InStage {
+	pipeline_id: string | null;
+	stage_id: string | null;
+	status: (typeof stageKinds)[number];
+	lost_reason: string | null;
+}
+
+/** Moves of a deal that have a name of their own. */
+export const dealActions = {
+	win: {
+		summary: 'Win a deal',
+		description: 'Moves the deal to the first won stage of its pipeline.',
+		change: (deal: InStage, _input: unknown, context: RuleContext) => ({
+			...moveTo('won', deal, context),
+			lost_reason: null,
+		}),
+	},
+	lose: {
+		summary: 'Lose a deal',
+		description: 'Moves the deal to the first lost stage of its pipeline.',
+		input: { lost_reason: lostReason },
+		change: (deal: InStage, { lost_reason: reason }: Input, context: RuleContext) => ({
+			...moveTo('lost', deal, context),
+			lost_reason: (reason as string | null) ?? deal.lost_reason,
+		}),
+	},
+	reopen: {
+		summary: 'Reopen a deal',
+		description: 'Moves the deal back to the first open stage of its pipeline.',
+		change: (deal: InStage, _input: unknown, context: RuleContext) => ({
+			...moveTo('open', deal, context),
+			lost_reason: null,
+		}),
+	},
+};
+
+/** A deal that is in a stage of this kind already stays there. */
+function moveTo(kind: Stage['kind'], deal: InStage, { find }: RuleContext) {
+	if (deal.status === kind) return { stage_id: deal.stage_id };
+	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
+	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };
+}

@@ -1,0 +1,92 @@
+import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { ended, linesOf, ndjson, runJob } from './job-client.ts';
+
+test('an export gives every record, line by line', async () => {
+	const sandbox = inProcess({ contacts: 1200 });
+	const [first] = await sandbox.all('/v1/contacts?limit=500');
+	await sandbox.delete(`/v1/contacts/${first.id}`);
+	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=export', undefined);
+	const job = await ended(sandbox, body.id);
+	expect(job).toMatchObject({ status: 'completed', total: 1199, processed: 1199, succeeded: 1199 });
+	const results = await sandbox.get(`/v1/jobs/${job.id}/results`);
+	expect(results.headers.get('Content-Type')).toBe('application/x-ndjson');
+	expect(results.body).toEqual(await sandbox.all('/v1/contacts?limit=500'));
+});
+
+test('an export takes filters, sort and fields as the list does', async () => {
+	const sandbox = inProcess({ contacts: 1200 });
+	const query = 'name[contains]=a&created_at[gte]=2000-01-01T00:00:00Z&sort=-last_name&fields=email';
+	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
+	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);
+	// More than one step of the job, and not all there are.
+	expect(listed.length).toBeGreaterThan(500);
+	expect(listed.length).toBeLessThan(1200);
+	expect(body).toMatchObject({ total: listed.length, query: { sort: '-last_name', fields: 'email' } });
+	const job = await ended(sandbox, body.id);
+	expect(job).toMatchObject({ status: 'completed', processed: listed.length });
+	expect((await sandbox.get(`/v1/jobs/${job.id}/results`)).body).toEqual(listed);
+});
+
+test('an export filters by custom fields, and fails rather than forget a filter', async () => {
+	const sandbox = inProcess();
+	await sandbox.post('/v1/contacts', { last_name: 'a', custom_fields: { contract_tier: 'gold' } });
+	await sandbox.post('/v1/contacts', { last_name: 'b' });
+	const path = '/v1/jobs?resource=contacts&operation=export&custom_fields.contract_tier[empty]=false';
+	const { body } = await sandbox.post(path, undefined);
+	const done = await ended(sandbox, body.id);
+	const results = await sandbox.get(`/v1/jobs/${done.id}/results`);
+	expect(results.body).toMatchObject([{ last_name: 'a' }]);
+	const { body: second } = await sandbox.post(path, undefined);
+	const [field] = await sandbox.all('/v1/custom-fields?key=contract_tier');
+	sandbox.store.table('custom-fields')!.save({ ...field, deleted_at: field.updated_at });
+	const failed = await ended(sandbox, second.id);
+	expect(failed).toMatchObject({
+		status: 'failed',
+		processed: 0,
+		error: expect.stringContaining('custom_fields.contract_tier[empty]'),
+	});
+});
+
+test('jobs write and export records of custom objects', async () => {
+	const sandbox = inProcess();
+	const resource = 'custom-objects/machines/records';
+	const [{ primary_field: name }] = await sandbox.all('/v1/custom-objects?key=machines');
+	const before = (await sandbox.all(`/v1/${resource}`)).length;
+	const run = async (query: string, items?: unknown[]): Promise<Json[]> => {
+		const path = `/v1/jobs?resource=${encodeURIComponent(resource)}&operation=${query}`;
+		const { body } = await sandbox.post(path, items && linesOf(items), items && ndjson);
+		const job = await ended(sandbox, body.id);
+		expect(job).toMatchObject({ resource, status: 'completed', failed: 0 });
+		return (await sandbox.get(`/v1/jobs/${job.id}/results`)).body;
+	};
+	const [created] = await run('create', [{ external_id: 'm1', custom_fields: { [name]: 'Lathe' } }]);
+	expect(created).toMatchObject({ status: 201, data: { title: 'Lathe' } });
+	const change = { external_id: 'm1', custom_fields: { [name]: 'Mill' } };
+	expect(await run('upsert&match_on=external_id', [change])).toMatchObject([{ status: 200 }]);
+	await run('update', [{ id: created.id, external_id: 'm2' }]);
+	const exported = await run(`export&title[starts_with]=MI&fields=title,external_id`);
+	expect(exported).toEqual([
+		{ id: created.id, object: 'custom_object_record', title: 'Mill', external_id: 'm2' },
+	]);
+	await run('delete', [{ id: created.id }]);
+	expect(await sandbox.all(`/v1/${resource}`)).toHaveLength(before);
+});
+
+test('results are given by range, so that a client goes on where it was', async () => {
+	const sandbox = inProcess();
+	const { job, results } = await runJob(sandbox, 'create', '1\n\n2\n3\n\n4');
+	const range = async (query: string): Promise<Json[]> =>
+		(await sandbox.get(`/v1/jobs/${job.id}/results?${query}`)).body;
+	expect(results.map(({ index }) => index)).toEqual([0, 2, 3, 5]);
+	expect(await range('offset=1&limit=2')).toEqual(results.slice(1, 3));
+	expect(await range('offset=2')).toEqual(results.slice(2));
+	expect(await range('limit=1')).toEqual(results.slice(0, 1));
+	expect(await range(`offset=${job.processed}`)).toEqual([]);
+	for (const [query, parameter] of [
+		['offset=-1', 'offset'],
+		['limit=0', 'limit'],
+	]) {
+		const refused = await sandbox.get(`/v1/jobs/${job.id}/results?${query}`);
+		expect(errorsOf(refused)).toEqual({ [parameter!]: 'invalid_parameter' });
+	}
+});
