@@ -12,7 +12,8 @@ import {
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
-import { forgetDispatchers, startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
 import { additionalDataOf, type Setup } from './n8n.ts';
 
 export interface PublishedSetup {
@@ -86,13 +87,6 @@ export class Published {
 		}
 	}
 
-	/** Ends the process when nothing is under way, and begins another. */
-	async restart(): Promise<void> {
-		await this.deactivate();
-		this.kill();
-		await this.activate();
-	}
-
 	/** What the user's test gives. */
 	async test(): Promise<IDataObject[]> {
 		const known = this.workflow;
@@ -118,19 +112,11 @@ export class Published {
 		const workflow = this.workflow!;
 		const [node] = Object.values(workflow.nodes);
 		const process = this.process;
-		const emit = (
-			data: INodeExecutionData[][],
-			_response: unknown,
-			done: Done | undefined,
-			key?: string,
-		) => {
+		type Data = INodeExecutionData[][];
+		const emit = (data: Data, _response: unknown, done: Done | undefined, key?: string) => {
 			if (process === this.process) void this.start(workflow, process, data[0] ?? [], done, key);
 		};
-		const withoutKeys = (
-			data: INodeExecutionData[][],
-			response: unknown,
-			done: Done | undefined,
-		) => emit(data, response, done);
+		const withoutKeys = (data: Data, response: unknown, done: Done | undefined) => emit(data, response, done);
 		const context = new TriggerContext(
 			workflow,
 			node!,

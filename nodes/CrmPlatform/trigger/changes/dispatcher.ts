@@ -1,12 +1,11 @@
 import {
-	ExecutionCancelledError,
-	NodeOperationError,
 	type INodeExecutionData,
 	type IRun,
 	type ITriggerFunctions,
 } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
+import { outcomeOf, outcomeOfError, setAsideError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 
 /** When a group counts as finished. */
@@ -20,8 +19,8 @@ export interface DispatchOptions {
 	atOnce: number;
 }
 
-/** How an execution came out. */
-type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started';
+const storedMessage =
+	'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
 
 /** Groups that failed and wait for their next attempt; with more of them, nothing new is read. */
 const mostWaiting = 100;
@@ -136,7 +135,7 @@ export class Dispatcher {
 		const unwritable = { toJSON: () => { throw new Error(storedMessage); } };
 		const done = this.n8n.helpers.createDeferredPromise<IRun>();
 		done.promise.catch(() => undefined);
-		this.n8n.emit([[{ json: unwritable as never }]], undefined, done);
+		this.n8n.emit([[{ json: unwritable }]], undefined, done);
 	}
 
 	private start(group: Group, items: INodeExecutionData[]): void {
@@ -148,7 +147,7 @@ export class Dispatcher {
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
 			(run) => this.settle(group, outcomeOf(run)),
-			(error: Error) => this.settle(group, error instanceof ExecutionCancelledError ? 'failed' : 'not started'),
+			(error: Error) => this.settle(group, outcomeOfError(error)),
 		);
 		const key = Dispatcher.hasKeys(n8n) ? this.keyOf(group) : undefined;
 		n8n.emit([items], undefined, done as never, key);
@@ -195,25 +194,6 @@ export class Dispatcher {
 
 	private setAside(group: Group): void {
 		this.finish(group);
-		const what = group.kind === 'events' ? 'event' : 'record';
-		const them = group.ids.length === 1 ? `The ${what} ${group.ids[0]} was` : `${group.ids.length} ${what}s were`;
-		this.n8n.saveFailedExecution(
-			new NodeOperationError(
-				this.n8n.getNode(),
-				`${them} set aside: ${group.attempt === 1 ? 'the execution' : `${group.attempt} executions`} failed`,
-				{
-					description: `Nothing else starts the workflow with ${group.ids.join(', ')}. Find the failed executions in the list, and retry the last one when its cause is gone.`,
-				},
-			),
-		);
+		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group));
 	}
-}
-
-const storedMessage = 'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
-
-/** n8n gives no run for a key that an execution has already. */
-function outcomeOf(run: IRun | undefined): Outcome {
-	if (run === undefined) return 'unknown';
-	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
-	return hasFailed ? 'failed' : 'succeeded';
 }

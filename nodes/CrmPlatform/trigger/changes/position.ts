@@ -108,7 +108,7 @@ export function storedPosition(n8n: ITriggerFunctions): Position | undefined {
 /** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 export function storePosition(n8n: ITriggerFunctions, position: Position): void {
 	position.revision += 1;
-	const copy: Position = JSON.parse(JSON.stringify(position));
+	const copy = structuredClone(position);
 	const workflow = String(n8n.getWorkflow().id);
 	n8n.getWorkflowStaticData('global')[placeOf(n8n)] = { workflow, position: { ...copy } };
 }

@@ -1,16 +1,12 @@
-import { DateTime } from 'luxon';
-import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { mapperProperty } from '../../parameters/fields';
 import { outputFieldsOption, simplifyProperty } from '../../parameters/output';
 import { resources } from '../../resources';
 import { eventProperties } from '../eventProperties';
-import type { DispatchOptions, MoveOn } from './dispatcher';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
-
-const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
 
 /** Resources whose records can be listed without choosing anything before. */
 const listable = resources
@@ -116,7 +112,7 @@ export const changeProperties: INodeProperties[] = [
 		name: 'groupSize',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 500 },
-		default: defaults.groupSize,
+		default: 100,
 		description: 'The most events or records that one execution gets',
 		displayOptions: { show: { grouping: ['group'] } },
 	},
@@ -150,7 +146,7 @@ export const changeProperties: INodeProperties[] = [
 		name: 'attempts',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 20 },
-		default: defaults.attempts,
+		default: 3,
 		description: 'How often the workflow is started before the event is set aside, the first time included',
 		displayOptions: { show: { moveOn: ['succeeded'] } },
 	},
@@ -166,7 +162,7 @@ export const changeProperties: INodeProperties[] = [
 				name: 'atOnce',
 				type: 'number',
 				typeOptions: { minValue: 1, maxValue: 100 },
-				default: defaults.atOnce,
+				default: 5,
 				description:
 					'The most executions under way; with Move On When Ended it is one. Those about the same record run one after the other.',
 			},
@@ -175,50 +171,10 @@ export const changeProperties: INodeProperties[] = [
 				name: 'interval',
 				type: 'number',
 				typeOptions: { minValue: 1, maxValue: 86_400 },
-				default: defaults.interval,
+				default: 15,
 				description: 'How often the service is asked for news',
 			},
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],
 	},
 ];
-
-/** What the user chose beside the events or records. */
-export interface ChangeChoice extends DispatchOptions {
-	source: 'events' | 'records';
-	/** The instant to begin at (RFC 3339); empty for now. */
-	start: string;
-	groupSize: number;
-	/** Milliseconds between two readings. */
-	interval: number;
-}
-
-/** @throws Error in the user's words where Since is not a date */
-export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
-	const { atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const source = n8n.getNodeParameter('source', 'events') as ChangeChoice['source'];
-	const moveOn = n8n.getNodeParameter('moveOn', 'started') as MoveOn;
-	const isGrouped = n8n.getNodeParameter('grouping', 'each') === 'group';
-	return {
-		source,
-		start: source === 'events' ? startOf(n8n) : '',
-		moveOn,
-		attempts: positive(n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
-		atOnce: moveOn === 'ended' ? 1 : positive(atOnce, defaults.atOnce),
-		groupSize: isGrouped ? positive(n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
-		interval: 1000 * positive(interval, defaults.interval),
-	};
-}
-
-function positive(value: unknown, otherwise: number): number {
-	const number = Math.floor(Number(value ?? otherwise));
-	return number >= 1 ? number : otherwise;
-}
-
-function startOf(n8n: ITriggerFunctions): string {
-	if (n8n.getNodeParameter('start', 'now') === 'now') return '';
-	const since = String(n8n.getNodeParameter('since', ''));
-	const instant = DateTime.fromISO(since.trim().replace(' ', 'T'), { zone: n8n.getTimezone() });
-	if (instant.isValid) return instant.toUTC().toISO();
-	throw new Error(`'${since}' is not a date. Choose in Since when to begin.`);
-}

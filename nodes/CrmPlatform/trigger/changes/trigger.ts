@@ -1,38 +1,26 @@
 import {
 	NodeApiError,
 	NodeOperationError,
-	type INodeExecutionData,
 	type ITriggerFunctions,
 	type ITriggerResponse,
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/request';
-import { passesFilter } from '../eventFilter';
 import { openEventLog, type EventLog } from '../eventLog';
 import { readEventChoice, type EventChoice } from '../eventProperties';
-import { eventOutput } from '../output';
+import { readChangeChoice, type ChangeChoice } from './choice';
 import { Dispatcher } from './dispatcher';
-import { storedPosition, storePosition, type Position } from './position';
-import { readChangeChoice, type ChangeChoice } from './properties';
+import { latestItems } from './latest';
+import { openDispatcher, reportFailure } from './published';
 import { recordReader, type RecordReader } from './records';
 import { readRecordChoice } from './recordScope';
-import { resume } from './resume';
 import { ChangeSource } from './source';
 
 /** What the user chose, read when the workflow is published: n8n evaluates no expressions later. */
 interface Choice extends ChangeChoice {
 	events: EventChoice;
 	records?: RecordReader;
-}
-
-/** Dispatchers of this process, so that one that is published again knows what is under way. */
-const dispatchers = new Map<string, Dispatcher>();
-
-/** Forgets what this process knows, as a new process would. */
-export function forgetDispatchers(): void {
-	for (const dispatcher of dispatchers.values()) dispatcher.close();
-	dispatchers.clear();
 }
 
 /**
@@ -47,7 +35,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		const choice = await readChoice(n8n, api);
 		const log = await openEventLog(api);
 		if (n8n.getMode() === 'manual') {
-			const manualTriggerFunction = async () => n8n.emit([await latest(n8n, api, log, choice)]);
+			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
 			return { manualTriggerFunction };
 		}
 		return await startReading(n8n, api, log, choice, clock);
@@ -72,9 +60,9 @@ async function startReading(
 	choice: Choice,
 	clock: Clock,
 ): Promise<ITriggerResponse> {
-	const { events, filter, output } = choice.events;
-	const criteria = { events, filter };
-	const dispatcher = await openDispatcher(n8n, log, choice, criteria, clock);
+	const { criteria } = beginningOf(choice);
+	const { output } = choice.events;
+	const dispatcher = await openDispatcher(n8n, log, choice, beginningOf(choice), clock);
 	const { position } = dispatcher;
 	const source = new ChangeSource(api, log, { size: choice.groupSize, records: choice.records, output, criteria });
 	if (!Dispatcher.hasKeys(n8n)) n8n.logger.warn(`${n8n.getNode().name}: ${noKeys}`);
@@ -137,7 +125,7 @@ async function startReading(
 			} catch (error) {
 				if (signal.aborted) return;
 				// Told once for each outage; the position stays, so nothing is lost.
-				if (failures === 0) report(n8n, inUsersWords(n8n, error));
+				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
 				wait = Math.min(choice.interval * 2 ** failures, longestPause);
 			}
@@ -155,6 +143,12 @@ async function startReading(
 	};
 }
 
+function beginningOf({ events: { events, filter }, records, start }: Choice) {
+	// Another kind of records, or events instead, is another beginning.
+	const name = records ? `records ${events.join()}` : start;
+	return { criteria: { events, filter }, start: name, since: start, backfill: records !== undefined };
+}
+
 /** Milliseconds between two readings while the service fails. */
 const longestPause = 5 * 60_000;
 
@@ -163,82 +157,6 @@ const longestUnstored = 12 * 60 * 60_000;
 
 const noKeys =
 	'this version of n8n cannot tell starts apart (2.20 and later can), so after a crash of n8n an event may start the workflow a second time.';
-
-/** Continues where this process or the stored position stopped, whichever is newer. */
-async function openDispatcher(
-	n8n: ITriggerFunctions,
-	log: EventLog,
-	choice: Choice,
-	criteria: Position['criteria'],
-	clock: Clock,
-): Promise<Dispatcher> {
-	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
-	const known = dispatchers.get(name);
-	const stored = storedPosition(n8n);
-	const isKnown = known !== undefined && known.position.revision >= (stored?.revision ?? 0);
-	const latestPosition = isKnown ? known.position : stored;
-	const newest = await log.end('newest');
-	const beginning = {
-		criteria,
-		// Another kind of records, or events instead, is another beginning.
-		start: choice.records ? `records ${criteria.events.join()}` : choice.start,
-		since: choice.start,
-		backfill: choice.records !== undefined,
-		generation: clock.now().toString(36),
-	};
-	const { position, notice } = await resume(log, latestPosition, newest, beginning, clock.now());
-	if (notice !== undefined) report(n8n, new NodeOperationError(n8n.getNode(), notice));
-
-	known?.close();
-	const isContinued = isKnown && known.position.generation === position.generation;
-	const dispatcher = isContinued ? known : new Dispatcher(n8n, position, choice, clock);
-	if (isContinued) {
-		Object.assign(known.position, position);
-		known.reopen(n8n, choice);
-	}
-	dispatchers.set(name, dispatcher);
-	// n8n stores it at the end of the activation.
-	storePosition(n8n, dispatcher.position);
-	return dispatcher;
-}
-
-/** How many of the latest events or records a test shows, and how many events are looked at for them. */
-const mostShown = 5;
-const mostSearched = 1_000;
-
-async function latest(
-	n8n: ITriggerFunctions,
-	api: Connection,
-	log: EventLog,
-	{ events: { events, filter, output }, records }: Choice,
-): Promise<INodeExecutionData[]> {
-	if (records) {
-		const page = await records.page('', mostShown);
-		const found = await records.existing(page.records.map(({ id }) => String(id)));
-		if (found.length > 0) return found.map((json) => ({ json }));
-		throw new NodeOperationError(n8n.getNode(), 'There is no record in scope');
-	}
-	const items: INodeExecutionData[] = [];
-	let searched = 0;
-	for await (const event of log.newestFirst(events)) {
-		if (passesFilter(event, filter)) {
-			items.unshift({ json: await eventOutput(event, output, async () => api) });
-		}
-		searched += 1;
-		if (items.length === mostShown || searched === mostSearched) break;
-	}
-	if (items.length > 0) return items;
-	throw new NodeOperationError(n8n.getNode(), 'None of the latest events is one you chose', {
-		description:
-			'The trigger works all the same once the workflow is active. To see an event here, do in the CRM what it is to start with, then test again.',
-	});
-}
-
-/** Puts a failed execution in the list, which starts the error workflow; the trigger goes on. */
-function report(n8n: ITriggerFunctions, error: NodeApiError | NodeOperationError): void {
-	n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
-	n8n.saveFailedExecution(error);
-}
 
 function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;

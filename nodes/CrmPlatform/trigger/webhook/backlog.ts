@@ -3,7 +3,7 @@ import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflo
 import type { Connection } from '../../api/connection';
 import { readPages } from '../../api/lists/pages';
 import { isTest } from './staticData';
-import { idempotencyOf, subscriptionPath, type Subscription } from './subscription';
+import { newKeyFor, subscriptionPath, type Subscription } from './subscription';
 
 /**
  * The instant (RFC 3339) from which the successor of a subscription has to recover events: when the
@@ -42,7 +42,7 @@ export async function recoverEvents(api: Connection, id: string, since: string):
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
 	if (!recover) return;
 	const path = `${subscriptionPath(id)}/recover`;
-	await api.send({ method: 'POST', path, body: { since }, ...idempotencyOf(recover) });
+	await api.send({ method: 'POST', path, body: { since }, ...newKeyFor(recover) });
 }
 
 /** The instant to recover from: `since`, but no more than that many hours ago. */

@@ -66,7 +66,7 @@ export async function subscribe(
 	wanted: SubscriptionRequest,
 ): Promise<Subscription> {
 	const create = (await api.describe('/webhooks'))?.create;
-	const request = { method: 'POST', path: collection, body: wanted, ...idempotencyOf(create) } as const;
+	const request = { method: 'POST', path: collection, body: wanted, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
 	return parse(body);
 }
@@ -98,14 +98,14 @@ export async function updateSubscription(
  */
 export async function rotateSecret(api: Connection, { id }: Subscription): Promise<string> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
-	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...idempotencyOf(rotate) } as const;
+	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
 	const { secret } = parse((await api.send(request)).body);
 	if (secret) return secret;
 	throw new Error('The service gave no secret, so its deliveries could not be checked.');
 }
 
 /** Makes a write safe to retry. */
-export function idempotencyOf(write: WriteDescription | undefined) {
+export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
 }
