@@ -91,7 +91,7 @@ export const design: Record<string, Part> = {
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod'],
+		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {

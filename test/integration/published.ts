@@ -40,9 +40,8 @@ export interface Execution {
 }
 
 /**
- * A workflow with the Poll Trigger, published in an n8n that keeps executions and static data as n8n
- * 2.41 does (trigger-execution-context.factory, execution-persistence): `emit` stores static data,
- * a key belongs to one execution, and neither a crash nor a restart changes what is stored.
+ * A published workflow with the Poll Trigger, in an n8n that stores as 2.41 does (execution-persistence):
+ * `emit` stores static data, and a key belongs to one execution.
  */
 export class Published {
 	readonly executions: Execution[] = [];

@@ -1,7 +1,40 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { EventFilter } from './eventFilter';
+import { keyPrefix, type IgnoredOrigins, type OwnOrigin } from './origin';
 import type { EventOutput } from './output';
+
+/** Whose changes start no workflow. */
+export const ignoreProperties: INodeProperties[] = [
+	{
+		displayName: 'Ignore Changes Made By',
+		name: 'ignore',
+		type: 'multiOptions',
+		options: [
+			{
+				name: 'Any Workflow of This N8n',
+				value: 'instance',
+				description: 'What a CRM Platform node of this n8n installation has written',
+			},
+			{
+				name: 'This Workflow',
+				value: 'workflow',
+				description: 'What a CRM Platform node of this workflow has written',
+			},
+		],
+		default: [],
+		description: 'So that two workflows do not answer each other for ever',
+	},
+	{
+		displayName: 'Ignore Changes Made By User Names or IDs',
+		name: 'ignoreUsers',
+		type: 'multiOptions',
+		typeOptions: { loadOptionsMethod: 'getOwners' },
+		default: [],
+		description:
+			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+	},
+];
 
 /** Parameters of both triggers: which events, and what comes out of them. */
 export const eventProperties: INodeProperties[] = [
@@ -55,6 +88,7 @@ export const eventProperties: INodeProperties[] = [
 				description:
 					'Of changes, only those of one of these fields; events that are not changes, such as a new record, pass. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 			},
+			...ignoreProperties,
 			{
 				displayName: 'Owner Names or IDs',
 				name: 'owners',
@@ -96,6 +130,8 @@ export interface EventChoice {
 
 /** All contexts in which n8n calls a trigger read parameters alike. */
 interface ParameterReader {
+	getInstanceId(): string;
+	getWorkflow(): { id?: string | undefined };
 	getNodeParameter(name: string, fallback: unknown): unknown;
 }
 
@@ -114,8 +150,16 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 				pipeline_id: texts(filters.pipelines),
 				stage_id: texts(filters.stages),
 			},
+			ignored: ignoredOrigins(n8n, filters),
 		},
 	};
+}
+
+/** @param filters the values of `ignoreProperties` */
+export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
+	const prefix = (origin: string) => keyPrefix(origin as OwnOrigin, n8n.getInstanceId(), String(n8n.getWorkflow().id));
+	const ignored = { keys: texts(ignore).map(prefix), users: texts(ignoreUsers) };
+	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 
 /** A list, or a text with commas, which an expression may give. */

@@ -65,6 +65,7 @@ const criteria = z.object({
 	filter: z.object({
 		changedFields: z.array(z.string()),
 		equal: z.record(z.array(z.string())),
+		ignored: z.object({ keys: z.array(z.string()), users: z.array(z.string()) }).optional(),
 	}),
 });
 

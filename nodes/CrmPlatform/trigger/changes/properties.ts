@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { mapperProperty } from '../../parameters/fields';
 import { outputFieldsOption, simplifyProperty } from '../../parameters/output';
 import { resources } from '../../resources';
-import { eventProperties } from '../eventProperties';
+import { eventProperties, ignoreProperties } from '../eventProperties';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -174,6 +174,7 @@ export const changeProperties: INodeProperties[] = [
 				default: 15,
 				description: 'How often the service is asked for news',
 			},
+			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],
 	},

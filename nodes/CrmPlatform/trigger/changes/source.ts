@@ -6,6 +6,7 @@ import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
 import type { EventChoice } from '../eventProperties';
 import type { EventLog } from '../eventLog';
+import { noOrigin, tellsOrigin } from '../origin';
 import { eventOutput } from '../output';
 import { advance, firstSequenceToRead, logEnds, matchesCriteria, restartAt, type Group, type Position } from './position';
 import type { RecordReader } from './records';
@@ -66,6 +67,7 @@ export class ChangeSource {
 		for await (const event of this.log.after(firstSequenceToRead(position), this.options.criteria.events)) {
 			if (event.id in position.seen) continue;
 			read[event.id] = event.sequence;
+			if (!tellsOrigin(event) && this.options.criteria.filter.ignored?.keys.length) this.api.notices.add(noOrigin);
 			if (matchesCriteria(position, event)) found.push(event);
 			upTo = Math.max(upTo, event.sequence);
 			looked += 1;

@@ -1,6 +1,7 @@
 import {
 	NodeApiError,
 	NodeOperationError,
+	type IDataObject,
 	type ITriggerFunctions,
 	type ITriggerResponse,
 } from 'n8n-workflow';
@@ -8,7 +9,7 @@ import {
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/request';
 import { openEventLog, type EventLog } from '../eventLog';
-import { readEventChoice, type EventChoice } from '../eventProperties';
+import { ignoredOrigins, readEventChoice, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './choice';
 import { Dispatcher } from './dispatcher';
 import { latestItems } from './latest';
@@ -48,7 +49,8 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Choi
 	const choice = readChangeChoice(n8n);
 	if (choice.source === 'events') return { ...choice, events: readEventChoice(n8n) };
 	const { scope, eventTypes } = await readRecordChoice(n8n, api);
-	const filter = { changedFields: [], equal: {} };
+	const options = n8n.getNodeParameter('options', {}) as IDataObject;
+	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
 	const events: EventChoice = { events: eventTypes.sort(), filter, output: 'event' };
 	return { ...choice, events, records: recordReader(api, scope) };
 }

@@ -5,6 +5,7 @@ import { parseEvent, type CrmEvent } from '../../api/event';
 import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
+import { noOrigin, tellsOrigin } from '../origin';
 import { recoveredSubscriptions, recoverEvents, recoverHours, recoveryStart } from './backlog';
 import { isTest, readState, type SubscriptionState } from './staticData';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
@@ -60,6 +61,7 @@ function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | unde
 	}
 	const { events, filter } = readEventChoice(n8n);
 	if (!events.some((pattern) => covers(pattern, event.type))) return 'This event is not asked for';
+	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
 
