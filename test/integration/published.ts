@@ -47,7 +47,6 @@ export class Published {
 	readonly executions: Execution[] = [];
 	/** Errors the trigger has put among the failed executions. */
 	readonly reported: string[] = [];
-	/** n8n's log. */
 	readonly warnings: string[] = [];
 	nodeName = 'CRM Platform Poll Trigger';
 	workflowId = 'workflow-1';

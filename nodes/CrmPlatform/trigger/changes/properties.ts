@@ -166,6 +166,7 @@ export const changeProperties: INodeProperties[] = [
 				description:
 					'The most executions under way; with Move On When Ended it is one. Those about the same record run one after the other.',
 			},
+			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{
 				displayName: 'Interval (Seconds)',
 				name: 'interval',
@@ -174,7 +175,6 @@ export const changeProperties: INodeProperties[] = [
 				default: 15,
 				description: 'How often the service is asked for news',
 			},
-			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],
 	},

@@ -6,8 +6,8 @@ import { isTest } from './staticData';
 import { newKeyFor, subscriptionPath, type Subscription } from './subscription';
 
 /**
- * The instant (RFC 3339) from which the successor of a subscription has to recover events: when the
- * subscription ends, or earlier, if deliveries are still pending or have failed.
+ * The instant (RFC 3339) from which the successor of a subscription has to recover events: its end or,
+ * if deliveries are still pending or have failed, its beginning.
  *
  * What was delivered after that instant is delivered again; `DeliveryMemory` drops it as long as
  * n8n is not restarted.
@@ -21,11 +21,10 @@ export async function findBacklogStart(
 ): Promise<string> {
 	// Asked before the deliveries are read: an event that happens in between belongs to the successor.
 	const end = own.status === 'active' ? await serviceTime(api, own) : (own.failing_since ?? own.updated_at);
+	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
+	const begin = since ?? own.created_at;
 	const undelivered = await readUndelivered(api, own);
-	if (undelivered.length === 0) return end;
-	const queued = undelivered.map(({ created_at: at }) => String(at));
-	// A recovered event is queued later than it happened, so nothing but `since` bounds it.
-	return earliest([end, ...queued, ...(since === undefined ? [] : [since])]);
+	return undelivered.length > 0 || Date.parse(end) < Date.parse(begin) ? begin : end;
 }
 
 /** Subscriptions for which this process has recovered missed events. */
@@ -69,6 +68,3 @@ async function readUndelivered(api: Connection, { id }: Subscription): Promise<I
 	for await (const { records } of walk) found.push(...records);
 	return found.filter(({ event_type: type }) => type !== 'webhook.test');
 }
-
-const earliest = (instants: string[]): string =>
-	instants.reduce((one, other) => (Date.parse(other) < Date.parse(one) ? other : one));
