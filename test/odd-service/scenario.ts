@@ -106,13 +106,13 @@ const unreadable = {
 	null: { status: 200, body: { openapi: '3.1.0', paths: null } },
 };
 
-function parametersOf({ operation, dialect: { names } }: Scenario): IDataObject {
-	if (operation === 'getMany') return getMany('contact') as IDataObject;
-	if (operation === 'create') return create('contact', automatic) as IDataObject;
+function parametersOf({ operation, dialect: { names } }: Scenario): INodeParameters {
+	if (operation === 'getMany') return getMany('contact');
+	if (operation === 'create') return create('contact', automatic);
 	const matching = { ...automatic, matchingColumns: [names.match] };
-	if (operation === 'upsert') return { ...create('contact', matching), operation: 'upsert' } as IDataObject;
+	if (operation === 'upsert') return { ...create('contact', matching), operation: 'upsert' };
 	const target = '={{ $json.target }}';
-	return (operation === 'update' ? update('contact', target, automatic) : deleteRecord('contact', target)) as IDataObject;
+	return operation === 'update' ? update('contact', target, automatic) : deleteRecord('contact', target);
 }
 
 const languageErrors =
