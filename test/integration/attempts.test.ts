@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { startOtherService } from '../other-service/server.ts';
 import { useBatchWrites } from './batch-writes.ts';
 import { automatic, create, getMany, on } from './parameters.ts';
 
@@ -74,6 +75,24 @@ describe('the attempts of one run', () => {
 		await expect(attempt()).rejects.toThrow();
 		await attempt();
 		expect(await found('halved')).toBe(4);
+	});
+
+	describe('against a service that its description names otherwise', () => {
+		let service: Awaited<ReturnType<typeof startOtherService>>;
+		beforeAll(async () => void (service = await startOtherService({ people: 0 })));
+		afterAll(async () => await service.close());
+
+		test('go by its own description once it can be read, where nothing was sent before', async () => {
+			const credential = { baseUrl: service.url, apiKey: service.apiKey };
+			const attempt = attempts({
+				parameters: create('contact', automatic),
+				items: [{ family_name: 'One' }, { family_name: 'Two' }],
+			});
+			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
+			await expect(attempt({ credential: undescribed } as object)).rejects.toThrow('None of the item’s values');
+			const { items } = await attempt({ credential } as object);
+			expect(items.map(({ json }) => json.family_name)).toEqual(['One', 'Two']);
+		});
 	});
 
 	test('have the same keys where the description can no longer be read', async () => {

@@ -5,7 +5,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, Result, Run } from '../model';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
-import { batchingOf, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne } from './single';
 
 /**
@@ -21,8 +21,10 @@ export function writeRecords(
 	read: (item: number) => Write,
 	answer: (record: IDataObject) => Result = (record) => record,
 ): Run | Batched {
-	const alone = async (write: Write, item: number) =>
-		answer(await writeOne(job, description, write, [item]));
+	const alone = async (write: Write, item: number) => {
+		fixBatching(job);
+		return answer(await writeOne(job, description, write, [item]));
+	};
 	const isOncePer = hasWriteOncePer(job);
 	const wanted = isOncePer ? 1 : batchSizeOption(job);
 	const { size, batch } = batchingOf(job, description, wanted);
@@ -66,6 +68,7 @@ export function writeRecords(
 	const sendTogether = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
 		if (!first) return [];
+		fixBatching(job);
 		if (isBatched) sent.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
