@@ -123,7 +123,7 @@ describe('a message', () => {
 	test.each([
 		['mapped by hand', { fields: mapped({ ...letter, scheduled_at: '={{ $json.when }}' }) }],
 		['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify(letter) }],
-		['automatically', { fields: automatic }],
+		['automatically', automatic],
 	])('without a moment, %s, is not sent now in place of later', async (_, fields) => {
 		const parameters = { resource: 'message', operation: 'schedule', ...fields } as INodeParameters;
 		const items = [letter, { ...letter, scheduled_at: null, schedule_at: '2099-01-01' }];

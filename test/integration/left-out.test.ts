@@ -48,7 +48,7 @@ describe('an item of which nothing can be sent is an error and no request', () =
 	const refused = async (parameters: object, items: IDataObject[]) =>
 		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
 
-	test.each([{ fields: automatic }, asJson])('where it has other names than the service', async (how) => {
+	test.each([automatic, asJson])('where it has other names than the service', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);

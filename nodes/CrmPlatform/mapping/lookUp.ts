@@ -152,7 +152,7 @@ function findIn({ records, isWhole }: Candidates, keys: string[], name: string):
 }
 
 function refusal({ label, reference = '' }: Field, name: string, finding: Finding): string {
-	const place = `${label}: ‘${name}’`;
+	const place = `${label}: "${name}"`;
 	if ('failed' in finding) return `${place} could not be looked up in ${reference}: ${finding.failed}`;
 	if ('several' in finding) {
 		return `${place} may be several records of ${reference}. Give the id of the right one.`;

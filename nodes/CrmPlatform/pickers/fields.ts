@@ -36,14 +36,17 @@ export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceM
 	return await orNotice(async () => await fieldsToFilterBy(this));
 }
 
-/** The fields an upsert can find the record by, for values given as JSON. */
+/** The fields an upsert can find the record by, after the one it uses unless told otherwise. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { fields, write } = await writableFields(await editorContext(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
-	return names.map((name) => ({
+	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
 		value: name,
 	}));
+	const [first] = options;
+	// n8n marks a value that is not listed, such as an empty one, as wrong.
+	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
 }
 
 async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -172,7 +175,7 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
 }
 
-const howToRefresh = 'Open the node again to load the fields of the account';
+const howToRefresh = 'Close and reopen the node to load the fields of your account';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({

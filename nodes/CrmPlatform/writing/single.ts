@@ -23,11 +23,21 @@ export async function writeOne(
 	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
+	return (await writeWithStatus(job, description, write, items)).record;
+}
+
+/** The same, with the HTTP status of the answer. */
+export async function writeWithStatus(
+	job: Execution,
+	description: WriteDescription,
+	write: Omit<ApiRequest, 'method' | 'idempotency'>,
+	items: number[],
+): Promise<{ record: IDataObject; status: number }> {
 	const header = keyHeaderOf(job, description, 'single');
 	const { body, status } = await sendWrite(job, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw job.api.failure(problemOfItem(failed.status, failed.error ?? failed));
-	return recordIn(body, write.path) ?? {};
+	return { record: recordIn(body, write.path) ?? {}, status };
 }
 
 /**
