@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import ts from 'typescript';
 
 /** A text that users read, and where it is. */
@@ -7,14 +9,14 @@ interface Text {
 }
 
 /** What n8n shows of a node or a credential. */
-export interface Described {
+interface Described {
 	displayName: string;
 	description?: string;
 	properties: object[];
 }
 
 /** A source file of the package. */
-export interface Source {
+interface Source {
 	path: string;
 	text: string;
 }
@@ -32,14 +34,31 @@ const shownKeys = [
 	'valuesLabel',
 ];
 
+/** Where the list is kept. */
+export const wordListFile = 'docs/words.md';
+
 /**
  * Every text of the package that users read, as Markdown: names, descriptions, placeholders and
- * hints as n8n shows them, then messages from the sources.
+ * hints as n8n shows them, then messages from the sources. The clone must be the current folder.
  *
- * @param forms nodes and credentials
- * @param sources of the nodes, in the order in which they are to be listed
+ * @param load gives what the source file of a node or a credential exports
  */
-export function wordList(forms: Described[], sources: Source[]): string {
+export function readWordList(load: (file: string) => object): string {
+	const forms = globSync('{nodes,credentials}/**/*.{node,credentials}.ts').sort().reverse();
+	const sources = globSync('nodes/**/*.ts').sort();
+	return wordList(
+		forms.map((file) => formIn(file, load(file))),
+		sources.map((path) => ({ path, text: readFileSync(path, 'utf8') })),
+	);
+}
+
+function formIn(file: string, exported: object): Described {
+	const [name = ''] = basename(file).split('.');
+	const form = new (exported as Record<string, new () => Described & { description: Described }>)[name]!();
+	return typeof form.description === 'object' ? form.description : form;
+}
+
+function wordList(forms: Described[], sources: Source[]): string {
 	const sections = forms.map(({ displayName, description, properties }) => {
 		const texts = [{ place: 'node', text: description ?? '' }, ...properties.flatMap((one) => textsIn(one))];
 		return section(displayName, texts);

@@ -34,7 +34,7 @@ export class CrmPlatform implements INodeType {
 		group: ['input'],
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
-		description: 'Read and write the records of a CRM Platform account',
+		description: 'Read and write records in a CRM Platform account',
 		defaults: { name: 'CRM Platform' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],

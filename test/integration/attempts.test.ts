@@ -50,9 +50,9 @@ describe('the attempts of one run', () => {
 		await attempt();
 		const { items } = await attempt({ items: companies('read-before', 1) });
 		expect(items.map(({ json }) => json.error)).toEqual([
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 			expect.stringContaining('many'),
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 		]);
 		expect(await companiesNamed('read-before')).toBe(3);
 	});

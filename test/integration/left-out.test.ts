@@ -52,7 +52,7 @@ describe('an item of which nothing can be sent is an error and no request', () =
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
-		expect(message).toMatch(/^None of the item’s values can be sent.* has Surname; .* first_name, last_name/);
+		expect(message).toMatch(/^None of the item’s values match a field.* has Surname; .* first_name, last_name/);
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
@@ -61,8 +61,8 @@ describe('an item of which nothing can be sent is an error and no request', () =
 		['every path is mistyped', { job_title: '={{ $json.jobtitel }}' }],
 	])('where %s', async (_, fields) => {
 		const { id } = await created();
-		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no value to write/);
-		expect(await refused(create('contact', fields), [{}])).toMatch(/no value to write/);
+		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no values to write/);
+		expect(await refused(create('contact', fields), [{}])).toMatch(/no values to write/);
 	});
 });
 
@@ -97,7 +97,7 @@ test('something else where the service takes an object is told, in every way of 
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
 		const hints = await told(parameters, items);
-		expect(hints).toEqual([expect.stringMatching(/takes an object here.*: address, custom_fields\.$/)]);
+		expect(hints).toEqual([expect.stringMatching(/is not an object such as.*: address, custom_fields\.$/)]);
 	}
 });
 

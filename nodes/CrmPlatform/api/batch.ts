@@ -112,7 +112,7 @@ function outcomeOf(
 }
 
 const unmentioned: Problem = {
-	message: 'The service did not say what became of this record',
-	description: 'It may have been written. Look at it in the platform before you write it again.',
+	message: 'The service returned no result for this record',
+	description: 'It may have been written. Check the record before you try again.',
 	details: {},
 };

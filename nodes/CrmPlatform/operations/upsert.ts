@@ -28,7 +28,7 @@ export function upsert(action: string): Operation {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that identifies a record, such as email',
-					hint: 'A record with the same value is updated; without one, it is created',
+					hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
 				},
 			}),
 			blankNotice,
@@ -102,7 +102,7 @@ function upsertMatch(
 		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
 		if (first === undefined) return undefined;
 		throw new Error(
-			`Match On: the expression gives nothing for this item. Let it give the name of a field, such as ‘${first}’, or choose a field from the list.`,
+			`Match On is empty for this item. Choose the field that identifies a record, such as ${first}, or correct the expression.`,
 		);
 	};
 }
@@ -111,7 +111,7 @@ function valueOf(field: string, body: IDataObject): string {
 	const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
 	if (value !== null) return String(value);
 	throw new Error(
-		`There is no value for ‘${field}’, the field to match on. Fill it in, or match on another field.`,
+		`The field to match on, ${field}, has no value. Enter a value, or match on another field.`,
 	);
 }
 

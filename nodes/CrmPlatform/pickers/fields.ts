@@ -109,7 +109,7 @@ async function filterFields({ api, description, collection }: EditorContext): Pr
 
 async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
-	if (!write) throw new NothingToOffer(`The service does not offer this for ${resource.path}.`);
+	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
 	const custom = write.fields.some(({ name }) => name === 'custom_fields')
 		? await customFieldsOf(api, collection)

@@ -153,7 +153,7 @@ function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRe
 
 function divided(items: readonly number[]): Error {
 	return new Error(
-		`An earlier attempt of this run has sent this item in one request with ${items.length - 1} others, of which some can no longer be read or have become another request. Nothing was sent, so that nothing is written twice: look at the records, then run the workflow again.`,
+		`An earlier attempt sent this item in one request with ${items.length - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
 	);
 }
 

@@ -107,7 +107,7 @@ function bodyOf(
 	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
 	return {
 		fields: [],
-		refusal: `The service takes this only as ${types.join(' or ')}, and the node writes JSON.`,
+		refusal: `The service only accepts ${types.join(' or ')} here, and the node sends JSON.`,
 	};
 }
 
