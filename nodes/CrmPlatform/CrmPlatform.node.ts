@@ -33,7 +33,7 @@ export class CrmPlatform implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
 		description: 'Read and write records in a CRM Platform account',
 		defaults: { name: 'CRM Platform' },
 		usableAsTool: true,

@@ -62,7 +62,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 
 	test('with a key that the service refuses', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
-		await isFormOf({ ...setup(), credential }, 'Without custom fields');
+		await isFormOf({ ...setup(), credential }, 'Custom fields could not be loaded');
 	});
 
 	test('and offers events', async () => {

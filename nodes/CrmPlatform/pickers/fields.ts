@@ -122,7 +122,7 @@ async function writableFields({ api, resource, description, operation, collectio
 /** The custom fields that can be written; none, and a notice, if they cannot be read. */
 export async function customFieldsOf(api: Connection, collection: string): Promise<Field[]> {
 	const custom = await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
-		api.notices.add(`Without custom fields (${error.message})`);
+		api.notices.add(`Custom fields could not be loaded (${error.message})`);
 		return undefined;
 	});
 	return custom?.fields ?? [];
