@@ -35,7 +35,7 @@ const shownKeys = [
 ];
 
 /** Where the list is kept. */
-export const wordListFile = 'docs/words.md';
+export const wordListFile = 'test/unit/words.md';
 
 /**
  * Every text of the package that users read, as Markdown: names, descriptions, placeholders and
