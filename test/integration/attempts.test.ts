@@ -145,7 +145,7 @@ describe('a service whose description cannot be read', () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
 		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
 		await expect(run(setup)).rejects.toMatchObject({
-			description: expect.stringMatching(/may have carried it out[^]*could not be read[^]*Retry On Fail may write/),
+			description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
 		});
 		expect(await found('unpromised')).toBe(1);
 	});

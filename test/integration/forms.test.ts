@@ -43,7 +43,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	};
 
 	test('as long as it has no credential', async () => {
-		await isFormOf({ ...setup(), hasCredential: false }, 'Standard fields only (no credential selected)');
+		await isFormOf({ ...setup(), hasCredential: false }, 'Standard fields only (no credential yet)');
 	});
 
 	test('with what the user has mapped, which n8n would drop otherwise', async () => {

@@ -75,7 +75,7 @@ test('a mistyped path leaves the field as it is and is told, null clears it', as
 		items: [{}],
 	});
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: 'Pilot', language: null });
-	expect(hints).toEqual([expect.stringMatching(/gave no value \(undefined\): Job Title\./)]);
+	expect(hints).toEqual([expect.stringMatching(/returned undefined: Job Title\./)]);
 });
 
 test('a picked record whose path is mistyped leaves the reference as it is', async () => {
@@ -90,7 +90,7 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 		items: [{}],
 	});
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id });
-	expect(hints).toEqual([expect.stringMatching(/gave no value.*: Company\./)]);
+	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
 
 test('something else where the service takes an object is told, in every way of mapping', async () => {

@@ -175,7 +175,7 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
 }
 
-const howToRefresh = 'Close and reopen the node to load the fields of your account';
+const howToRefresh = 'Reopen the node to load all fields';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
