@@ -68,7 +68,7 @@ function pairsOf(values: object): Array<[string, unknown]> {
 function queryOf(values: object): Query {
 	const pairs = pairsOf(values);
 	for (const [name, value] of pairs) {
-		const nested = Array.isArray(value) ? value.some(isObject) : isObject(value);
+		const nested = Array.isArray(value) ? value.some(isNested) : isNested(value);
 		if (nested) {
 			throw new Error(
 				`Query Parameters: ${name} is an object. Use a separate parameter for each value, such as created_at[gte].`,
@@ -88,14 +88,14 @@ function headersOf(values: object): Record<string, string> {
 				'Headers: Authorization is set by the credential. To sign in as someone else, choose another credential.',
 			);
 		}
-		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isObject(value) || !/^[\t -~]*$/.test(String(value))) {
+		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isNested(value) || !/^[\t -~]*$/.test(String(value))) {
 			throw new Error(`Headers: ${name} is not a valid header. Its value must be text on a single line.`);
 		}
 	}
 	return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /** A list becomes an item for each record; a text or number is wrapped, since an item is an object. */
 function resultOf(body: unknown): Result {
