@@ -90,7 +90,7 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };
-	throw new NodeOperationError(n8n.getNode(), 'The node does not know this operation', {
+	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
 		description: 'Open the node and choose a resource and an operation.',
 	});
 }
@@ -133,7 +133,7 @@ function summaryOf(failures: Failure[], done: number, count: number): string {
 	const failed = failures.flatMap(({ items }) => items);
 	const untried = count - done - failed.length;
 	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
-	return `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+	return `Of ${count} items, ${done} succeeded, ${failed.length} failed (${which}) and ${untried} were not tried. To get a result for each item, set On Error to Continue.`;
 }
 
 /** The failure with more lines: n8n drops the hints of a node that fails. */

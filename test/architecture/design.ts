@@ -129,7 +129,7 @@ export const design: Record<string, Part> = {
 	},
 	tools: {
 		files: ['tools/**'],
-		imports: ['zod', 'node:**'],
+		imports: ['typescript', 'zod', 'node:**'],
 		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {

@@ -51,9 +51,9 @@ describe('the attempts of one run', () => {
 		await attempt();
 		const { items } = await attempt({ items: companies('read-before', 1) });
 		expect(items.map(({ json }) => json.error)).toEqual([
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 			expect.stringContaining('many'),
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 		]);
 		expect(await companiesNamed('read-before')).toBe(3);
 	});
@@ -164,7 +164,7 @@ describe('a service whose description cannot be read', () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
 		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
 		await expect(run(setup)).rejects.toMatchObject({
-			description: expect.stringMatching(/may have carried it out[^]*could not be read[^]*Retry On Fail may write/),
+			description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
 		});
 		expect(await found('unpromised')).toBe(1);
 	});

@@ -56,7 +56,7 @@ describe('an empty cell', () => {
 		const { id } = await call('POST', '/v1/contacts', stored);
 		const parameters = update('contact', String(id), automatic);
 		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
-		expect(error.message).toMatch(/None of the item’s values can be sent/);
+		expect(error.message).toMatch(/None of the item’s values match a field/);
 	});
 });
 
@@ -91,8 +91,8 @@ describe('a record that is referred to by name', () => {
 				parameters: create('contact', automatic),
 				items: [{ 'Last Name': 'Refers', Company }],
 			})).message;
-		expect(await refusal('Twin & Sons')).toMatch(/^Company: ‘Twin & Sons’ may be several records/);
-		expect(await refusal('Nobody Inc.')).toMatch(/^Company: ‘Nobody Inc\.’ is neither a name nor an id/);
+		expect(await refusal('Twin & Sons')).toMatch(/^Company: "Twin & Sons" may match several records/);
+		expect(await refusal('Nobody Inc.')).toMatch(/^Company: "Nobody Inc\." does not match any record/);
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
 	});
 

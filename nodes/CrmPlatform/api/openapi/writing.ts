@@ -31,6 +31,8 @@ export interface WriteDescription {
 	 * fields are among them (upsert).
 	 */
 	match?: { name: string; values: string[]; takesCustomFields: boolean };
+	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
+	tellsCreated?: true;
 	/** The operation that does the same for many records with one request. */
 	batch?: BatchDescription;
 }
@@ -80,6 +82,8 @@ export function describeWrite(
 			takesCustomFields: match['x-custom-fields'] !== undefined,
 		};
 	}
+	const { responses = {} } = operation;
+	if ('200' in responses && '201' in responses) description.tellsCreated = true;
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;
 	return description;
@@ -103,7 +107,7 @@ function bodyOf(
 	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
 	return {
 		fields: [],
-		refusal: `The service takes this only as ${types.join(' or ')}, and the node writes JSON.`,
+		refusal: `The service only accepts ${types.join(' or ')} here, and the node sends JSON.`,
 	};
 }
 
