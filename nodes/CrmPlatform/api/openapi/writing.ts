@@ -1,5 +1,6 @@
 import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
+import { describeJob, type JobDescription } from './jobs';
 import { parameterField } from './listing';
 import {
 	resolve,
@@ -33,6 +34,8 @@ export interface WriteDescription {
 	match?: { name: string; values: string[]; takesCustomFields: boolean };
 	/** The operation that does the same for many records with one request. */
 	batch?: BatchDescription;
+	/** The background job that does the same for many records. */
+	job?: JobDescription;
 }
 
 /** How many records are written by one request. */
@@ -82,6 +85,8 @@ export function describeWrite(
 	}
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;
+	const job = describeJob(document, collection, operation);
+	if (job) description.job = job;
 	return description;
 }
 
