@@ -1,23 +1,23 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * The bytes of a file in an input item, chunk by chunk where n8n keeps files outside of memory.
+ * The bytes of a file in an input item, chunk by chunk where n8n keeps files outside of memory. The
+ * file is opened when it is first read, and closed with the loop that reads it.
  *
  * @param field the binary field
  * @throws NodeOperationError where the item has no such file
  */
-export async function readBinary(
+export async function* readBinary(
 	n8n: IExecuteFunctions,
 	item: number,
 	field: string,
-): Promise<AsyncIterable<Uint8Array>> {
+): AsyncGenerator<Uint8Array, void> {
 	const { id } = n8n.helpers.assertBinaryData(item, field);
-	if (id !== undefined) return await n8n.helpers.getBinaryStream(id);
-	const whole = await n8n.helpers.getBinaryDataBuffer(item, field);
-	return piecesOf(whole);
-}
-
-async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+	if (id !== undefined) {
+		yield* (await n8n.helpers.getBinaryStream(id)) as AsyncIterable<Uint8Array>;
+		return;
+	}
+	const bytes = await n8n.helpers.getBinaryDataBuffer(item, field);
 	for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
 }
 

@@ -34,6 +34,8 @@ export interface FileRecords {
 	columns: string[] | undefined;
 	/** The rows after the header, each by the names of its columns; empty names are left out. */
 	rows: AsyncIterable<FileRow<IDataObject>>;
+	/** Lets go of a file that is not read to its end. */
+	close(): Promise<void>;
 }
 
 /**
@@ -49,18 +51,29 @@ export async function readRecords(
 	const text = decodeText(bytes, encoding);
 	if (format !== 'csv') {
 		const rows = format === 'json' ? readJsonArray(text) : readNdjson(text);
-		return { columns: undefined, rows: withoutReports(rows) };
+		return { columns: undefined, rows: withoutReports(rows), close: async () => await rows.return() };
 	}
 	const rows = readCsv(text, delimiter);
-	const first = await rows.next();
+	const close = async () => await rows.return();
+	try {
+		const header = headerOf(await rows.next());
+		const columns = header.filter((name) => name !== '' && !reported.has(name));
+		return { columns, rows: namedCells(rows, header), close };
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}
+
+/** @throws Error in the user's words */
+function headerOf(first: IteratorResult<FileRow<string[]>, void>): string[] {
 	if (first.done) throw new Error('The file is empty: it has no header. Its first row has to name the columns.');
 	if (first.value.problem !== undefined) {
 		throw new Error(`The header of the file cannot be read. ${first.value.problem}`);
 	}
 	const header = first.value.content.map((name) => unescapedCell(name).trim());
 	checkHeader(header);
-	const columns = header.filter((name) => name !== '' && !reported.has(name));
-	return { columns, rows: namedCells(rows, header) };
+	return header;
 }
 
 /** @throws Error in the user's words where a cell could belong to two columns, or none has a name */

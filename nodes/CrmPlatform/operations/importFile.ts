@@ -32,10 +32,14 @@ export function importFile(action: string): Operation {
 			return async (item) => {
 				const plan = await planOf(job, item);
 				const field = String(job.n8n.getNodeParameter('binaryField', item, 'data'));
-				const file = await readRecords(await readBinary(job.n8n, item, field), fileSettingsOf(job.n8n, item));
-				checkColumns(plan, file.columns);
-				const { json, files } = await importRows(job, plan, file);
-				return new ItemWithFiles(json, files);
+				const file = await readRecords(readBinary(job.n8n, item, field), fileSettingsOf(job.n8n, item));
+				try {
+					checkColumns(plan, file.columns);
+					const { json, files } = await importRows(job, plan, file);
+					return new ItemWithFiles(json, files);
+				} finally {
+					await file.close();
+				}
 			};
 		},
 	};

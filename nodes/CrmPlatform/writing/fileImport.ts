@@ -187,7 +187,6 @@ async function* slicesOf(
 		slice = [];
 		characters = 0;
 	}
-	await iterator.return?.();
 	if (slice.length > 0) yield slice;
 	if (failure) throw failure;
 }
