@@ -51,10 +51,10 @@ export async function readRecords(
 	const text = decodeText(bytes, encoding);
 	if (format !== 'csv') {
 		const rows = format === 'json' ? readJsonArray(text) : readNdjson(text);
-		return { columns: undefined, rows: withoutReports(rows), close: async () => await rows.return() };
+		return { columns: undefined, rows: withoutReports(rows), close: () => closed(rows) };
 	}
 	const rows = readCsv(text, delimiter);
-	const close = async () => await rows.return();
+	const close = () => closed(rows);
 	try {
 		const header = headerOf(await rows.next());
 		const columns = header.filter((name) => name !== '' && !reported.has(name));
@@ -64,6 +64,8 @@ export async function readRecords(
 		throw error;
 	}
 }
+
+const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
 /** @throws Error in the user's words */
 function headerOf(first: IteratorResult<FileRow<string[]>, void>): string[] {

@@ -1,6 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import type { JobDescription } from '../api/openapi/jobs';
 import { jobQuery } from '../api/openapi/jobs';
 import type { WriteDescription } from '../api/openapi/writing';
 import { readBinary } from '../files/binary';
@@ -9,7 +6,8 @@ import { readRecords } from '../files/rows';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { binaryFieldProperty, columnMapping, fileSettingsOf, importOptions, importProperties, noChoice } from '../parameters/file';
-import { importRows, type ImportPlan } from '../writing/fileImport';
+import { importRows } from '../writing/fileImport';
+import type { ImportPlan } from '../writing/importPlan';
 
 const writes = ['create', 'upsert', 'update', 'delete'] as const;
 
@@ -65,15 +63,14 @@ async function planOf(job: Execution, item: number): Promise<ImportPlan> {
 		description: write.job,
 		fields: write.fields,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
-		query: { ...jobQuery(write.job, path), ...matchOf(job, item, write, write.job) },
+		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(job, item, write)) },
 		clearsEmpty: n8n.getNodeParameter('options.emptyCells', item, 'leave') === 'clear',
 		...(columns && { columns }),
 		...(trial && { trialRows: trialRowsOf(job, item) }),
 	};
 }
 
-function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription, { query }: JobDescription): IDataObject & Record<string, string> {
-	if (query.operation !== 'upsert' && !match) return {};
+function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription): Record<string, string> {
 	const field = String(n8n.getNodeParameter('matchOn', item, '') ?? '').trim() || match?.values[0];
 	return match && field !== undefined ? { [match.name]: field } : {};
 }
