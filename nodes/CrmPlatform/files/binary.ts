@@ -99,7 +99,8 @@ async function store(
 	const carrier = await helpers.getBinaryStream(id);
 	const stream = carrier.compose(async function* (source: AsyncIterable<unknown>) {
 		// Read to its end, so that it is closed.
-		for await (const _ of source);
+		const reading = source[Symbol.asyncIterator]();
+		while (!(await reading.next()).done);
 		yield* chunks;
 	});
 	return await helpers.prepareBinaryData(stream as typeof carrier, name, type);

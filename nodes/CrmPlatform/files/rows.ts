@@ -55,14 +55,14 @@ export async function readRecords(
 	}
 	const rows = readCsv(text, delimiter);
 	const close = () => closed(rows);
+	let header: string[] | undefined;
 	try {
-		const header = headerOf(await rows.next());
-		const columns = header.filter((name) => name !== '' && !reported.has(name));
-		return { columns, rows: namedCells(rows, header), close };
-	} catch (error) {
-		await close();
-		throw error;
+		header = headerOf(await rows.next());
+	} finally {
+		if (!header) await close();
 	}
+	const columns = header.filter((name) => name !== '' && !reported.has(name));
+	return { columns, rows: namedCells(rows, header), close };
 }
 
 const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
@@ -119,6 +119,7 @@ async function exportList(job: Execution, item: number, reading: ListQuery): Pro
 	const file = outputFile(n8n, given || `${resource.value}.${format}`, type);
 	const asOutput = recordOutput(reading);
 	let rows = 0;
+	let stored: IBinaryData | undefined;
 	try {
 		// The mark tells spreadsheets that the file is UTF-8.
 		if (columns) await file.write(`\uFEFF${csvRow(columns.map(({ header }) => header))}`);
@@ -129,12 +130,12 @@ async function exportList(job: Execution, item: number, reading: ListQuery): Pro
 			}
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${String(ended.total)} records exported`);
 		}
-	} catch (error) {
-		await file.end().catch(() => undefined);
-		throw error;
+		stored = await file.end();
+	} finally {
+		if (!stored) await file.end().catch(() => undefined);
 	}
 	const field = String(n8n.getNodeParameter('binaryField', item, 'data'));
-	return new ItemWithFiles({ records: rows, job: id }, { [field]: await file.end() });
+	return new ItemWithFiles({ records: rows, job: id }, { [field]: stored });
 }
 
 /** A column of the file, and where its value is in a record. */

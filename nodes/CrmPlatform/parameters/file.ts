@@ -24,10 +24,10 @@ export const importProperties: INodeProperties[] = [
 			{
 				name: 'Create or Update',
 				value: 'upsert',
-				description: 'Each row updates the record it matches, or becomes a new one',
+				description: 'Create a new record, or update the current one if it already exists (upsert)',
 			},
-			{ name: 'Delete', value: 'delete', description: 'Each row deletes the record with its id' },
-			{ name: 'Update', value: 'update', description: 'Each row updates the record with its id' },
+			{ name: 'Delete', value: 'delete', description: 'Each row deletes the record with its ID' },
+			{ name: 'Update', value: 'update', description: 'Each row updates the record with its ID' },
 		],
 		default: 'create',
 	},

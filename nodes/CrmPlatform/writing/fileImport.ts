@@ -70,8 +70,7 @@ export async function importRows(
 				if (running.length >= atOnce) await record(await running.shift()!);
 			}
 		} catch (error) {
-			if (!(error instanceof UnreadableFile) || place === 0) throw error;
-			problem = error.message;
+			problem = problemOfFile(error, place);
 		}
 		for (let next = running.shift(); next; next = running.shift()) await record(await next);
 		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
@@ -89,6 +88,17 @@ export async function importRows(
 		}
 		throw error instanceof UnreadableFile ? new Error(error.message) : error;
 	}
+}
+
+/**
+ * Why a file was not read to its end.
+ *
+ * @param place number of the jobs that were begun
+ * @throws the error itself where it is not about the file, or where nothing was read
+ */
+function problemOfFile(error: unknown, place: number): string {
+	if (error instanceof UnreadableFile && place > 0) return error.message;
+	throw error;
 }
 
 /** Mapped rows that a trial shows. */

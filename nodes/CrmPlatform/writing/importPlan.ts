@@ -129,7 +129,7 @@ function checked(line: IDataObject, { operation, fields }: ImportPlan): Pick<Pla
 	const missing =
 		operation === 'create' &&
 		fields.find(({ required, path }) => {
-			const value = valueAt(line, path as [string, ...string[]])[0];
+			const value = valueAt(line, path)[0];
 			return required && path.length === 1 && (value === undefined || value === null);
 		});
 	if (missing) {
