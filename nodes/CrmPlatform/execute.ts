@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect, inWords } from './api/connection';
+import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
 import { runInBatches, runSequentially, type ItemOutcome } from './schedule';
@@ -45,7 +46,8 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 			continue;
 		}
 		done += of.length;
-		if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
+		if (result instanceof ItemWithFiles) output.push({ json: result.json, binary: result.files, pairedItem });
+		else if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
 		else for (const json of result) output.push({ json: withoutError(json), pairedItem });
 	}
 

@@ -25,7 +25,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'writing', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {
@@ -44,12 +44,12 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['parameters', 'writing', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['parameters', 'mapping', 'api', 'http', 'openapi', 'n8n-workflow'],
+		imports: ['parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
@@ -59,7 +59,7 @@ export const design: Record<string, Part> = {
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['mapping', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
+		imports: ['mapping', 'files', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
@@ -97,7 +97,7 @@ export const design: Record<string, Part> = {
 	model: {
 		files: ['nodes/CrmPlatform/model.ts'],
 		imports: [],
-		types: ['api', 'http', 'openapi', 'n8n-workflow'],
+		types: ['files', 'api', 'http', 'openapi', 'n8n-workflow'],
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],

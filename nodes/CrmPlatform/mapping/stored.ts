@@ -53,7 +53,7 @@ export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mappin
 }
 
 /** A mapping that takes the items as they are. */
-export function automaticMapping(n8n: IExecuteFunctions): Mapping {
+export function automaticMapping(n8n: IExecuteFunctions): Mapping & ObjectMapping {
 	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
 	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
 	const items = n8n.getInputData();

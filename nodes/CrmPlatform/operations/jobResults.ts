@@ -2,6 +2,7 @@ import { NodeOperationError, type IDataObject, type INodeProperties } from 'n8n-
 
 import type { Execution, Operation } from '../model';
 import { recordAt, recordProperty } from '../parameters/record';
+import { resultLines, waitForJob } from '../writing/backgroundJob';
 
 /** The results of a job: one for each line of an import, or the exported records. */
 export function getResults(): Operation {
@@ -19,24 +20,15 @@ export function getResults(): Operation {
 
 		async prepare(job) {
 			return async (item) => {
-				if (job.n8n.getNodeParameter('wait', item)) await ended(job, item);
+				if (job.n8n.getNodeParameter('wait', item)) await waitForJob(job, item, recordAt(job, item).path);
 				const path = `${recordAt(job, item).path}/results`;
 				const { body } = await job.api.send({ method: 'GET', path });
-				const results = linesIn(body, path);
+				const results = resultLines(body, path);
 				tellFailedRows(job, item, results);
 				return results;
 			};
 		},
 	};
-}
-
-/** @throws Error in the user's words where a line is not an object */
-function linesIn(body: unknown, path: string): IDataObject[] {
-	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
-	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
-	throw new Error(
-		`The service did not answer ${path} with a record in each line. Check that the base URL in the credential is the address of the API, and try again.`,
-	);
 }
 
 const failedRowsOption: INodeProperties = {
@@ -84,32 +76,3 @@ const waitProperty: INodeProperties = {
 	description:
 		'Whether to wait until the job has ended: for an hour, unless Longest Wait in the options says otherwise. If turned off, the node fails while the job is running.',
 };
-
-/** Milliseconds between two requests for a job's status: fewer requests the longer it takes. */
-const firstPause = 500;
-const longestPause = 10_000;
-
-const ends = ['completed', 'failed', 'canceled'];
-
-/** Seconds, where the user has set no Longest Wait: that of a request is too short for most jobs. */
-const longestJob = 3600;
-
-async function ended(job: Execution, item: number): Promise<void> {
-	const { api, n8n } = job;
-	const { path } = recordAt(job, item);
-	const wanted = Number(n8n.getNodeParameter('options.longestWait', item, NaN));
-	const longest = wanted >= 0 ? wanted : longestJob;
-	let waited = 0;
-	for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 1.5)) {
-		const { body } = await api.send({ method: 'GET', path });
-		if (ends.includes(String((body as IDataObject).status))) return;
-		if (waited === 0) n8n.logger.info(`${n8n.getNode().name}: waiting for the job to end`);
-		if (waited + pause > longest * 1000) {
-			throw new Error(
-				`The job has not ended within ${longest} s. It goes on: ask for its results later, or set Longest Wait in the options higher.`,
-			);
-		}
-		await api.pause(pause);
-		waited += pause;
-	}
-}

@@ -118,3 +118,12 @@ const sort: INodeProperties = {
 	description:
 		'The order in which to return the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
+
+/** The parameters that choose the records of an export: those of Get Many. */
+export const exportListProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
+	...changedSinceProperties,
+	filters,
+	...(isLinked ? [filtersLinked] : []),
+];
+
+export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

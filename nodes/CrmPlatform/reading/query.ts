@@ -76,7 +76,7 @@ export function listQueryOf(
 		recordFields: fields.map(({ name }) => name),
 	};
 	if (options.cursor) reading.cursor = options.cursor;
-	if (!n8n.getNodeParameter('returnAll', item)) {
+	if (!n8n.getNodeParameter('returnAll', item, true)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
 	const chosen = chosenFields(job, item, fields);

@@ -1,5 +1,6 @@
 import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
+import { describeJob, type JobDescription } from './jobs';
 import { parameterField } from './listing';
 import {
 	resolve,
@@ -35,6 +36,8 @@ export interface WriteDescription {
 	tellsCreated?: true;
 	/** The operation that does the same for many records with one request. */
 	batch?: BatchDescription;
+	/** The background job that does the same for many records. */
+	job?: JobDescription;
 }
 
 /** How many records are written by one request. */
@@ -86,6 +89,8 @@ export function describeWrite(
 	if ('200' in responses && '201' in responses) description.tellsCreated = true;
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;
+	const job = describeJob(document, collection, operation);
+	if (job) description.job = job;
 	return description;
 }
 
