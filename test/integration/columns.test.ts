@@ -143,7 +143,7 @@ describe('an import', () => {
 		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old' });
 		const rows = [{ 'Last Name': 'Nobody' }, { id: id as string, last_name: 'New' }];
 		const error = await failure({ credential: sandbox.credential, parameters, items: rows });
-		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: The item has no id/);
+		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: There is no id/);
 		const { items, hints } = await run(parameters, rows, { continueOnFail: true });
 		expect(items[0]?.json).toMatchObject({ total: 1 });
 		expect(hints).toEqual([expect.stringMatching(/1 of 2 items cannot be read and were left out/)]);
@@ -154,12 +154,12 @@ describe('an import', () => {
 		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
 		const { id } = items[0]!.json;
 		await expect(results(id)).rejects.toMatchObject({
-			message: '1 of 2 rows were refused',
+			message: '1 of 2 rows were rejected',
 			description: expect.stringMatching(/Row 1: /),
 		});
 		const returned = await results(id, { failedRows: 'return' });
 		expect(returned.items.map(({ json }) => json.status)).toEqual([201, 422]);
-		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were refused/)]);
+		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were rejected/)]);
 	});
 });
 

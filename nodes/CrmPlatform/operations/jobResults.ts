@@ -11,7 +11,7 @@ export function getResults(): Operation {
 			name: 'Get Results',
 			value: 'getResults',
 			action: 'Get the results of a job',
-			description: 'The result of each line of an import, or the records of an export',
+			description: 'Retrieve the result of each row of an import, or the records of an export',
 		},
 
 		properties: (resource) => [recordProperty(resource), waitProperty],
@@ -36,11 +36,11 @@ const failedRowsOption: INodeProperties = {
 	name: 'failedRows',
 	type: 'options',
 	options: [
-		{ name: 'Return Them', value: 'return', description: 'Return all results, and tell how many failed' },
-		{ name: 'Stop the Node', value: 'stop', description: 'Fail if the service refused any row' },
+		{ name: 'Return Them', value: 'return', description: 'Return the results of all rows and show how many failed' },
+		{ name: 'Stop the Node', value: 'stop', description: 'Fail if any row was rejected' },
 	],
 	default: 'stop',
-	description: 'What rows of an import do that the service refused',
+	description: 'What to do if the service rejects rows of an import',
 };
 
 /**
@@ -52,10 +52,10 @@ function tellFailedRows({ n8n, api }: Execution, item: number, results: IDataObj
 	// An exported record may have a status too, but no number.
 	const failed = results.filter(({ status }) => typeof status === 'number' && status >= 400);
 	if (failed.length === 0) return;
-	const message = `${failed.length} of ${results.length} rows were refused`;
+	const message = `${failed.length} of ${results.length} rows were rejected`;
 	const reasons = failed.slice(0, 5).map(reasonOf).join('\n');
 	if (n8n.getNodeParameter('options.failedRows', item, 'stop') !== 'return') {
-		const description = `The other rows are written.\n${reasons}\nFor the result of each row, set Failed Rows in the options to Return Them.`;
+		const description = `The other rows were written.\n${reasons}\nTo get the result of each row, set Failed Rows in the options to Return Them.`;
 		throw new NodeOperationError(n8n.getNode(), message, { description, itemIndex: item });
 	}
 	api.notices.add(`${message}.\n${reasons}`);
@@ -74,5 +74,5 @@ const waitProperty: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description:
-		'Whether to wait until the job has ended: for an hour, unless Longest Wait in the options says otherwise. If turned off, the node fails while the job is running.',
+		'Whether to wait until the job has finished, for up to an hour or the Longest Wait set in the options. If turned off, the node fails while the job is still running.',
 };

@@ -24,7 +24,7 @@ export function startImport(): Operation {
 			value: 'startImport',
 			action: 'Start an import of many records',
 			description:
-				'Write all input items in the background. Each item is one record, mapped automatically as Create and Update map it.',
+				'Write all input items in the background. Each item is one record, and its fields are mapped automatically.',
 		},
 
 		properties: () => [settingsProperty],
@@ -54,11 +54,11 @@ const emptyCellsInImport: INodeProperties = {
 	name: 'emptyCells',
 	type: 'options',
 	options: [
-		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value the record has' },
-		{ name: 'Leave the Field as It Is', value: 'leave', description: 'Do not send the field' },
+		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
+		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 	],
 	default: 'leave',
-	description: 'What an empty value of an item does to a record that exists already',
+	description: 'What to do with fields whose value in the input item is empty',
 };
 
 const linesFor = async (job: Execution, { resource, operation }: Query): Promise<ReadFields> =>
@@ -97,7 +97,7 @@ export function startExport(): Operation {
 			name: 'Start Export',
 			value: 'startExport',
 			action: 'Start an export of all records',
-			description: 'Collect all records of a kind in the background. Get Results gives them.',
+			description: 'Collect all records of a resource in the background. Use Get Results to retrieve them.',
 		},
 
 		properties: () => [settingsProperty],
@@ -113,7 +113,7 @@ export function startExport(): Operation {
 
 /** No mapper for records: an import takes the items, and an export takes none. */
 const settingsProperty: INodeProperties = mapperProperty(
-	{ displayName: 'Settings', name: 'fields', description: 'The kind of records, and what to do with them' },
+	{ displayName: 'Settings', name: 'fields', description: 'Which records to process, and how' },
 	{
 		mode: 'add',
 		resourceMapperMethod: 'getFields',

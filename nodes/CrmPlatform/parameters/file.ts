@@ -147,8 +147,8 @@ export const importOptions: INodeProperties[] = [
 		name: 'emptyCells',
 		type: 'options',
 		options: [
-			{ name: 'Clear the Field', value: 'clear', description: 'Erase the value the record has' },
-			{ name: 'Leave the Field as It Is', value: 'leave', description: 'Do not send the field' },
+			{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
+			{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 		],
 		default: 'leave',
 		description: 'What an empty cell does to a record that exists already',

@@ -72,7 +72,7 @@ export async function waitForJob({ api, n8n }: Execution, item: number, path: st
 		if (waited === 0) n8n.logger.info(`${n8n.getNode().name}: waiting for the job to end`);
 		if (waited + pause > longest * 1000) {
 			throw new Error(
-				`The job has not ended within ${longest} s. It goes on: ask for its results later, or set Longest Wait in the options higher.`,
+				`The job did not finish within ${longest} s and is still running. Get its results later, or increase Longest Wait in the options.`,
 			);
 		}
 		await api.pause(pause);
@@ -105,6 +105,6 @@ export function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
 	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
 	throw new Error(
-		`The service did not answer ${path} with a record in each line. Check that the base URL in the credential is the address of the API, and try again.`,
+		`The response from ${path} does not have one record per line. Check that the base URL in the credential is the address of the API, then try again.`,
 	);
 }
