@@ -1,16 +1,16 @@
 import { z } from 'zod/v4';
-import { limitBody } from '../middleware/body.ts';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { limitBody } from '../http/body.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import { recordAnswer } from './answer.ts';
-import { fieldErrors } from './explain.ts';
-import type { JsonObject } from './merge.ts';
-import { queryOf } from './query.ts';
+import type { Service } from '../http/service.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import type { JsonObject } from '../records/merge.ts';
+import { queryOf } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { ruleContext } from './rules.ts';
-import { changeRecord, existingRecord, refuseOtherVersion } from './write.ts';
+import { ruleContext } from '../records/rules.ts';
+import { changeRecord, existingRecord, refuseOtherVersion } from '../records/write.ts';
 
 /** What can be done to a resource's records beside setting their fields. */
 export function actionRoutes(service: Service, resource: Resource): Route[] {

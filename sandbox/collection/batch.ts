@@ -1,17 +1,17 @@
-import { limitBatchBody } from '../middleware/body.ts';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { limitBatchBody } from '../http/body.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { batchSchema, bulkOperations, largestBatch } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import type { Answer } from './answer.ts';
-import { fieldErrors } from './explain.ts';
-import { type Bulk, type ItemResult, resultJson, writeItem } from './items.ts';
-import { matchOnOf, refuseOtherMatchOn } from './match.ts';
-import type { JsonObject } from './merge.ts';
-import { queryOf } from './query.ts';
+import type { Service } from '../http/service.ts';
+import type { Answer } from '../records/answer.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/items.ts';
+import { matchOnOf, refuseOtherMatchOn } from '../records/match.ts';
+import type { JsonObject } from '../records/merge.ts';
+import { queryOf } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import type { Writing } from './writing.ts';
+import type { Writing } from '../store/writing.ts';
 
 /** Many records of one resource at once. */
 export const batchRoutes = (service: Service, resource: Resource): Route[] =>

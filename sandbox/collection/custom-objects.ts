@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { anyRecords, customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import type { Store } from '../store/store.ts';
 import { collectionRoutes } from './routes.ts';
 

@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
-import { parseJsonObject, readBytes } from '../middleware/body.ts';
-import { once, requestFingerprint } from '../middleware/idempotency.ts';
+import { parseJsonObject, readBytes } from '../http/body.ts';
+import { once, requestFingerprint } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import type { RequestOrigin } from '../store/events.ts';
-import { type Answer, toResponse } from './answer.ts';
-import type { JsonObject } from './merge.ts';
-import { catchUp } from './passing.ts';
-import { may, withoutReading } from './reading.ts';
-import type { Writing } from './writing.ts';
+import { type Answer, toResponse } from '../records/answer.ts';
+import type { JsonObject } from '../records/merge.ts';
+import { catchUp } from '../records/passing.ts';
+import { may, withoutReading } from '../access/redaction.ts';
+import type { Writing } from '../store/writing.ts';
 
 const keyHeader = 'Idempotency-Key';
 

@@ -1,16 +1,16 @@
-import { limitBody } from '../middleware/body.ts';
+import { limitBody } from '../http/body.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import type { Route } from '../router.ts';
+import type { Service } from '../http/service.ts';
+import type { Route } from '../http/route.ts';
 import { actionRoutes } from './actions.ts';
-import { recordAnswer, toResponse } from './answer.ts';
+import { recordAnswer, toResponse } from '../records/answer.ts';
 import { batchRoutes } from './batch.ts';
-import { filterFinder } from './custom-fields.ts';
-import { listPage, onlyFields } from './list.ts';
-import { parseFields, parseListQuery } from './list-query.ts';
-import { matchOnOf } from './match.ts';
-import { catchUp } from './passing.ts';
-import { queryOf, singleValues } from './query.ts';
+import { filterFinder } from '../queries/custom-field-filters.ts';
+import { listPage, onlyFields } from '../queries/list.ts';
+import { parseFields, parseListQuery } from '../queries/list-query.ts';
+import { matchOnOf } from '../records/match.ts';
+import { catchUp } from '../records/passing.ts';
+import { queryOf, singleValues } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import { hasTags, tagRoutes } from './tags.ts';
 import {
@@ -19,7 +19,7 @@ import {
 	existingRecord,
 	updateRecord,
 	upsertRecord,
-} from './write.ts';
+} from '../records/write.ts';
 
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {

@@ -1,11 +1,11 @@
 import type { Resource } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
-import type { Route } from '../router.ts';
-import type { Service } from '../service.ts';
-import { queryOf } from './query.ts';
+import type { Route } from '../http/route.ts';
+import type { Service } from '../http/service.ts';
+import { queryOf } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { tagIdsOf } from './tag-usage.ts';
-import { existingRecord, updateRecord } from './write.ts';
+import { tagIdsOf } from '../records/tag-usage.ts';
+import { existingRecord, updateRecord } from '../records/write.ts';
 
 /** Puts a single tag on a record and takes it off, for every resource whose records have tags. */
 export function tagRoutes(service: Service, resource: Resource): Route[] {

@@ -1,10 +1,10 @@
-import type { Writing } from '../collection/writing.ts';
+import type { Writing } from '../store/writing.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { StoredEvent } from '../store/events.ts';
 import { type Audience, both, isNobody, without } from '../store/audience.ts';
 import { recordJson } from '../store/record-json.ts';
 import { audienceOf } from '../store/visibility.ts';
-import { queueDeliveries } from '../webhooks/queue.ts';
+import { queueDeliveries } from './delivery-queue.ts';
 import { differenceOf } from './difference.ts';
 import { eventTypeOf } from './types.ts';
 

@@ -1,4 +1,4 @@
-import { namesOf } from '../openapi/names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { anyRecords, customObjects, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';

@@ -1,9 +1,9 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { filterFinder } from '../collection/custom-fields.ts';
-import { answered, placeOf } from '../collection/list.ts';
-import { parseListQuery } from '../collection/list-query.ts';
-import { unknownParameter } from '../collection/query.ts';
-import { Problem } from '../problem.ts';
+import { filterFinder } from '../queries/custom-field-filters.ts';
+import { answered, placeOf } from '../queries/list.ts';
+import { parseListQuery } from '../queries/list-query.ts';
+import { unknownParameter } from '../http/query.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Cell } from '../store/columns.ts';
 import type { Store } from '../store/store.ts';

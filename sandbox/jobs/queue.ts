@@ -1,9 +1,9 @@
 import { tellHappenings } from '../events/tell.ts';
-import { grantableScopes, scopeForRecordsOf } from '../oauth/scopes.ts';
-import { Problem } from '../problem.ts';
+import { grantableScopes, scopeForRecordsOf } from '../access/scopes.ts';
+import { Problem } from '../foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
 import { someMore } from './steps.ts';
 

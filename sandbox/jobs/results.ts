@@ -1,8 +1,8 @@
-import type { JsonObject } from '../collection/merge.ts';
-import { resultWithoutReading } from '../collection/reading.ts';
-import { invalidParameter, Problem } from '../problem.ts';
+import type { JsonObject } from '../records/merge.ts';
+import { resultWithoutReading } from '../access/redaction.ts';
+import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import { hasEnded } from './queue.ts';
 
 const linesAtOnce = 500;

@@ -1,9 +1,9 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { type Bulk, type ItemResult, resultJson, writeItem } from '../collection/items.ts';
-import type { Writing } from '../collection/writing.ts';
-import { Problem } from '../problem.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/items.ts';
+import type { Writing } from '../store/writing.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
 import { exportSome } from './export.ts';

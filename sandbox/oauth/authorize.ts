@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
-import { consentPage } from '../pages/consent.ts';
+import { consentPage } from './consent.ts';
 import { foreignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
 import { signInAddress } from '../pages/sign-in.ts';
-import type { Route } from '../router.ts';
-import type { Env, Service } from '../service.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
 import {
 	answerAddress,
 	type AuthorizationRequest,
@@ -14,7 +14,7 @@ import {
 } from './authorization-request.ts';
 import { issuerOf } from './issuer.ts';
 import { parametersOf } from './parameters.ts';
-import { grantableScopes } from './scopes.ts';
+import { grantableScopes } from '../access/scopes.ts';
 
 const codeLastsMs = 60_000;
 

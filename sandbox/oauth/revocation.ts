@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Client } from '../store/clients.ts';
 import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
-import { addressOf } from '../middleware/address.ts';
-import { limitBody } from '../middleware/body.ts';
-import { type RateLimiter, spendRequest } from '../middleware/rate-limit.ts';
-import type { Route } from '../router.ts';
-import type { Env, Service } from '../service.ts';
+import { addressOf } from '../http/address.ts';
+import { limitBody } from '../http/body.ts';
+import { type RateLimiter, spendRequest } from '../http/rate-limit.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
 import { authorizeRoutes } from './authorize.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './error.ts';

@@ -1,11 +1,11 @@
-import type { Service, TokenLifetimes } from '../service.ts';
+import type { Service, TokenLifetimes } from '../http/service.ts';
 import type { Client } from '../store/clients.ts';
 import type { Grant } from '../store/grants.ts';
 import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
 import { required } from './parameters.ts';
 import { verifies } from './pkce.ts';
-import { grantableScopes, parseScopes } from './scopes.ts';
+import { grantableScopes, parseScopes } from '../access/scopes.ts';
 
 /** A client that refreshes several times at once, or lost an answer, is not logged out. */
 export const usualLifetimes: TokenLifetimes = {

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Action, Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
 import { always } from './operations.ts';
 import { idempotencyKeyParameter, idParameter, ifMatchParameter } from './parameters.ts';

@@ -1,6 +1,6 @@
 import { type BulkOperation, bulkOperations } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { batchOperationId, capital, namesOf } from './names.ts';
+import { batchOperationId, capital, namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
 import { body, onPathOf, onWrites } from './operations.ts';
 import { idempotencyKeyParameter, matchOnParameter, pathParameters } from './parameters.ts';

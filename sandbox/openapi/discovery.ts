@@ -1,4 +1,4 @@
-import { deprecationHeaders, withoutVersion } from '../deprecation.ts';
+import { deprecationHeaders, withoutVersion } from '../http/deprecation.ts';
 import { contacts } from '../schemas/contacts.ts';
 import { list } from './operations.ts';
 import { commonHeaders, errors, headerRefs } from './responses.ts';

@@ -12,7 +12,7 @@ import { discoveryPaths, discoveryTag } from './discovery.ts';
 import { eventPaths, eventSchemas } from './events.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { jobPaths, jobSchemas } from './jobs.ts';
-import { capital, namesOf } from './names.ts';
+import { capital, namesOf } from '../schemas/names.ts';
 import { authorizePaths } from './oauth-authorize.ts';
 import { clientSecretScheme, oauthTag } from './oauth-parts.ts';
 import { oauthErrorResponses } from './oauth-responses.ts';

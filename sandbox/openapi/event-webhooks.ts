@@ -1,6 +1,6 @@
-import { accountId } from '../account.ts';
+import { accountId } from '../account/account.ts';
 import { customEventTypes, type EventType, eventTypes } from '../events/types.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { exampleValue } from './schemas.ts';
 
 /** What the service sends to subscriptions, by type of event. */

@@ -1,8 +1,8 @@
-import { eventFilters, eventSorts } from '../events/filters.ts';
+import { eventFilters, eventSorts } from '../event-log/filters.ts';
 import { customEventTypes, eventPatterns, eventTypes } from '../events/types.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { filterParameter } from './filter-parameters.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { always } from './operations.ts';
 import { listOf, query } from './parameter.ts';
 import { idParameter, pageParameters } from './parameters.ts';

@@ -1,4 +1,4 @@
-import { type Filter, isFreeText } from '../collection/filters.ts';
+import { type Filter, isFreeText } from '../queries/filters.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { listOf, type Parameter, query, shown } from './parameter.ts';
 

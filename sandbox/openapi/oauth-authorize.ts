@@ -1,4 +1,4 @@
-import { standardScopes } from '../oauth/scopes.ts';
+import { standardScopes } from '../access/scopes.ts';
 import { form, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
 import { query } from './parameter.ts';

@@ -1,7 +1,7 @@
 import { clientAuthenticationMethods } from '../oauth/client-authentication.ts';
 import { oauthErrorCodes } from '../oauth/error.ts';
 import { serverMetadata } from '../oauth/metadata.ts';
-import { scopes } from '../oauth/scopes.ts';
+import { scopes } from '../access/scopes.ts';
 import { grantTypes } from '../oauth/tokens.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { textSchema } from './oauth-parts.ts';

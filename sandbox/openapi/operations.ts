@@ -1,7 +1,7 @@
-import { customFieldOperators } from '../collection/custom-fields.ts';
+import { customFieldOperators } from '../queries/custom-field-filters.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import type { jobOperations } from '../schemas/jobs.ts';
-import { batchOperationId, namesOf } from './names.ts';
+import { batchOperationId, namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
 import {
 	fieldsParameter,

@@ -1,14 +1,14 @@
-import { filtersOf } from '../collection/filters.ts';
+import { filtersOf } from '../queries/filters.ts';
 import {
 	longestSearch,
 	pageSize,
 	sortableFields,
 	standardOrder,
-} from '../collection/list-query.ts';
+} from '../queries/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { filterParameter } from './filter-parameters.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { listOf, type Parameter, query, shown } from './parameter.ts';
 
 /** The query parameters that every list has. */

@@ -1,4 +1,4 @@
-import { problems, type ProblemCode } from '../problem.ts';
+import { problems, type ProblemCode } from '../foundation/problem.ts';
 
 type Headers = Record<string, { $ref: string }>;
 

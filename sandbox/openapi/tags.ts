@@ -1,6 +1,6 @@
 import { hasTags } from '../collection/tags.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
 import { always } from './operations.ts';
 import { idempotencyKeyParameter, idParameter, ifMatchParameter, pathParameters } from './parameters.ts';

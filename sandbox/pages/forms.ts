@@ -2,7 +2,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { every } from 'hono/combine';
 import { createMiddleware } from 'hono/factory';
 import type { Context } from 'hono';
-import type { Env } from '../service.ts';
+import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 const limitForm = bodyLimit({

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isIP } from 'node:net';
-import type { Env } from '../service.ts';
+import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { addressOf } from '../middleware/address.ts';
-import { RateLimiter } from '../middleware/rate-limit.ts';
-import { isPassword, nobodysPassword } from '../oauth/password.ts';
-import type { Route } from '../router.ts';
+import { addressOf } from '../http/address.ts';
+import { RateLimiter } from '../http/rate-limit.ts';
+import { isPassword, nobodysPassword } from './password.ts';
+import type { Route } from '../http/route.ts';
 import { demoMembers } from '../seed/members.ts';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import { foreignForm, formMiddleware, readForm } from './forms.ts';
 import { alert, renderPage } from './page.ts';
 import {

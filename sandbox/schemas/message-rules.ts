@@ -1,5 +1,5 @@
 import type { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import { emailAddress, phoneNumber } from './fields.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import type { About } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 

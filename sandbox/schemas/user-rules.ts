@@ -1,4 +1,4 @@
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 
 interface User {

@@ -1,4 +1,4 @@
-import { idMaker } from '../ids.ts';
+import { idMaker } from '../foundation/ids.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Random } from './random.ts';
 

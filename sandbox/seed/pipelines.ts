@@ -1,4 +1,4 @@
-import { idMaker } from '../ids.ts';
+import { idMaker } from '../foundation/ids.ts';
 import { begin } from './history.ts';
 import type { Random } from './random.ts';
 

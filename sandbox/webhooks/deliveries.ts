@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
-import type { Answer } from '../collection/answer.ts';
-import { decodeCursor, encodeCursor, listFingerprint } from '../collection/cursor.ts';
-import { parseLimit } from '../collection/list-query.ts';
-import { queryOf } from '../collection/query.ts';
+import type { Answer } from '../records/answer.ts';
+import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
+import { parseLimit } from '../queries/list-query.ts';
+import { queryOf } from '../http/query.ts';
 import { answerWrite } from '../collection/requests.ts';
-import { existingRecord } from '../collection/write.ts';
-import { invalidParameter, Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { existingRecord } from '../records/write.ts';
+import { invalidParameter, Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { deliveryAnswer } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import { type Delivery, deliveryStatuses } from '../store/deliveries.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,11 +1,11 @@
-import { catchUp } from '../collection/passing.ts';
-import { changeRecord } from '../collection/write.ts';
+import { catchUp } from '../records/passing.ts';
+import { changeRecord } from '../records/write.ts';
 import { eventJson } from '../events/event.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { type Outcome, post } from './post.ts';
-import { activeWebhooks } from './queue.ts';
+import { activeWebhooks } from '../events/delivery-queue.ts';
 import { nextDelay, patienceMs } from './schedule.ts';
 import { signedHeaders } from './sign.ts';
 

@@ -1,5 +1,5 @@
-import type { Writing } from '../collection/writing.ts';
-import { readableWith, typeCondition } from '../events/routes.ts';
+import type { Writing } from '../store/writing.ts';
+import { readableWith, typeCondition } from '../event-log/routes.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 
 const eventsAtOnce = 500;

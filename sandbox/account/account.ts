@@ -1,0 +1,22 @@
+import { pageSize } from '../queries/list-query.ts';
+import { largestBatchBody, largestBody } from '../http/body.ts';
+import type { Account } from '../schemas/account.ts';
+import { largestBatch } from '../schemas/batch.ts';
+import type { Service } from '../http/service.ts';
+
+/** The account this sandbox is: one database, one account. */
+export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
+
+export const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
+	id: accountId,
+	object: 'account',
+	name: 'Sandbox',
+	plan,
+	limits: {
+		requests_per_minute: requestsPerMinute,
+		page_size: pageSize.maximum,
+		body_bytes: largestBody,
+		batch_items: largestBatch,
+		batch_body_bytes: largestBatchBody,
+	},
+});

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { createMiddleware } from 'hono/factory';
+import type { Answer } from '../records/answer.ts';
+import { invalidParameter, Problem } from '../foundation/problem.ts';
+import type { Caller, Env, Service } from './service.ts';
+
+const header = 'Idempotency-Key';
+const longestKey = 255;
+const reads = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Refuses a request while another one with its key is still running. */
+export function oneAtATime() {
+	const running = new Set<string>();
+	return createMiddleware<Env>(async (c, next) => {
+		const key = c.req.header(header);
+		if (key === undefined || reads.includes(c.req.method)) return next();
+		if (key === '' || key.length > longestKey) {
+			throw invalidParameter(header, `${header} has to have 1 to ${longestKey} characters.`);
+		}
+		if (running.has(key)) {
+			throw new Problem(
+				'idempotency_in_progress',
+				'The first request with this key has not been answered yet. Send it again later.',
+				{ headers: { 'Retry-After': '1' } },
+			);
+		}
+		running.add(key);
+		try {
+			await next();
+		} finally {
+			running.delete(key);
+		}
+	});
+}
+
+/**
+ * Runs `effect` in a transaction, or answers as before if a request with this key succeeded
+ * already. The answer is kept in the same transaction, so effect and key are there or not together.
+ *
+ * @throws Problem idempotency_key_reused
+ */
+export function once(
+	{ store, now }: Service,
+	request: { key: string | undefined; fingerprint: string },
+	effect: () => Answer,
+): Answer {
+	return store.transaction(() => {
+		const { key, fingerprint } = request;
+		if (key === undefined) return effect();
+		const earlier = store.answers.recall(key, now());
+		if (!earlier) {
+			const answer = effect();
+			store.answers.keep(key, fingerprint, answer, now());
+			return answer;
+		}
+		if (earlier.fingerprint !== fingerprint) {
+			throw new Problem(
+				'idempotency_key_reused',
+				'This key belongs to another request. Use a new key for every new request.',
+			);
+		}
+		const headers = { ...earlier.answer.headers, 'Idempotent-Replayed': 'true' };
+		return { ...earlier.answer, headers };
+	});
+}
+
+/**
+ * What makes two requests the same: method, path, query and body. A user's request is the same as
+ * their own only, as the answer may have what another one may not see.
+ */
+export function requestFingerprint(
+	method: string,
+	url: URL,
+	body: Uint8Array,
+	caller: Caller,
+): string {
+	const hash = createHash('sha256').update(`${method} ${url.pathname}${url.search}\n`);
+	if (caller.type === 'user') hash.update(`${caller.id}\n`);
+	return hash.update(body).digest('hex');
+}

@@ -1,0 +1,18 @@
+import type { RuleContext } from '../schemas/resource.ts';
+import { quoted } from '../store/columns.ts';
+import type { Writing } from '../store/writing.ts';
+
+/** What the rules of a resource may know while it is written. */
+export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext => ({
+	actor,
+	at: new Date(now).toISOString(),
+	newId: (prefix) => newId(prefix, now),
+	find: (resource, id) => store.table(resource)?.find(id),
+	count: (resource) => store.whole.table(resource)?.count([], false) ?? 0,
+	next: (resource, field) => (store.table(resource)?.highest(field) ?? 0) + 1,
+	findBy(resource, field, value, limit = 100) {
+		const cell = typeof value === 'boolean' ? Number(value) : value;
+		const condition = { sql: `${quoted(field)} = ?`, values: [cell] };
+		return store.whole.table(resource)?.findAll([condition], limit) ?? [];
+	},
+});

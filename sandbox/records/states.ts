@@ -1,0 +1,26 @@
+import { Problem } from '../foundation/problem.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+
+/**
+ * Refuses a move between two states that the resource does not allow. A new record may begin in any
+ * state, so that records of another system can be taken over as they are.
+ *
+ * @throws Problem invalid_state_transition
+ */
+export function refuseIllegalMove(
+	{ states, object }: Resource,
+	stored: StoredRecord | undefined,
+	values: Record<string, unknown>,
+): void {
+	if (!states || !stored) return;
+	const from = String(stored[states.field]);
+	const to = String(values[states.field]);
+	const allowed = states.moves[from] ?? [];
+	if (from === to || allowed.includes(to)) return;
+	const choice = allowed.length > 0 ? `only ${allowed.join(', ')}` : 'nothing any more';
+	throw new Problem(
+		'invalid_state_transition',
+		`A ${object.replaceAll('_', ' ')} that is ${from} cannot become ${to}, ${choice}.`,
+		{ members: { from, to, allowed } },
+	);
+}

@@ -1,0 +1,15 @@
+import type { Resource } from '../schemas/resource.ts';
+import type { RequestOrigin } from './events.ts';
+import type { Store } from './store.ts';
+
+/** Who writes, when, where to, and which request asked for it. */
+export interface Writing {
+	store: Store;
+	resource: Resource;
+	actor: { type: string; id: string };
+	/** Null if no request did. */
+	request: RequestOrigin | null;
+	/** Milliseconds since 1970. */
+	now: number;
+	newId(prefix: string, now: number): string;
+}
