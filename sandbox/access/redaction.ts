@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { type Access, scopeOf } from './scopes.ts';
 import type { Env } from '../http/service.ts';
-import type { Answer } from '../records/answer.ts';
-import { isObject, type JsonObject } from '../records/merge.ts';
+import type { Answer } from '../foundation/answer.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 
 /** Whether the caller may read, or write, the records of a resource. */
 export function may(c: Context<Env>, access: Access, resource: string): boolean {

@@ -3,9 +3,7 @@ import { largestBatchBody, largestBody } from '../http/body.ts';
 import type { Account } from '../schemas/account.ts';
 import { largestBatch } from '../schemas/batch.ts';
 import type { Service } from '../http/service.ts';
-
-/** The account this sandbox is: one database, one account. */
-export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
+import { accountId } from '../foundation/account-id.ts';
 
 export const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
 	id: accountId,

@@ -1,4 +1,5 @@
-import { recordAnswer, toResponse } from '../records/answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { toResponse } from '../foundation/answer.ts';
 import { queryOf } from '../http/query.ts';
 import { existingRecord } from '../records/write.ts';
 import { Problem } from '../foundation/problem.ts';

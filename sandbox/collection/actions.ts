@@ -6,7 +6,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import { recordAnswer } from '../records/answer.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import type { JsonObject } from '../records/merge.ts';
+import type { JsonObject } from '../foundation/json.ts';
 import { queryOf } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import { ruleContext } from '../records/rules.ts';

@@ -3,7 +3,8 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Route } from '../http/route.ts';
 import { actionRoutes } from './actions.ts';
-import { recordAnswer, toResponse } from '../records/answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { toResponse } from '../foundation/answer.ts';
 import { batchRoutes } from './batch.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage, onlyFields } from '../queries/list.ts';
@@ -12,7 +13,8 @@ import { matchOnOf } from '../records/match.ts';
 import { catchUp } from '../records/passing.ts';
 import { queryOf, singleValues } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { hasTags, tagRoutes } from './tags.ts';
+import { tagRoutes } from './tags.ts';
+import { hasTags } from '../schemas/tags.ts';
 import {
 	createRecord,
 	deleteRecord,

@@ -30,5 +30,3 @@ export function tagRoutes(service: Service, resource: Resource): Route[] {
 		{ method: 'DELETE', path, handler: change((ids, tag) => ids.filter((id) => id !== tag)) },
 	];
 }
-
-export const hasTags = (resource: Resource): boolean => 'tag_ids' in resource.properties;

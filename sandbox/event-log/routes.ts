@@ -12,6 +12,7 @@ import { keysetCondition } from '../store/keyset.ts';
 import { eventJson } from '../events/event.ts';
 import { eventFilters, eventSorts } from './filters.ts';
 import { eventTypesIn, explainPattern } from '../events/types.ts';
+import { readableWith, typeCondition } from '../events/conditions.ts';
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -86,21 +87,6 @@ function parseSort(text: string | undefined): boolean {
 	throw invalidParameter('sort', `sort has to be one of: ${eventSorts.join(', ')}.`);
 }
 
-/**
- * True of the events of resources that an access token may read.
- *
- * @param scopes undefined for an API key, which may read all
- */
-export function readableWith(scopes: string[] | undefined): Condition[] {
-	if (!scopes) return [];
-	const readableNames = scopes.filter((scope) => scope.endsWith(':read')).map(resourceOf);
-	const marks = readableNames.map(() => '?').join();
-	const name = "substr(resource, 1, instr(resource || '/', '/') - 1)";
-	return [{ sql: `${name} IN (${marks})`, values: readableNames }];
-}
-
-const resourceOf = (scope: string): string => scope.replace(/:read$/, '');
-
 function typeConditions({ store }: Service, text: string | undefined): Condition[] {
 	if (text === undefined) return [];
 	const patterns = text.split(',');
@@ -111,9 +97,3 @@ function typeConditions({ store }: Service, text: string | undefined): Condition
 	}
 	return [typeCondition(patterns)];
 }
-
-/** True of the events that one of the patterns covers; SQLite's GLOB reads them as they are. */
-export const typeCondition = (patterns: string[]): Condition => ({
-	sql: patterns.map(() => 'type GLOB ?').join(' OR '),
-	values: patterns,
-});

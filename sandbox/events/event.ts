@@ -1,4 +1,4 @@
-import { accountId } from '../account/account.ts';
+import { accountId } from '../foundation/account-id.ts';
 import type { StoredEvent } from '../store/events.ts';
 
 /** An event as it is sent and answered: always the same bytes, so that a signature stays good. */

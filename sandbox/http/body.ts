@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { isObject, type JsonObject } from '../records/merge.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 import { Problem } from '../foundation/problem.ts';
 
 export const largestBody = 1024 * 1024;

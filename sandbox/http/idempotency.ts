@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createMiddleware } from 'hono/factory';
-import type { Answer } from '../records/answer.ts';
+import type { Answer } from '../foundation/answer.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Caller, Env, Service } from './service.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { accountId } from '../account/account.ts';
+import { accountId } from '../foundation/account-id.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Env, Service } from './service.ts';
 import { addressOf } from './address.ts';

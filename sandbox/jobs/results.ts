@@ -1,4 +1,4 @@
-import type { JsonObject } from '../records/merge.ts';
+import type { JsonObject } from '../foundation/json.ts';
 import { resultWithoutReading } from '../access/redaction.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';

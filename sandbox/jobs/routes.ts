@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
-import { recordAnswer, toResponse } from '../records/answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { toResponse } from '../foundation/answer.ts';
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { matchOnOf, refuseOtherMatchOn } from '../records/match.ts';
 import { queryOf, singleValues, unknownParameter } from '../http/query.ts';

@@ -1,4 +1,4 @@
-import { accountId } from '../account/account.ts';
+import { accountId } from '../foundation/account-id.ts';
 import { customEventTypes, type EventType, eventTypes } from '../events/types.ts';
 import { namesOf } from '../schemas/names.ts';
 import { exampleValue } from './schemas.ts';

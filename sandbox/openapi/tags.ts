@@ -1,4 +1,4 @@
-import { hasTags } from '../collection/tags.ts';
+import { hasTags } from '../schemas/tags.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';

@@ -1,7 +1,6 @@
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
-import { deliverySchema } from '../schemas/webhook-deliveries.ts';
+import { deliverySchema, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { webhooks } from '../schemas/webhooks.ts';
-import { deliveryStatuses } from '../store/deliveries.ts';
 import { securityOf } from './oauth2.ts';
 import { always } from './operations.ts';
 import { listOf } from './parameter.ts';

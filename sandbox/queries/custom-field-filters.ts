@@ -1,75 +1,12 @@
-import { z } from 'zod/v4';
+import { type CustomField, customFieldType } from '../schemas/custom-field-type.ts';
 import { customFieldTypes } from '../schemas/custom-fields.ts';
-import {
-	calendarDate,
-	emailAddress,
-	phoneNumber,
-	plainText,
-	pointInTime,
-	webAddress,
-} from '../schemas/fields.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
 import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
 import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
-
-/** A custom field as the account has defined it. */
-export interface CustomField extends StoredRecord {
-	key: string;
-	label: string;
-	type: (typeof customFieldTypes)[number];
-	options: Array<{ value: string }>;
-	reference_resource: string | null;
-	required: boolean;
-	unique: boolean;
-	read_only: boolean;
-	archived_at: string | null;
-}
-
-/** The custom fields of a resource, archived ones included, by key. */
-export function customFieldsOf(store: Store, resource: string): Map<string, CustomField> {
-	const table = store.whole.table('custom-fields')!;
-	return table.remember(`of ${resource}`, () => {
-		const ofResource = { sql: '"resource" = ?', values: [resource] };
-		const found = table.findAll([ofResource], 10_000) as CustomField[];
-		return new Map(found.map((field) => [field.key, field]));
-	});
-}
-
-/** What parses a value of the field. */
-export function customFieldType(field: CustomField): z.ZodType {
-	switch (field.type) {
-		case 'text':
-			return plainText().max(255);
-		case 'long_text':
-			return plainText().max(65_536);
-		case 'number':
-			return z.number();
-		case 'boolean':
-			return z.boolean();
-		case 'date':
-			return calendarDate;
-		case 'datetime':
-			return pointInTime;
-		case 'select':
-			return optionOf(field);
-		case 'multi_select':
-			return z.array(optionOf(field)).max(500);
-		case 'url':
-			return webAddress;
-		case 'email':
-			return emailAddress;
-		case 'phone':
-			return phoneNumber;
-		case 'user':
-		case 'reference': {
-			const target = field.type === 'user' ? users.name : field.reference_resource;
-			return z.string().min(1).max(64).meta({ 'x-resource': target });
-		}
-	}
-}
 
 /** Finds the filter of a list by the name of its query parameter, custom fields included. */
 export function filterFinder(store: Store, resource: Resource) {
@@ -117,6 +54,3 @@ export function customFieldOperators(): Record<string, string[]> {
 		}),
 	);
 }
-
-const optionOf = ({ options }: CustomField) =>
-	plainText().pipe(z.enum(options.map(({ value }) => value) as [string, ...string[]]));

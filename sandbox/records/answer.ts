@@ -1,16 +1,6 @@
 import type { StoredRecord } from '../schemas/resource.ts';
 import { recordJson } from '../store/record-json.ts';
-
-/** What a request is answered with, in a form that can be kept and answered again. */
-export interface Answer {
-	status: number;
-	headers: Record<string, string>;
-	body: string | null;
-	/** Of a webhook's secret, which is put into the body when it is answered and is not kept with it. */
-	secretId?: number;
-	/** Of the record in the body, if it is one. */
-	id?: string;
-}
+import type { Answer } from '../foundation/answer.ts';
 
 /** A record with its version as strong ETag (RFC 9110, 8.8.3). */
 export const recordAnswer = (
@@ -25,6 +15,3 @@ export const recordAnswer = (
 });
 
 export const etag = (record: StoredRecord): string => `"${record.version}"`;
-
-export const toResponse = (answer: Answer): Response =>
-	new Response(answer.body, { status: answer.status, headers: answer.headers });

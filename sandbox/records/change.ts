@@ -4,13 +4,8 @@ import { quoted } from '../store/columns.ts';
 import type { Store } from '../store/store.ts';
 import { duplicate, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import {
-	isObject,
-	type JsonObject,
-	mergeChange,
-	referencedResource,
-	refusedFields,
-} from './merge.ts';
+import { mergeChange, referencedResource, refusedFields } from './merge.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
 import { refuseIllegalMove } from './states.ts';
 import type { Writing } from '../store/writing.ts';

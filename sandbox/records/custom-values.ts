@@ -3,7 +3,8 @@ import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { Store } from '../store/store.ts';
 import { customField } from '../store/table.ts';
-import { customFieldsOf, customFieldType } from '../queries/custom-field-filters.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
+import { customFieldType } from '../schemas/custom-field-type.ts';
 import { escapePointer, explain } from '../foundation/field-errors.ts';
 
 type CustomValues = Record<string, unknown>;

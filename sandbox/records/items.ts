@@ -1,10 +1,10 @@
 import { refuseManyMembers } from '../http/body.ts';
 import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../foundation/answer.ts';
 import type { Part } from '../store/transactions.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import { isObject, type JsonObject } from './merge.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
 import type { Writing } from '../store/writing.ts';
 

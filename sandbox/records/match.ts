@@ -2,9 +2,10 @@ import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Store } from '../store/store.ts';
 import { findByFields } from './change.ts';
-import { customFieldsOf, customFieldType } from '../queries/custom-field-filters.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
+import { customFieldType } from '../schemas/custom-field-type.ts';
 import { findByCustomField } from './custom-values.ts';
-import { isObject, type JsonObject } from './merge.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 
 /**
  * The record an upsert is about: the one with the body's value of a unique field.

@@ -1,8 +1,7 @@
 import type { FieldError } from '../foundation/problem.ts';
 import { isImmutable, isReadOnly, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
 import { escapePointer } from '../foundation/field-errors.ts';
-
-export type JsonObject = Record<string, unknown>;
 
 /**
  * Lays a change over what a client may set of a record, as RFC 7396 says: null clears, objects
@@ -54,9 +53,6 @@ export function refusedFields(
 		return [];
 	});
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a field's value is an id, or a list of ids, of another resource's records. */
 export const referencedResource = (resource: Resource, field: string): string | undefined =>

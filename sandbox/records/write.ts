@@ -6,10 +6,11 @@ import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/reso
 import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
 import type { Store } from '../store/store.ts';
-import { type Answer, etag, recordAnswer } from './answer.ts';
+import { etag, recordAnswer } from './answer.ts';
+import type { Answer } from '../foundation/answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
-import type { JsonObject } from './merge.ts';
+import type { JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
 import type { Writing } from '../store/writing.ts';

@@ -5,16 +5,10 @@ import type { Condition } from './condition.ts';
 import { addMissingColumns } from './missing-columns.ts';
 import type { Query } from './query.ts';
 import type { Reader } from './reader.ts';
+import type { RequestOrigin } from '../foundation/origin.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
-
-/** The request that caused an event, as Stripe's events name it. */
-export interface RequestOrigin {
-	/** The value of its X-Request-Id. */
-	id: string;
-	idempotency_key: string | null;
-}
 
 /** What has happened to a record. */
 export interface NewEvent {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Answer } from '../records/answer.ts';
+import type { Answer } from '../foundation/answer.ts';
 
 const keptForMs = 24 * 60 * 60 * 1000;
 

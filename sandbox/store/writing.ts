@@ -1,5 +1,5 @@
 import type { Resource } from '../schemas/resource.ts';
-import type { RequestOrigin } from './events.ts';
+import type { RequestOrigin } from '../foundation/origin.ts';
 import type { Store } from './store.ts';
 
 /** Who writes, when, where to, and which request asked for it. */

@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { Answer } from '../records/answer.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
 import { queryOf } from '../http/query.ts';
@@ -7,11 +6,11 @@ import { answerWrite } from '../collection/requests.ts';
 import { existingRecord } from '../records/write.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
-import { deliveryAnswer } from '../schemas/webhook-deliveries.ts';
+import { type Delivery, deliveryAnswer, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../http/service.ts';
-import { type Delivery, deliveryStatuses } from '../store/deliveries.ts';
 import type { Store } from '../store/store.ts';
+import { jsonAnswer } from '../foundation/answer.ts';
 
 /** What was sent to a subscription and what became of it. */
 export function deliveryRoutes(service: Service): Route[] {
@@ -76,12 +75,6 @@ export function refuseInactive({ status }: Webhook): void {
 	const detail = `The webhook is ${status}. Set its status to active first.`;
 	throw new Problem('webhook_not_active', detail);
 }
-
-export const jsonAnswer = (status: number, body: unknown): Answer => ({
-	status,
-	headers: { 'Content-Type': 'application/json' },
-	body: JSON.stringify(body),
-});
 
 function parseStatuses(text: string | undefined): string[] {
 	const statuses = text?.split(',') ?? [...deliveryStatuses];

@@ -3,7 +3,7 @@ import { changeRecord } from '../records/write.ts';
 import { eventJson } from '../events/event.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Service } from '../http/service.ts';
-import type { Delivery } from '../store/deliveries.ts';
+import type { Delivery } from '../schemas/webhook-deliveries.ts';
 import { type Outcome, post } from './post.ts';
 import { activeWebhooks } from '../events/delivery-queue.ts';
 import { nextDelay, patienceMs } from './schedule.ts';

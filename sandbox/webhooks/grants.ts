@@ -1,5 +1,5 @@
 import { deleteRecord } from '../records/write.ts';
-import type { Answer } from '../records/answer.ts';
+import type { Answer } from '../foundation/answer.ts';
 import type { Writing } from '../store/writing.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import type { Service } from '../http/service.ts';

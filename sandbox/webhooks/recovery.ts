@@ -1,5 +1,5 @@
 import type { Writing } from '../store/writing.ts';
-import { readableWith, typeCondition } from '../event-log/routes.ts';
+import { readableWith, typeCondition } from '../events/conditions.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 
 const eventsAtOnce = 500;

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
-import { type Answer, recordAnswer, toResponse } from '../records/answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { type Answer, jsonAnswer, toResponse } from '../foundation/answer.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
 import { queryOf } from '../http/query.ts';
 import { may, withoutReading } from '../access/redaction.ts';
@@ -19,7 +20,7 @@ import { deliveryAnswer, recoverSchema } from '../schemas/webhook-deliveries.ts'
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../http/service.ts';
 import { newWebhookSecret } from '../store/webhook-secrets.ts';
-import { deliveryRoutes, jsonAnswer, refuseInactive, webhookOf } from './deliveries.ts';
+import { deliveryRoutes, refuseInactive, webhookOf } from './deliveries.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './grants.ts';
 import { recover } from './recovery.ts';

@@ -24,6 +24,16 @@ export function brokenArrows(sources: Sources, design: Record<string, Part>): st
 	];
 }
 
+/** The arrows between the parts of a design, so that `cycles` can follow them. */
+export function arrowsOf(design: Record<string, Part>): Import[] {
+	const names = Object.keys(design);
+	return Object.entries(design).flatMap(([from, { imports, types = [] }]) =>
+		names
+			.filter((to) => to !== from && [...imports, ...types].some((name) => matches(to, name)))
+			.map((to) => ({ from, to, typeOnly: false })),
+	);
+}
+
 /** Every chain of files that leads back to where it began, such as `a → b → a`. */
 export function cycles(imports: Import[]): string[] {
 	const found: string[] = [];
