@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { grantableScopes, scopeFor } from './scopes.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Env, Service } from '../http/service.ts';
+import { storeSeenBy } from '../store/visible-store.ts';
 
 /**
  * Finds out who is calling and what they may see, and lets everyone pass. A token is worth what its
@@ -25,7 +26,7 @@ export const identify = ({ store, now }: Service) =>
 			c.set('grantId', token.grantId);
 		}
 		const caller = c.get('caller');
-		c.set('store', caller ? store.seenBy(caller) : store);
+		c.set('store', caller ? storeSeenBy(store, caller) : store);
 		await next();
 	});
 

@@ -6,7 +6,7 @@ import { Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** The user a caller acts for. API keys belong to the whole account, so they act for its owner. */
 export const meRoute = (): Route => ({
@@ -21,7 +21,7 @@ export const meRoute = (): Route => ({
 	},
 });
 
-function ownerIn(store: Store): StoredRecord {
+function ownerIn(store: StoreView): StoredRecord {
 	const isOwner = { sql: '"role" = ? AND "status" = ?', values: ['owner', 'active'] };
 	const [owner] = store.table(users.name)!.findAll([isOwner], 1);
 	if (owner) return owner;

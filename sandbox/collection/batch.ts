@@ -39,7 +39,7 @@ function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: 
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) refuseOtherMatchOn(store, resource, bulk.matchOn);
 	const { items, atomic } = parseBatch(body);
-	const results = store.transactionOfParts(
+	const results = store.whole.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
 	);

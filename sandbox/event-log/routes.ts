@@ -69,9 +69,8 @@ export function eventRoutes(service: Service): Route[] {
 	/** The log as the caller sees it, as it is by now. */
 	const logOf = async (c: Context<Env>) => {
 		await catchUp(service);
-		const store = c.get('store');
-		store.events.expire(service.now());
-		return store;
+		service.store.events.expire(service.now());
+		return c.get('store');
 	};
 
 	return [

@@ -1,5 +1,5 @@
 import { accountId } from '../foundation/account-id.ts';
-import type { StoredEvent } from '../store/events.ts';
+import type { StoredEvent } from '../store/event-reader.ts';
 
 /** An event as it is sent and answered: always the same bytes, so that a signature stays good. */
 export function eventJson(event: StoredEvent): string {

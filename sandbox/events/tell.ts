@@ -1,6 +1,6 @@
 import type { Writing } from '../store/writing.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { StoredEvent } from '../store/events.ts';
+import type { StoredEvent } from '../store/event-reader.ts';
 import { type Audience, both, isNobody, without } from '../store/audience.ts';
 import { recordJson } from '../store/record-json.ts';
 import { audienceOf } from '../store/visibility.ts';
@@ -83,11 +83,12 @@ export function writeEvent(
 	stored?: StoredRecord,
 ): StoredEvent {
 	const difference = stored ? differenceOf(stored, record) : { previous: null, changed: [] };
-	store.events.expire(now);
-	return store.events.add({
+	const { events, writeClock } = store.whole;
+	events.expire(now);
+	return events.add({
 		id: newId('evt', now),
 		type: eventTypeOf(resource, what),
-		timestamp: store.writeClock.stamp(now),
+		timestamp: writeClock.stamp(now),
 		resource: resource.name,
 		...told,
 		actor,

@@ -4,7 +4,7 @@ import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { webhooks } from '../schemas/webhooks.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** One kind of event: `deal.won`. */
 export interface EventType {
@@ -51,7 +51,7 @@ export const eventPatterns: readonly string[] = [
 ];
 
 /** All the types there are in this account now. */
-export function eventTypesIn(store: Store): EventType[] {
+export function eventTypesIn(store: StoreView): EventType[] {
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
 	return [...eventTypes, ...objects.flatMap((object) => changesOf(recordsOf(object)))];
 }

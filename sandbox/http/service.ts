@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from '../foundation/plans.ts';
 import type { Problem } from '../foundation/problem.ts';
 import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** What every part of the service works with. */
 export interface Service {
@@ -38,7 +39,7 @@ export interface Env {
 		requestId: string;
 		caller: Caller | undefined;
 		/** The store as the caller sees it. */
-		store: Store;
+		store: StoreView;
 		/** What the caller's access token allows; an API key allows everything. */
 		scopes: string[] | undefined;
 		/** What the access token was given for; undefined for an API key. */

@@ -40,7 +40,7 @@ export function jobRoutes(service: Service): Route[] {
 		const id = service.newId(jobs.idPrefix, service.now());
 		store.jobResults.dropExpired(new Date(service.now()).toISOString());
 		try {
-			const upload = await uploadOf(c, order, id);
+			const upload = await uploadOf(service, c, order, id);
 			const url = new URL(c.req.url);
 			const fingerprint = requestFingerprint('POST', url, upload.digest, c.get('caller')!);
 			const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
@@ -109,10 +109,9 @@ function orderOf({ store }: Service, c: Context): Order {
 	return { resource: resource.name, operation, match_on: matchOn, query };
 }
 
-async function uploadOf(c: Context<Env>, order: Order, id: string): Promise<Upload> {
-	const store = c.get('store');
+async function uploadOf({ store }: Service, c: Context<Env>, order: Order, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
-		return { lines: countExported(store, order), digest: new Uint8Array() };
+		return { lines: countExported(c.get('store'), order), digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {

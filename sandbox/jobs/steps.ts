@@ -7,6 +7,7 @@ import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
 import { exportSome } from './export.ts';
+import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
 
 /** As many as a batch has, so that requests need not wait long for the step of a job. */
 const linesPerStep = 100;
@@ -21,23 +22,23 @@ export interface Step {
  * sees now. Call it in a transaction.
  */
 export function someMore(service: Service, job: Job): Step {
-	const seen = { ...service, store: service.store.seenBy(job.created_by) };
-	return job.operation === 'export' ? readSome(seen, job) : writeSome(seen, job);
+	const store = storeSeenBy(service.store, job.created_by);
+	return job.operation === 'export' ? readSome(store, job) : writeSome(service, store, job);
 }
 
-function writeSome(service: Service, job: Job): Step {
-	const { store } = service;
+function writeSome(service: Service, store: StoreView, job: Job): Step {
+	const { jobItems, jobResults } = service.store;
 	const resource = resourceNamed(store, job.resource);
 	if (!resource) throw new Problem('not_found', `There is no resource ${job.resource} any more.`);
 	const { created_by: actor, request } = job;
-	const writing = { ...service, resource, actor, request, now: service.now() };
+	const writing = { ...service, store, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	const lines = store.jobItems.take(job.id, linesPerStep);
-	const results = store.transactionOfParts((part) =>
+	const lines = jobItems.take(job.id, linesPerStep);
+	const results = service.store.transactionOfParts((part) =>
 		lines.map((line) => writeLine(writing, part, bulk, line, request.id)),
 	);
 	for (const [i, result] of results.entries()) {
-		store.jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
+		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}
 	const failed = results.filter(({ error }) => error).length;
 	const processed = job.processed + lines.length;
@@ -71,7 +72,7 @@ function writeLine(
 	return writeItem(writing, part, bulk, item, line.position, requestId);
 }
 
-function readSome({ store }: Service, job: Job): Step {
+function readSome(store: StoreView, job: Job): Step {
 	const { count, isLast } = exportSome(store, job);
 	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);

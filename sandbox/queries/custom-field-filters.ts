@@ -4,18 +4,18 @@ import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
-import type { Store } from '../store/store.ts';
-import { customField } from '../store/table.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { customField } from '../store/columns.ts';
 import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
 
 /** Finds the filter of a list by the name of its query parameter, custom fields included. */
-export function filterFinder(store: Store, resource: Resource) {
+export function filterFinder(store: StoreView, resource: Resource) {
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
 	return (parameter: string): Filter | undefined => {
 		const filter =
 			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
 		const { indexedField } = filter ?? {};
-		if (indexedField !== undefined) store.table(resource.name)!.indexCustomField(indexedField);
+		if (indexedField !== undefined) store.whole.table(resource.name)!.indexCustomField(indexedField);
 		return filter;
 	};
 }

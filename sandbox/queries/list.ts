@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { AccountKey } from '../store/account-key.ts';
 import { type Cell, cellOf } from '../store/columns.ts';
-import type { Table } from '../store/table.ts';
+import type { TableView } from '../store/visible-table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
@@ -10,7 +10,7 @@ import type { ListQuery } from './list-query.ts';
  *
  * @param key signs the cursor
  */
-export async function listPage(table: Table, query: ListQuery, key: AccountKey): Promise<string> {
+export async function listPage(table: TableView, query: ListQuery, key: AccountKey): Promise<string> {
 	// One more than asked for shows whether there is a next page.
 	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
@@ -33,7 +33,7 @@ export function onlyFields(record: StoredRecord, fields: string[] | undefined) {
 }
 
 /** Where a record stands in the list: what comes next is after these values of its order. */
-export function placeOf(document: string, table: Table, query: ListQuery): Cell[] {
+export function placeOf(document: string, table: TableView, query: ListQuery): Cell[] {
 	const record = parse(document);
 	return query.order.map(({ column }) =>
 		column === 'id'

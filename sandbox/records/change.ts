@@ -1,7 +1,7 @@
 import { type FieldError, Problem } from '../foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { duplicate, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
 import { mergeChange, referencedResource, refusedFields } from './merge.ts';
@@ -57,7 +57,7 @@ export function changedValues(
  * @throws Problem duplicate
  */
 export function refuseDuplicates(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	record: StoredRecord,
 	change: JsonObject,
@@ -76,7 +76,7 @@ export function refuseDuplicates(
 
 /** Live records that have the same, present, values in these fields. */
 export function findByFields(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	fields: string[],
 	values: Values,
@@ -102,7 +102,7 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 
 /** Ids are checked where the service has the resource; ids of others are taken as they are. */
 function missingReferences(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	merged: JsonObject,
 	change: JsonObject,

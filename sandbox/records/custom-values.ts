@@ -1,8 +1,8 @@
 import { Problem, type FieldError } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
-import type { Store } from '../store/store.ts';
-import { customField } from '../store/table.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { customField } from '../store/columns.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
 import { escapePointer, explain } from '../foundation/field-errors.ts';
@@ -16,7 +16,7 @@ type CustomValues = Record<string, unknown>;
  * @returns the merged values and what is wrong with the change
  */
 export function mergeCustomValues(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	stored: StoredRecord | undefined,
 	change: CustomValues,
@@ -66,7 +66,7 @@ export function mergeCustomValues(
  * @throws Problem duplicate
  */
 export function refuseDuplicateCustomValues(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	record: StoredRecord,
 	change: CustomValues,
@@ -86,14 +86,13 @@ export function refuseDuplicateCustomValues(
 
 /** At most two live records, which is enough to tell none, one and several apart. */
 export function findByCustomField(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	key: string,
 	value: unknown,
 ): StoredRecord[] {
-	const table = store.table(resource.name)!;
-	table.indexCustomField(key);
-	return table.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
+	store.whole.table(resource.name)!.indexCustomField(key);
+	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
 }
 
 /** @param other the record with the value, if the caller may know which one it is */

@@ -1,6 +1,6 @@
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { findByFields } from './change.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from '../foundation/json.ts';
  * @throws Problem invalid_parameter, validation_failed (no value to match on), ambiguous_match
  */
 export function findMatch(
-	store: Store,
+	store: StoreView,
 	resource: Resource,
 	matchOn: string,
 	body: JsonObject,
@@ -43,14 +43,14 @@ export function matchOnOf(given: Map<string, string>): string {
 }
 
 /** @throws Problem invalid_parameter if several records may have the same value of the field */
-export function refuseOtherMatchOn(store: Store, resource: Resource, matchOn: string): void {
+export function refuseOtherMatchOn(store: StoreView, resource: Resource, matchOn: string): void {
 	if (Object.hasOwn(resource.unique, matchOn)) return;
 	if (uniqueCustomField(store, resource, matchOn)) return;
 	const known = Object.keys(resource.unique).join(', ');
 	throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
 }
 
-function matchFields(store: Store, resource: Resource, fields: string[], body: JsonObject) {
+function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {
 	const values = fields.map((field) => [
 		field,
 		present(field, resource.fields[field]!.safeParse(body[field])),
@@ -58,14 +58,14 @@ function matchFields(store: Store, resource: Resource, fields: string[], body: J
 	return findByFields(store, resource, fields, Object.fromEntries(values) as JsonObject);
 }
 
-function matchCustomField(store: Store, resource: Resource, matchOn: string, body: JsonObject) {
+function matchCustomField(store: StoreView, resource: Resource, matchOn: string, body: JsonObject) {
 	const field = uniqueCustomField(store, resource, matchOn)!;
 	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
 	const value = present(matchOn, customFieldType(field).safeParse(values[field.key]));
 	return findByCustomField(store, resource, field.key, value);
 }
 
-function uniqueCustomField(store: Store, resource: Resource, matchOn: string) {
+function uniqueCustomField(store: StoreView, resource: Resource, matchOn: string) {
 	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
 	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
 	return field?.unique ? field : undefined;

@@ -9,7 +9,7 @@ export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext 
 	newId: (prefix) => newId(prefix, now),
 	find: (resource, id) => store.table(resource)?.find(id),
 	count: (resource) => store.whole.table(resource)?.count([], false) ?? 0,
-	next: (resource, field) => (store.table(resource)?.highest(field) ?? 0) + 1,
+	next: (resource, field) => (store.whole.table(resource)?.highest(field) ?? 0) + 1,
 	findBy(resource, field, value, limit = 100) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;
 		const condition = { sql: `${quoted(field)} = ?`, values: [cell] };

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /**
  * Keeps the usage of tags in step with a record that is written.
@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
  * @param before undefined for a new record
  * @param after undefined for a deleted one
  */
-export function countTags(store: Store, before?: StoredRecord, after?: StoredRecord): void {
+export function countTags(store: StoreView, before?: StoredRecord, after?: StoredRecord): void {
 	const [had, has] = [new Set(tagIdsOf(before)), new Set(tagIdsOf(after))];
 	const table = store.table(tags.name)!;
 	const add = (id: string, count: number) => {

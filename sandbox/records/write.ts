@@ -5,7 +5,7 @@ import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { etag, recordAnswer } from './answer.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
@@ -19,7 +19,7 @@ import type { Writing } from '../store/writing.ts';
 export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
-	const at = writing.store.writeClock.stamp(now);
+	const at = writing.store.whole.writeClock.stamp(now);
 	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
@@ -78,7 +78,7 @@ export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject
 }
 
 /** @throws Problem not_found, also for deleted records */
-export function existingRecord(store: Store, resource: Resource, id: string): StoredRecord {
+export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
 	const record = store.table(resource.name)!.find(id);
 	if (record) return record;
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
@@ -129,7 +129,7 @@ function save(
 const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
 	...stored,
 	version: stored.version + 1,
-	updated_at: store.writeClock.stamp(now),
+	updated_at: store.whole.writeClock.stamp(now),
 	updated_by: actor,
 });
 

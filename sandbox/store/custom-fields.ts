@@ -1,8 +1,8 @@
 import type { CustomField } from '../schemas/custom-field-type.ts';
-import type { Store } from './store.ts';
+import type { StoreView } from './visible-store.ts';
 
 /** The custom fields of a resource, archived ones included, by key. */
-export function customFieldsOf(store: Store, resource: string): Map<string, CustomField> {
+export function customFieldsOf(store: StoreView, resource: string): Map<string, CustomField> {
 	const table = store.whole.table('custom-fields')!;
 	return table.remember(`of ${resource}`, () => {
 		const ofResource = { sql: '"resource" = ?', values: [resource] };

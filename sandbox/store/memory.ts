@@ -32,6 +32,15 @@ export class Memory {
 		this.known.set(key, value);
 	}
 
+	/** Reads something, unless it was read since the last change of the table. */
+	remember<T>(key: string, read: () => T): T {
+		const known = this.recall<T>(key);
+		if (known !== undefined) return known;
+		const value = read();
+		this.keep(key, value);
+		return value;
+	}
+
 	forget(): void {
 		this.changes += 1;
 		if (this.known.size > 0) this.known.clear();

@@ -33,7 +33,7 @@ export class Store {
 	readonly clients: Clients;
 	readonly grants: Grants;
 	readonly tokens: Tokens;
-	/** The same store, with every record; a view by `seenBy` has fewer. */
+	/** This store; a view by `storeSeenBy` has fewer records. */
 	readonly whole: Store = this;
 	/** What jobs have still to do. */
 	readonly jobItems: JobLines;
@@ -93,19 +93,6 @@ export class Store {
 	/** The table of a resource, unless the service has no such resource. */
 	table(resource: string): Table | undefined {
 		return this.tables.get(resource) ?? this.customTable(resource);
-	}
-
-	/**
-	 * The store as a caller sees it. For a user who is no administrator it is without the records
-	 * that are not theirs to see (`visibleTo`), and without their events: whatever goes through it
-	 * can neither find nor change them.
-	 */
-	seenBy(caller: { type: string; id: string }): Store {
-		if (this.seesAll(caller)) return this;
-		const { id } = caller;
-		const table = (resource: string) => this.table(resource)?.seenBy(id);
-		const events = this.events.seenBy(id);
-		return Object.create(this, { table: { value: table }, events: { value: events } }) as Store;
 	}
 
 	/** API keys are those of the whole account. */

@@ -1,10 +1,10 @@
 import type { Resource } from '../schemas/resource.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
-import type { Store } from './store.ts';
+import type { StoreView } from './visible-store.ts';
 
 /** Who writes, when, where to, and which request asked for it. */
 export interface Writing {
-	store: Store;
+	store: StoreView;
 	resource: Resource;
 	actor: { type: string; id: string };
 	/** Null if no request did. */

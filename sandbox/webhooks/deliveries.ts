@@ -9,7 +9,7 @@ import type { Route } from '../http/route.ts';
 import { type Delivery, deliveryAnswer, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../http/service.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { jsonAnswer } from '../foundation/answer.ts';
 
 /** What was sent to a subscription and what became of it. */
@@ -46,7 +46,7 @@ export function deliveryRoutes(service: Service): Route[] {
 			refuseInactive(webhookOf(store, c));
 			const delivery = deliveryOf(service, c);
 			const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };
-			store.deliveries.save(again);
+			store.whole.deliveries.save(again);
 			return jsonAnswer(202, deliveryAnswer(again));
 		});
 	};
@@ -59,7 +59,7 @@ export function deliveryRoutes(service: Service): Route[] {
 }
 
 /** The subscription that a path is about. */
-export const webhookOf = (store: Store, c: Context<Env>): Webhook =>
+export const webhookOf = (store: StoreView, c: Context<Env>): Webhook =>
 	existingRecord(store, webhooks, c.req.param('id')!) as Webhook;
 
 function deliveryOf({ store }: Service, c: Context<Env>): Delivery {

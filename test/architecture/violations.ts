@@ -1,7 +1,7 @@
 import ts from 'typescript';
 
-import type { Part } from './design.ts';
 import { importsOf, type Import, type Sources } from './imports.ts';
+import type { Part } from './part.ts';
 
 /** Every import the design has no arrow for, and every file it has no part for, in words. */
 export function brokenArrows(sources: Sources, design: Record<string, Part>): string[] {
