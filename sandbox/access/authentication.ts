@@ -9,7 +9,7 @@ import { storeSeenBy } from '../store/visible-store.ts';
  * Finds out who is calling and what they may see, and lets everyone pass. A token is worth what its
  * user may do now: nothing once they are deactivated, less once they have a lesser role.
  */
-export const identify = ({ store, now }: Service) =>
+export const identifyCaller = ({ store, now }: Service) =>
 	createMiddleware<Env>(async (c, next) => {
 		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
 		const key = store.apiKeys.find(bearer);
@@ -31,7 +31,7 @@ export const identify = ({ store, now }: Service) =>
 	});
 
 /** Lets nobody pass without valid credentials (challenges: RFC 6750, 3). */
-export const authenticated = createMiddleware<Env>(async (c, next) => {
+export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 	if (c.get('caller')) return next();
 	if (c.get('isExpired')) {
 		throw new Problem('token_expired', 'Get a new access token with the refresh token.', {
@@ -48,16 +48,16 @@ export const authenticated = createMiddleware<Env>(async (c, next) => {
 });
 
 /** Lets an access token do only what the user has allowed; an API key may do everything. */
-export const authorized = createMiddleware<Env>(async (c, next) => {
+export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {
 	if (!c.get('scopes')) return next();
 	const scope = scopeFor(c.req.method, c.req.path);
 	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
-	if (scope !== null) refuseWithoutScope(c, scope);
+	if (scope !== null) requireScope(c, scope);
 	await next();
 });
 
 /** @throws Problem insufficient_scope */
-export function refuseWithoutScope(c: Context<Env>, scope: string): void {
+export function requireScope(c: Context<Env>, scope: string): void {
 	const allowed = c.get('scopes');
 	if (!allowed || allowed.includes(scope)) return;
 	const detail = `This needs the scope ${scope}. Connect again and ask the user to allow it.`;

@@ -1,6 +1,6 @@
 import { recordAnswer } from '../records/answer.ts';
 import { toResponse } from '../foundation/answer.ts';
-import { queryOf } from '../http/query.ts';
+import { queryParameters } from '../http/query.ts';
 import { existingRecord } from '../records/write.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
@@ -13,7 +13,7 @@ export const meRoute = (): Route => ({
 	method: 'GET',
 	path: `/v1/${users.name}/me`,
 	handler(c) {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const caller = c.get('caller')!;
 		const isUser = caller.type === 'user';
 		const user = isUser ? existingRecord(c.get('store'), users, caller.id) : ownerIn(c.get('store'));

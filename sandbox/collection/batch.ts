@@ -7,9 +7,9 @@ import type { Service } from '../http/service.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/items.ts';
-import { matchOnOf, refuseOtherMatchOn } from '../records/match.ts';
+import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
 import type { JsonObject } from '../foundation/json.ts';
-import { queryOf } from '../http/query.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import type { Writing } from '../store/writing.ts';
 
@@ -21,7 +21,7 @@ export const batchRoutes = (service: Service, resource: Resource): Route[] =>
 		middleware: limitBatchBody,
 		handler(c) {
 			const isUpsert = operation === 'upsert';
-			const given = queryOf(c, isUpsert ? ['match_on'] : []);
+			const given = queryParameters(c, isUpsert ? ['match_on'] : []);
 			const bulk = { operation, matchOn: isUpsert ? matchOnOf(given) : undefined };
 			const requestId = c.get('requestId');
 			return answerWrite(service, resource, c, true, (writing, body) =>
@@ -37,7 +37,7 @@ export const batchRoutes = (service: Service, resource: Resource): Route[] =>
  */
 function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: string): Answer {
 	const { store, resource } = writing;
-	if (bulk.matchOn !== undefined) refuseOtherMatchOn(store, resource, bulk.matchOn);
+	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const { items, atomic } = parseBatch(body);
 	const results = store.whole.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),

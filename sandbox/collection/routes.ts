@@ -7,11 +7,11 @@ import { recordAnswer } from '../records/answer.ts';
 import { toResponse } from '../foundation/answer.ts';
 import { batchRoutes } from './batch.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
-import { listPage, onlyFields } from '../queries/list.ts';
+import { listPage, pickFields } from '../queries/list.ts';
 import { parseFields, parseListQuery } from '../queries/list-query.ts';
 import { matchOnOf } from '../records/match.ts';
-import { catchUp } from '../records/passing.ts';
-import { queryOf, singleValues } from '../http/query.ts';
+import { applyDueTransitions } from '../records/passing.ts';
+import { queryParameters, singleQueryValues } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import { tagRoutes } from './tags.ts';
 import { hasTags } from '../schemas/tags.ts';
@@ -31,35 +31,35 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 
 	const list: Route['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
-		const query = parseListQuery(resource, singleValues(c), findFilter, store.accountKey);
-		await catchUp(service);
+		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
+		await applyDueTransitions(service);
 		const page = await listPage(table, query, store.accountKey);
 		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 
 	const get: Route['handler'] = async (c) => {
-		const given = queryOf(c, ['fields']);
+		const given = queryParameters(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		await catchUp(service);
+		await applyDueTransitions(service);
 		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 		const answer = recordAnswer(200, record);
-		return toResponse({ ...answer, body: fields ? JSON.stringify(onlyFields(record, fields)) : answer.body });
+		return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
 	};
 
 	const create: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, resource, c, true, createRecord);
 	};
 
 	const upsert: Route['handler'] = (c) => {
-		const matchOn = matchOnOf(queryOf(c, ['match_on']));
+		const matchOn = matchOnOf(queryParameters(c, ['match_on']));
 		return answerWrite(service, resource, c, true, (writing, body) =>
 			upsertRecord(writing, matchOn, body),
 		);
 	};
 
 	const update: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, true, (writing, body) =>
 			updateRecord(writing, c.req.param('id')!, body, ifMatch),
@@ -67,7 +67,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	};
 
 	const remove: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, false, (writing) =>
 			deleteRecord(writing, c.req.param('id')!, ifMatch),

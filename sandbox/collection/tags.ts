@@ -2,7 +2,7 @@ import type { Resource } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
 import type { Route } from '../http/route.ts';
 import type { Service } from '../http/service.ts';
-import { queryOf } from '../http/query.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import { tagIdsOf } from '../records/tag-usage.ts';
 import { existingRecord, updateRecord } from '../records/write.ts';
@@ -14,7 +14,7 @@ export function tagRoutes(service: Service, resource: Resource): Route[] {
 	const change =
 		(retag: (ids: string[], tagId: string) => string[]): Route['handler'] =>
 		(c) => {
-			queryOf(c, []);
+			queryParameters(c, []);
 			const id = c.req.param('id')!;
 			return answerWrite(service, resource, c, false, (writing) => {
 				const { store } = writing;

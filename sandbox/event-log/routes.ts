@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import { filterCondition } from '../queries/conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
-import { catchUp } from '../records/passing.ts';
-import { queryOf } from '../http/query.ts';
+import { applyDueTransitions } from '../records/passing.ts';
+import { queryParameters } from '../http/query.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
@@ -22,7 +22,7 @@ export function eventRoutes(service: Service): Route[] {
 	const { accountKey } = service.store;
 
 	const list: Route['handler'] = async (c) => {
-		const given = queryOf(c, [
+		const given = queryParameters(c, [
 			'cursor',
 			'limit',
 			'sort',
@@ -58,7 +58,7 @@ export function eventRoutes(service: Service): Route[] {
 	};
 
 	const get: Route['handler'] = async (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const id = c.req.param('id')!;
 		const isIt = { sql: 'id = ?', values: [id] };
 		const [event] = (await logOf(c)).events.page([...readableWith(c.get('scopes')), isIt], 1);
@@ -68,7 +68,7 @@ export function eventRoutes(service: Service): Route[] {
 
 	/** The log as the caller sees it, as it is by now. */
 	const logOf = async (c: Context<Env>) => {
-		await catchUp(service);
+		await applyDueTransitions(service);
 		service.store.events.expire(service.now());
 		return c.get('store');
 	};

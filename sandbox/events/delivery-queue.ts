@@ -2,7 +2,7 @@ import type { Writing } from '../store/writing.ts';
 import { covers } from './types.ts';
 import { scopeOf } from '../access/scopes.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import { hears } from '../store/audience.ts';
+import { isInAudience } from '../store/audience.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
@@ -23,7 +23,7 @@ export function queueDeliveries(writing: Writing, event: StoredEvent, about: str
 export function activeWebhooks({ whole }: StoreView): Webhook[] {
 	const table = whole.table(webhooks.name)!;
 	const isActive = { sql: '"status" = ?', values: ['active'] };
-	return table.remember('active', () => table.findAll([isActive], 10_000) as Webhook[]);
+	return table.cached('active', () => table.findAll([isActive], 10_000) as Webhook[]);
 }
 
 /**
@@ -35,7 +35,7 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
 	if (store.whole.seesAll(by)) {
 		if (!event.isForAccount) return false;
-	} else if (!store.whole.members.find(by.id) || !hears(event.audience, by.id)) {
+	} else if (!store.whole.members.find(by.id) || !isInAudience(event.audience, by.id)) {
 		return false;
 	}
 	const grant = store.whole.webhookGrants.find(id);

@@ -1,7 +1,7 @@
 import type { Writing } from '../store/writing.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
-import { type Audience, both, isNobody, without } from '../store/audience.ts';
+import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../store/audience.ts';
 import { recordJson } from '../store/record-json.ts';
 import { audienceOf } from '../store/visibility.ts';
 import { queueDeliveries } from './delivery-queue.ts';
@@ -11,7 +11,7 @@ import { eventTypeOf } from './types.ts';
 type Change = 'created' | 'updated' | 'deleted';
 
 /** Whom an event is told. */
-interface Told {
+interface Recipients {
 	audience: Audience;
 	/** Whether administrators and API keys are among them. */
 	isForAccount: boolean;
@@ -27,26 +27,26 @@ interface Told {
  *
  * @param stored as it was before; undefined for a new one
  */
-export function tellChange(
+export function publishChange(
 	writing: Writing,
 	change: Change,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
 ): void {
 	if (change !== 'updated' || !stored) {
-		tell(writing, change, toAll(writing, record), record);
+		publish(writing, change, fullAudience(writing, record), record);
 	} else {
 		const { stayed, left, came } = audiences(writing, record, stored);
-		tell(writing, 'updated', stayed, record, stored);
+		publish(writing, 'updated', stayed, record, stored);
 		const { version, updated_at: at } = record;
-		tell(writing, 'deleted', left, { ...stored, version, updated_at: at, deleted_at: at });
-		tell(writing, 'created', came, record);
+		publish(writing, 'deleted', left, { ...stored, version, updated_at: at, deleted_at: at });
+		publish(writing, 'created', came, record);
 	}
-	if (change !== 'deleted') tellHappenings(writing, record, stored);
+	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
 }
 
 /** Tells only what a change means, by the definition of the resource. */
-export function tellHappenings(
+export function publishDomainEvents(
 	writing: Writing,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
@@ -57,28 +57,28 @@ export function tellHappenings(
 	if (happened.length === 0) return;
 	const { stayed, came } = audiences(writing, record, stored ?? record);
 	for (const [name] of happened) {
-		tell(writing, name, stayed, record, stored);
-		tell(writing, name, came, record);
+		publish(writing, name, stayed, record, stored);
+		publish(writing, name, came, record);
 	}
 }
 
 /** Writes one event, and queues it for the subscriptions that want it. */
-function tell(
+function publish(
 	writing: Writing,
 	what: string,
-	told: Told,
+	told: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): void {
-	if (!told.isForAccount && isNobody(told.audience)) return;
-	queueDeliveries(writing, writeEvent(writing, what, told, record, stored), record.id);
+	if (!told.isForAccount && isEmptyAudience(told.audience)) return;
+	queueDeliveries(writing, appendEvent(writing, what, told, record, stored), record.id);
 }
 
 /** Writes one event, which by itself goes to nobody. */
-export function writeEvent(
+export function appendEvent(
 	{ store, resource, actor, request, now, newId }: Writing,
 	what: string,
-	told: Told,
+	told: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): StoredEvent {
@@ -98,18 +98,18 @@ export function writeEvent(
 }
 
 /** Everyone who sees the record now. */
-export const toAll = ({ store, resource }: Writing, record: StoredRecord): Told => ({
+export const fullAudience = ({ store, resource }: Writing, record: StoredRecord): Recipients => ({
 	audience: audienceOf(resource, record, (name, id) => store.whole.table(name)!.findEver(id)),
 	isForAccount: true,
 });
 
 /** The users who see a record before and after a change, only before, and only after. */
 function audiences(writing: Writing, record: StoredRecord, stored: StoredRecord) {
-	const { audience: before } = toAll(writing, stored);
-	const { audience: after } = toAll(writing, record);
+	const { audience: before } = fullAudience(writing, stored);
+	const { audience: after } = fullAudience(writing, record);
 	return {
-		stayed: { audience: both(before, after), isForAccount: true },
-		left: { audience: without(before, after), isForAccount: false },
-		came: { audience: without(after, before), isForAccount: false },
+		stayed: { audience: intersectionOf(before, after), isForAccount: true },
+		left: { audience: subtract(before, after), isForAccount: false },
+		came: { audience: subtract(after, before), isForAccount: false },
 	};
 }

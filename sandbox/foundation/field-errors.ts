@@ -21,7 +21,7 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
 		if (valueAt(input, issue.path) === undefined) {
 			return [{ pointer, code: 'required', detail: `${issue.path.join('.')} is required.` }];
 		}
-		return [{ pointer, code: errorCode(issue), detail: explain(issue) }];
+		return [{ pointer, code: errorCode(issue), detail: explainIssue(issue) }];
 	});
 }
 
@@ -30,7 +30,7 @@ export const escapePointer = (part: string): string =>
 	part.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** One of zod's issues in a sentence for the people who read the error. */
-export function explain(issue: Issue): string {
+export function explainIssue(issue: Issue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			return `Expected ${typeNames[issue.expected] ?? issue.expected}.`;

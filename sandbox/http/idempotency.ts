@@ -9,7 +9,7 @@ const longestKey = 255;
 const reads = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Refuses a request while another one with its key is still running. */
-export function oneAtATime() {
+export function refuseConcurrentKeys() {
 	const running = new Set<string>();
 	return createMiddleware<Env>(async (c, next) => {
 		const key = c.req.header(header);
@@ -39,7 +39,7 @@ export function oneAtATime() {
  *
  * @throws Problem idempotency_key_reused
  */
-export function once(
+export function runOnce(
 	{ store, now }: Service,
 	request: { key: string | undefined; fingerprint: string },
 	effect: () => Answer,
@@ -47,10 +47,10 @@ export function once(
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
 		if (key === undefined) return effect();
-		const earlier = store.answers.recall(key, now());
+		const earlier = store.answers.find(key, now());
 		if (!earlier) {
 			const answer = effect();
-			store.answers.keep(key, fingerprint, answer, now());
+			store.answers.add(key, fingerprint, answer, now());
 			return answer;
 		}
 		if (earlier.fingerprint !== fingerprint) {

@@ -6,8 +6,8 @@ import { invalidParameter, Problem } from '../foundation/problem.ts';
  *
  * @throws Problem unknown_parameter, invalid_parameter
  */
-export function queryOf(c: Context, known: string[]): Map<string, string> {
-	const given = singleValues(c);
+export function queryParameters(c: Context, known: string[]): Map<string, string> {
+	const given = singleQueryValues(c);
 	for (const name of given.keys()) {
 		if (!known.includes(name)) throw unknownParameter(name);
 	}
@@ -15,7 +15,7 @@ export function queryOf(c: Context, known: string[]): Map<string, string> {
 }
 
 /** @throws Problem invalid_parameter if a parameter is there twice */
-export function singleValues(c: Context): Map<string, string> {
+export function singleQueryValues(c: Context): Map<string, string> {
 	const { searchParams } = new URL(c.req.url);
 	for (const name of searchParams.keys()) {
 		if (searchParams.getAll(name).length > 1) {

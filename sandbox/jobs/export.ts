@@ -1,6 +1,6 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
-import { answered, placeOf } from '../queries/list.ts';
+import { listedRecord, keysetPosition } from '../queries/list.ts';
 import { parseListQuery } from '../queries/list-query.ts';
 import { unknownParameter } from '../http/query.ts';
 import { Problem } from '../foundation/problem.ts';
@@ -28,18 +28,18 @@ export function countExported(store: StoreView, about: Export): number {
  *
  * @returns how many there were, and whether there are more
  */
-export function exportSome(store: StoreView, job: Job): { count: number; isLast: boolean } {
+export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { table, query } = exportedList(store, job);
 	// An export has no lines to do. In their stead stands the place of the record exported last.
 	const [last] = store.whole.jobItems.take(job.id, 1);
 	const after = last && (JSON.parse(last.text) as Cell[]);
 	const documents = table.page({ ...query, after, limit: recordsPerStep });
 	for (const [i, document] of documents.entries()) {
-		store.whole.jobResults.add(job.id, { position: job.processed + i, text: answered(document, query) });
+		store.whole.jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
 	}
 	const isLast = documents.length < recordsPerStep;
 	if (!isLast) {
-		const text = JSON.stringify(placeOf(documents.at(-1)!, table, query));
+		const text = JSON.stringify(keysetPosition(documents.at(-1)!, table, query));
 		store.whole.jobItems.add(job.id, { position: 0, text });
 	}
 	return { count: documents.length, isLast };

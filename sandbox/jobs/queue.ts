@@ -1,11 +1,11 @@
-import { tellHappenings } from '../events/tell.ts';
+import { publishDomainEvents } from '../events/tell.ts';
 import { grantableScopes, scopeForRecordsOf } from '../access/scopes.ts';
 import { Problem } from '../foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
-import { someMore } from './steps.ts';
+import { runJobStep } from './steps.ts';
 
 const runningAtOnce = 5;
 const keptForMs = 7 * 24 * 60 * 60 * 1000;
@@ -41,7 +41,7 @@ export class JobQueue {
 					this.end(job, 'failed', detail);
 					return;
 				}
-				const { progress, isLast } = someMore(this.service, job);
+				const { progress, isLast } = runJobStep(this.service, job);
 				const state = isLast ? this.ending('completed') : { status: 'processing' };
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
 			});
@@ -94,7 +94,7 @@ export class JobQueue {
 		this.table.save(saved);
 		const { created_by: actor, request } = job;
 		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
-		tellHappenings(writing, saved, job);
+		publishDomainEvents(writing, saved, job);
 		return saved;
 	}
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../foundation/json.ts';
-import { resultWithoutReading } from '../access/redaction.ts';
+import { redactResult } from '../access/redaction.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
@@ -63,4 +63,4 @@ export function resultLines(
 }
 
 const withoutRecord = (line: string): string =>
-	JSON.stringify(resultWithoutReading(JSON.parse(line) as JsonObject));
+	JSON.stringify(redactResult(JSON.parse(line) as JsonObject));

@@ -2,14 +2,14 @@ import type { Context } from 'hono';
 import { recordAnswer } from '../records/answer.ts';
 import { toResponse } from '../foundation/answer.ts';
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { matchOnOf, refuseOtherMatchOn } from '../records/match.ts';
-import { queryOf, singleValues, unknownParameter } from '../http/query.ts';
-import { may, withoutReading } from '../access/redaction.ts';
+import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
+import { queryParameters, singleQueryValues, unknownParameter } from '../http/query.ts';
+import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../records/write.ts';
-import { refuseWithoutScope } from '../access/authentication.ts';
-import { once, requestFingerprint } from '../http/idempotency.ts';
+import { requireScope } from '../access/authentication.ts';
+import { runOnce, requestFingerprint } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../access/scopes.ts';
 import { invalidParameter } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
@@ -36,19 +36,19 @@ export function jobRoutes(service: Service): Route[] {
 
 	const submit: Route['handler'] = async (c) => {
 		const order = orderOf(service, c);
-		refuseWithoutScope(c, scopeForRecordsOf(order));
+		requireScope(c, scopeForRecordsOf(order));
 		const id = service.newId(jobs.idPrefix, service.now());
 		store.jobResults.dropExpired(new Date(service.now()).toISOString());
 		try {
 			const upload = await uploadOf(service, c, order, id);
 			const url = new URL(c.req.url);
 			const fingerprint = requestFingerprint('POST', url, upload.digest, c.get('caller')!);
-			const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
+			const answer = runOnce(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
 				const job = newJob(service, c, { ...order, id, total: upload.lines });
 				store.table(jobs.name)!.save(job);
 				return recordAnswer(202, job, { Location: `${path}/${id}` });
 			});
-			return toResponse(may(c, 'read', jobs.name) ? answer : withoutReading(answer));
+			return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
 		} finally {
 			// What a refused or a repeated request has sent belongs to no job.
 			if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
@@ -57,15 +57,15 @@ export function jobRoutes(service: Service): Route[] {
 	};
 
 	const cancel: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c))));
 	};
 
 	const results: Route['handler'] = (c) => {
-		const range = parseRange(queryOf(c, ['offset', 'limit']));
+		const range = parseRange(queryParameters(c, ['offset', 'limit']));
 		const job = jobOf(c);
-		refuseWithoutScope(c, scopeForRecordsOf(job));
-		const lines = resultLines(service, job, range, may(c, 'read', job.resource));
+		requireScope(c, scopeForRecordsOf(job));
+		const lines = resultLines(service, job, range, hasAccess(c, 'read', job.resource));
 		return c.body(lines, 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
@@ -87,7 +87,7 @@ const ownParameters = ['resource', 'operation', 'match_on'];
 
 /** All other parameters of an export are those of the list that it exports. */
 function orderOf({ store }: Service, c: Context): Order {
-	const given = singleValues(c);
+	const given = singleQueryValues(c);
 	const resource = resourceNamed(store, given.get('resource') ?? '');
 	if (!resource) {
 		const names = [...resources.map(({ name }) => name), recordsName('{key}')];
@@ -104,7 +104,7 @@ function orderOf({ store }: Service, c: Context): Order {
 		throw invalidParameter('match_on', 'match_on is for the operation upsert only.');
 	}
 	const matchOn = operation === 'upsert' ? matchOnOf(given) : null;
-	if (matchOn !== null) refuseOtherMatchOn(store, resource, matchOn);
+	if (matchOn !== null) requireUniqueMatchOn(store, resource, matchOn);
 	const query = operation === 'export' ? Object.fromEntries(others) : null;
 	return { resource: resource.name, operation, match_on: matchOn, query };
 }

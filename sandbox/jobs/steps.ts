@@ -6,13 +6,13 @@ import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
-import { exportSome } from './export.ts';
+import { exportNextRecords } from './export.ts';
 import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
 
 /** As many as a batch has, so that requests need not wait long for the step of a job. */
 const linesPerStep = 100;
 
-export interface Step {
+export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
 }
@@ -21,12 +21,12 @@ export interface Step {
  * Does the next lines of a job and keeps their results. It sees what the caller who asked for the job
  * sees now. Call it in a transaction.
  */
-export function someMore(service: Service, job: Job): Step {
+export function runJobStep(service: Service, job: Job): JobStep {
 	const store = storeSeenBy(service.store, job.created_by);
 	return job.operation === 'export' ? readSome(store, job) : writeSome(service, store, job);
 }
 
-function writeSome(service: Service, store: StoreView, job: Job): Step {
+function writeSome(service: Service, store: StoreView, job: Job): JobStep {
 	const { jobItems, jobResults } = service.store;
 	const resource = resourceNamed(store, job.resource);
 	if (!resource) throw new Problem('not_found', `There is no resource ${job.resource} any more.`);
@@ -72,8 +72,8 @@ function writeLine(
 	return writeItem(writing, part, bulk, item, line.position, requestId);
 }
 
-function readSome(store: StoreView, job: Job): Step {
-	const { count, isLast } = exportSome(store, job);
+function readSome(store: StoreView, job: Job): JobStep {
+	const { count, isLast } = exportNextRecords(store, job);
 	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);
 	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { consentPage } from './consent.ts';
-import { foreignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
 import { signInAddress } from '../pages/sign-in.ts';
@@ -70,7 +70,7 @@ export function authorizeRoutes(service: Service): Route[] {
 	const decide: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		return withRequest(c, (session, request) => {
-			if (!hasCsrfToken(session, form)) return foreignForm(c);
+			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 			const answer: Record<string, string> =
 				form.get('decision') === 'allow'
 					? { code: newCode(session, request) }

@@ -1,11 +1,11 @@
 import { deprecationHeaders, withoutVersion } from '../http/deprecation.ts';
 import { contacts } from '../schemas/contacts.ts';
-import { list } from './operations.ts';
+import { listOperation } from './operations.ts';
 import { commonHeaders, errors, headerRefs } from './responses.ts';
 
 export const discoveryTag = { name: 'discovery', description: 'Where to find what.' };
 
-const { responses, ...listOfContacts } = list(contacts);
+const { responses, ...listOfContacts } = listOperation(contacts);
 
 const something = (description: string) => ({
 	description,

@@ -19,7 +19,7 @@ export const textSchema = (description: string, schema: JsonSchema = {}): JsonSc
 });
 
 /** A body of a form. */
-export const form = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
+export const formBody = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
 	required: true,
 	content: {
 		'application/x-www-form-urlencoded': {

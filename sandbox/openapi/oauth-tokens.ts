@@ -1,5 +1,5 @@
 import { grantTypes } from '../oauth/tokens.ts';
-import { form, oauthTag, textSchema } from './oauth-parts.ts';
+import { formBody, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
 import { commonHeaders, errors, headerRefs, success } from './responses.ts';
 
@@ -19,7 +19,7 @@ export const tokenPaths = {
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			parameters: [],
-			requestBody: form(
+			requestBody: formBody(
 				{
 					grant_type: textSchema('What is exchanged.', { enum: [...grantTypes.keys()] }),
 					code: textSchema('With authorization_code: the code; good for a minute.'),
@@ -48,7 +48,7 @@ export const tokenPaths = {
 				'A refresh token takes everything with it that the user has allowed; an access token goes ' +
 				'alone. A token that is not known is as good as revoked.',
 			parameters: [],
-			requestBody: form(
+			requestBody: formBody(
 				{ token: textSchema('Either kind of token.'), token_type_hint: textSchema('Not needed.'), ...inBody },
 				['token'],
 				{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },

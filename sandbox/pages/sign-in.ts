@@ -6,7 +6,7 @@ import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../http/route.ts';
 import { demoMembers } from '../seed/members.ts';
 import type { Env, Service } from '../http/service.ts';
-import { foreignForm, formMiddleware, readForm } from './forms.ts';
+import { refuseForeignForm, formMiddleware, readForm } from './forms.ts';
 import { alert, renderPage } from './page.ts';
 import {
 	closeSession,
@@ -54,7 +54,7 @@ export function signInRoutes(service: Service): Route[] {
 	const signOut: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		const session = sessionOf(service, c);
-		if (session && !hasCsrfToken(session, form)) return foreignForm(c);
+		if (session && !hasCsrfToken(session, form)) return refuseForeignForm(c);
 		if (session) closeSession(service, c, session);
 		return c.redirect(signInAddress(returnPath(form.get('return_to'))), 303);
 	};

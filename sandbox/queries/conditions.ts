@@ -2,7 +2,7 @@ import { invalidParameter } from '../foundation/problem.ts';
 import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import { foldCase } from '../store/fold-case.ts';
-import { explain } from '../foundation/field-errors.ts';
+import { explainIssue } from '../foundation/field-errors.ts';
 import type { Filter } from './filters.ts';
 
 /**
@@ -50,7 +50,7 @@ function parseValue(filter: Filter, text: string): Cell {
 	}
 	const parsed = filter.type.safeParse(typed(filter, text));
 	if (!parsed.success) {
-		const reason = parsed.error.issues.map((issue) => explain(issue)).join(' ');
+		const reason = parsed.error.issues.map((issue) => explainIssue(issue)).join(' ');
 		throw invalidParameter(filter.parameter, `${filter.parameter} cannot be "${text}". ${reason}`);
 	}
 	return typeof parsed.data === 'boolean' ? Number(parsed.data) : (parsed.data as Cell);

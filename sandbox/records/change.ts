@@ -4,10 +4,10 @@ import { quoted } from '../store/columns.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import { duplicate, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import { mergeChange, referencedResource, refusedFields } from './merge.ts';
+import { mergePatch, referencedResource, refusedFields } from './merge.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
-import { refuseIllegalMove } from './states.ts';
+import { refuseIllegalTransition } from './states.ts';
 import type { Writing } from '../store/writing.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
@@ -28,7 +28,7 @@ export function changedValues(
 ): Values {
 	const { store, resource } = writing;
 	const errors = byService ? [] : refusedFields(resource, stored, change);
-	const merged = mergeChange(resource, stored, change);
+	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {
 		const custom = customChange(stored, change);
 		if (isObject(custom)) {
@@ -44,7 +44,7 @@ export function changedValues(
 		const known = { ...stored, ...(byService && change), ...parsed.data };
 		const context = ruleContext(writing);
 		const values = { ...known, ...resource.complete?.(known, stored, context) };
-		refuseIllegalMove(resource, stored, values);
+		refuseIllegalTransition(resource, stored, values);
 		errors.push(...(resource.check?.(values, stored, context) ?? []));
 		if (errors.length === 0) return values;
 	}

@@ -5,7 +5,7 @@ import type { StoreView } from '../store/visible-store.ts';
 import { customField } from '../store/columns.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
-import { escapePointer, explain } from '../foundation/field-errors.ts';
+import { escapePointer, explainIssue } from '../foundation/field-errors.ts';
 
 type CustomValues = Record<string, unknown>;
 
@@ -43,7 +43,7 @@ export function mergeCustomValues(
 		} else {
 			const parsed = customFieldType(field).safeParse(value);
 			if (parsed.success) values.set(key, parsed.data);
-			else refuse(key, 'invalid_value', parsed.error.issues.map(explain).join(' '));
+			else refuse(key, 'invalid_value', parsed.error.issues.map(explainIssue).join(' '));
 			const target = field.type === 'user' ? users.name : field.reference_resource;
 			if (parsed.success && target !== null && !store.table(target)?.find(value as string)) {
 				refuse(key, 'reference_not_found', `There is no such record in ${target}.`);

@@ -20,7 +20,7 @@ export function findMatch(
 	matchOn: string,
 	body: JsonObject,
 ): StoredRecord | undefined {
-	refuseOtherMatchOn(store, resource, matchOn);
+	requireUniqueMatchOn(store, resource, matchOn);
 	const matches = Object.hasOwn(resource.unique, matchOn)
 		? matchFields(store, resource, resource.unique[matchOn]!, body)
 		: matchCustomField(store, resource, matchOn, body);
@@ -43,7 +43,7 @@ export function matchOnOf(given: Map<string, string>): string {
 }
 
 /** @throws Problem invalid_parameter if several records may have the same value of the field */
-export function refuseOtherMatchOn(store: StoreView, resource: Resource, matchOn: string): void {
+export function requireUniqueMatchOn(store: StoreView, resource: Resource, matchOn: string): void {
 	if (Object.hasOwn(resource.unique, matchOn)) return;
 	if (uniqueCustomField(store, resource, matchOn)) return;
 	const known = Object.keys(resource.unique).join(', ');

@@ -8,7 +8,7 @@ import { escapePointer } from '../foundation/field-errors.ts';
  * merge, everything else replaces. A cleared field is left out, so that its default comes in.
  * `custom_fields` are not merged here, because their definitions decide about them.
  */
-export function mergeChange(
+export function mergePatch(
 	resource: Resource,
 	stored: StoredRecord | undefined,
 	change: JsonObject,

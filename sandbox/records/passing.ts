@@ -9,14 +9,14 @@ const actor = { type: 'system', id: 'clock' };
 /** Few enough that other requests need not wait long. */
 const stepsAtOnce = 50;
 
-const passing = resources.filter(({ states }) => states?.passing);
+const passing = resources.filter(({ states }) => states?.timed);
 
 /**
  * Makes the steps that are due, such as sending what was scheduled, in the order of their times.
  * Nothing ticks in between, so a test moves through days by moving the clock. Call it before a
  * request is answered; other requests may be answered while it works off a backlog.
  */
-export async function catchUp(service: Service): Promise<void> {
+export async function applyDueTransitions(service: Service): Promise<void> {
 	while (service.store.isOpen && takeSteps(service)) await turn();
 }
 
@@ -47,7 +47,7 @@ function nextStep({ store, now }: Service, resource: Resource): Step | undefined
 }
 
 function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
-	const { change } = resource.states!.passing!.next(record, at);
+	const { change } = resource.states!.timed!.next(record, at);
 	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
 	changeRecord(writing, record, change, true);
 }

@@ -7,7 +7,7 @@ import type { Resource, StoredRecord } from '../schemas/resource.ts';
  *
  * @throws Problem invalid_state_transition
  */
-export function refuseIllegalMove(
+export function refuseIllegalTransition(
 	{ states, object }: Resource,
 	stored: StoredRecord | undefined,
 	values: Record<string, unknown>,
@@ -15,7 +15,7 @@ export function refuseIllegalMove(
 	if (!states || !stored) return;
 	const from = String(stored[states.field]);
 	const to = String(values[states.field]);
-	const allowed = states.moves[from] ?? [];
+	const allowed = states.transitions[from] ?? [];
 	if (from === to || allowed.includes(to)) return;
 	const choice = allowed.length > 0 ? `only ${allowed.join(', ')}` : 'nothing any more';
 	throw new Problem(

@@ -1,5 +1,5 @@
 import { Problem } from '../foundation/problem.ts';
-import { tellChange } from '../events/tell.ts';
+import { publishChange } from '../events/tell.ts';
 import { resources } from '../schemas/index.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
@@ -40,7 +40,7 @@ export function updateRecord(
 	ifMatch: string | undefined,
 ): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
-	refuseOtherVersion(stored, ifMatch);
+	requireVersion(stored, ifMatch);
 	return recordAnswer(200, changeRecord(writing, stored, body));
 }
 
@@ -51,19 +51,19 @@ export function updateRecord(
  */
 export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
-	refuseOtherVersion(stored, ifMatch);
+	requireVersion(stored, ifMatch);
 	const { store, resource } = writing;
 	const user = resource.usedBy?.(stored, ruleContext(writing));
 	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
 	if (resource.insteadOfDeletion) {
 		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
-		if (record !== stored) tellChange(writing, 'deleted', record, stored);
+		if (record !== stored) publishChange(writing, 'deleted', record, stored);
 	} else {
 		const next = nextVersion(writing, stored);
 		const record = { ...next, deleted_at: next.updated_at };
 		store.table(resource.name)!.save(record);
 		countTags(store, stored, undefined);
-		tellChange(writing, 'deleted', record, stored);
+		publishChange(writing, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
 		deleteRecord({ ...writing, resource: resourceNamed(name) }, other, undefined);
@@ -117,7 +117,7 @@ function save(
 	refuseDuplicates(store, resource, record, body);
 	store.table(resource.name)!.save(record, new Date(writing.now).toISOString());
 	countTags(store, stored, record);
-	tellChange(writing, stored ? 'updated' : 'created', record, stored);
+	publishChange(writing, stored ? 'updated' : 'created', record, stored);
 	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
@@ -134,7 +134,7 @@ const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): Stor
 });
 
 /** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
-export function refuseOtherVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
 	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
 	throw new Problem(

@@ -1,5 +1,5 @@
 /** The states of a message, and what each may become. */
-export const deliveryMoves = {
+export const deliveryTransitions = {
 	scheduled: ['queued', 'canceled'],
 	queued: ['sending', 'failed', 'canceled'],
 	sending: ['sent', 'failed'],
@@ -12,7 +12,7 @@ export const deliveryMoves = {
 };
 
 /** The states that a message leaves by itself. */
-export const fleetingStates = ['scheduled', 'queued', 'sending', 'sent'];
+export const transientStates = ['scheduled', 'queued', 'sending', 'sent'];
 
 /** How long a message stays in a state, in milliseconds; there is no real carrier to wait for. */
 const stays: Record<string, number> = { queued: 1000, sending: 1000, sent: 3000 };
@@ -29,7 +29,7 @@ interface UnderWay {
  *
  * @param since the instant of the last change
  */
-export function nextStep(message: UnderWay, since: string) {
+export function nextTransition(message: UnderWay, since: string) {
 	const { status, to, scheduled_at: scheduledAt } = message;
 	if (status === 'scheduled') return { at: scheduledAt!, change: { status: 'queued' } };
 	const at = new Date(Date.parse(since) + stays[status]!).toISOString();

@@ -33,13 +33,13 @@ export interface RuleContext {
 }
 
 /** The states that records are in. */
-export interface States<F extends Fields> {
+export interface StateMachine<F extends Fields> {
 	/** The field that holds the state. */
 	field: Name<F>;
 	/** What each state may become. */
-	moves: Record<string, readonly string[]>;
+	transitions: Record<string, readonly string[]>;
 	/** The states that records leave by themselves. */
-	passing?: {
+	timed?: {
 		states: string[];
 		/**
 		 * The next step of a record in one of these states, and its instant.
@@ -58,7 +58,7 @@ export interface Consequence {
 }
 
 /** Something that happens to records beside being created, updated and deleted. */
-export interface Happening<F extends Fields> {
+export interface DomainEvent<F extends Fields> {
 	/** `A deal was won.` */
 	description: string;
 	/** Whether a change of a record is one; absent if it comes from no change. */
@@ -125,7 +125,7 @@ export interface Definition<F extends Fields> {
 	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
-	states?: States<F>;
+	states?: StateMachine<F>;
 	/** How other records change with this one, after it is saved. */
 	consequences?(
 		record: Values<F>,
@@ -135,7 +135,7 @@ export interface Definition<F extends Fields> {
 	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
 	actions?: Record<string, Action<F>>;
 	/** What the service tells of a record, by the last part of the event's type: `deal.won`. */
-	events?: Record<string, Happening<F>>;
+	events?: Record<string, DomainEvent<F>>;
 	/** What the types of its events begin with; the object if not said otherwise. */
 	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */

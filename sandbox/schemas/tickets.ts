@@ -126,7 +126,7 @@ export const tickets = defineResource({
 
 	states: {
 		field: 'status',
-		moves: {
+		transitions: {
 			new: ['open', 'pending', 'on_hold', 'solved'],
 			open: ['pending', 'on_hold', 'solved'],
 			pending: ['open', 'on_hold', 'solved'],

@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
  *
  * @returns `keep`, which does so, and `usage`, how many records have got a tag
  */
-export function keeping(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
+export function ownersAndTags(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
 	const usage = new Map<string, number>();
 	return {
 		*keep(records: Iterable<StoredRecord>): Generator<StoredRecord> {

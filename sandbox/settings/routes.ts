@@ -5,7 +5,7 @@ import type { Env, Service } from '../http/service.ts';
 import { newApiKey } from '../store/api-keys.ts';
 import { newSecret } from '../store/secrets.ts';
 import { deleteClient } from '../webhooks/grants.ts';
-import { foreignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
 import { madeNotice, settingsPage, settingsPath } from './page.ts';
@@ -41,7 +41,7 @@ export function settingsRoutes(service: Service): Route[] {
 	const act: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		return asAdministrator(c, (session) => {
-			if (!hasCsrfToken(session, form)) return foreignForm(c);
+			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 			const action = actions.get(form.get('action') ?? '');
 			try {
 				const made = action?.(service, form);

@@ -8,30 +8,30 @@ export interface Audience {
 
 export const everyone: Audience = { isEveryoneBut: true, users: [] };
 
-export const only = (...users: string[]): Audience => ({ isEveryoneBut: false, users });
+export const onlyUsers = (...users: string[]): Audience => ({ isEveryoneBut: false, users });
 
-export const hears = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
+export const isInAudience = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
 	isEveryoneBut !== users.includes(user);
 
-const others = ({ isEveryoneBut, users }: Audience): Audience => ({
+const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({
 	isEveryoneBut: !isEveryoneBut,
 	users,
 });
 
 /** The users who are in both sets. */
-export function both(one: Audience, other: Audience): Audience {
-	if (!one.isEveryoneBut) return only(...one.users.filter((user) => hears(other, user)));
-	if (!other.isEveryoneBut) return both(other, one);
+export function intersectionOf(one: Audience, other: Audience): Audience {
+	if (!one.isEveryoneBut) return onlyUsers(...one.users.filter((user) => isInAudience(other, user)));
+	if (!other.isEveryoneBut) return intersectionOf(other, one);
 	return { isEveryoneBut: true, users: [...new Set([...one.users, ...other.users])] };
 }
 
 /** The users who are in the first set and not in the second. */
-export const without = (one: Audience, other: Audience): Audience => both(one, others(other));
+export const subtract = (one: Audience, other: Audience): Audience => intersectionOf(one, complementOf(other));
 
 /** The users who are in at least one of the sets. */
-export const anyOf = (sets: Audience[]): Audience => others(sets.map(others).reduce(both, everyone));
+export const unionOf = (sets: Audience[]): Audience => complementOf(sets.map(complementOf).reduce(intersectionOf, everyone));
 
-export const isNobody = ({ isEveryoneBut, users }: Audience): boolean =>
+export const isEmptyAudience = ({ isEveryoneBut, users }: Audience): boolean =>
 	!isEveryoneBut && users.length === 0;
 
 /** As it is kept: ids with spaces between them, behind an exclamation mark for everyone but these. */
@@ -45,7 +45,7 @@ export function parseAudience(text: string): Audience {
 }
 
 /** What holds for the texts, in a column `seen_by`, of the audiences that a user is in. */
-export const heardBy = (user: string): Condition => ({
+export const audienceIncludes = (user: string): Condition => ({
 	sql: "(seen_by = '' OR seen_by LIKE '!%') <> (instr(' ' || seen_by || ' ', ?) > 0)",
 	values: [` ${user} `],
 });

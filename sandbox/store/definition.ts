@@ -18,7 +18,7 @@ export const hasSearchIndex = hasCustomFields;
 /** What comes after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {
 	const typed = columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
-	if (resource.states?.passing) typed.push(`${nextStepAt} TEXT NOT NULL`);
+	if (resource.states?.timed) typed.push(`${nextStepAt} TEXT NOT NULL`);
 	// The document comes last, so that scanning the columns before it does not touch it.
 	return `${sqlName(resource)} (
 		id TEXT PRIMARY KEY, search TEXT NOT NULL, ${typed.join(', ')}, document TEXT NOT NULL
@@ -45,7 +45,7 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 		const given = fields.map((field) => `${quoted(field)} <> ''`).join(' AND ');
 		define('UNIQUE INDEX', `one_per_${name}`, fields, `WHERE ${live} AND ${given}`);
 	}
-	if (resource.states?.passing) {
+	if (resource.states?.timed) {
 		define('INDEX', 'by_next_step', [nextStepAt, 'id'], `WHERE ${nextStepAt} <> ''`);
 	}
 	return definitions;

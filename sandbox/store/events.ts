@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { audienceText, heardBy } from './audience.ts';
+import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { addMissingColumns } from './missing-columns.ts';
-import type { Reader } from './reader.ts';
+import type { LongReads } from './reader.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -12,7 +12,7 @@ export class Events extends EventReader {
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	private readonly expiry = { doneFor: -1 };
 
-	constructor(database: DatabaseSync, reader: Reader) {
+	constructor(database: DatabaseSync, reader: LongReads) {
 		super(database, reader, [{ sql: 'is_for_account = 1', values: [] }]);
 		// AUTOINCREMENT, so that no number comes twice when the last event has expired.
 		database.exec(`
@@ -38,8 +38,8 @@ export class Events extends EventReader {
 	}
 
 	/** The log with only those events that a user heard: they could see the record at that time. */
-	heardBy(userId: string): EventReader {
-		return new EventReader(this.database, this.reader, [heardBy(userId)]);
+	readableBy(userId: string): EventReader {
+		return new EventReader(this.database, this.reader, [audienceIncludes(userId)]);
 	}
 
 	/** Call it in the transaction of the change. */

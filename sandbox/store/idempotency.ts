@@ -4,7 +4,7 @@ import type { Answer } from '../foundation/answer.ts';
 const keptForMs = 24 * 60 * 60 * 1000;
 
 /** What was answered to requests with an idempotency key, for a day. Times are in milliseconds. */
-export class KeptAnswers {
+export class StoredAnswers {
 	private readonly expire: StatementSync;
 	private readonly select: StatementSync;
 	private readonly insert: StatementSync;
@@ -23,7 +23,7 @@ export class KeptAnswers {
 		this.insert = database.prepare('INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)');
 	}
 
-	recall(key: string, now: number): { fingerprint: string; answer: Answer } | undefined {
+	find(key: string, now: number): { fingerprint: string; answer: Answer } | undefined {
 		this.expire.run(now - keptForMs);
 		const row = this.select.get(key);
 		if (!row) return undefined;
@@ -32,7 +32,7 @@ export class KeptAnswers {
 	}
 
 	/** Call it in the transaction of the effect: both are kept, or neither. */
-	keep(key: string, fingerprint: string, answer: Answer, now: number): void {
+	add(key: string, fingerprint: string, answer: Answer, now: number): void {
 		this.insert.run(key, fingerprint, JSON.stringify(answer), now);
 	}
 }

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 const mostRemembered = 1000;
 
 /** What was read from a table since its last change. */
-export class Memory {
+export class QueryCache {
 	/** How often the table has changed. */
 	changes = 0;
 	private readonly database: DatabaseSync;
@@ -17,31 +17,31 @@ export class Memory {
 	}
 
 	/** What is remembered, unless another process has written to the file since. */
-	recall<T>(key: string): T | undefined {
+	get<T>(key: string): T | undefined {
 		// At the beginning of a transaction the store looks, and during it nobody else can write.
 		if (!this.database.isTransaction) {
 			const version = this.dataVersion.get()!['data_version'] as number;
-			if (version !== this.version) this.forget();
+			if (version !== this.version) this.clear();
 			this.version = version;
 		}
 		return this.known.get(key) as T | undefined;
 	}
 
-	keep(key: string, value: unknown): void {
+	set(key: string, value: unknown): void {
 		if (this.known.size >= mostRemembered) this.known.clear();
 		this.known.set(key, value);
 	}
 
 	/** Reads something, unless it was read since the last change of the table. */
-	remember<T>(key: string, read: () => T): T {
-		const known = this.recall<T>(key);
+	getOrRead<T>(key: string, read: () => T): T {
+		const known = this.get<T>(key);
 		if (known !== undefined) return known;
 		const value = read();
-		this.keep(key, value);
+		this.set(key, value);
 		return value;
 	}
 
-	forget(): void {
+	clear(): void {
 		this.changes += 1;
 		if (this.known.size > 0) this.known.clear();
 	}

@@ -15,7 +15,7 @@ interface Waiting {
  * connection of its own, so that short requests are answered meanwhile. An in-memory database is
  * visible to one connection only, so there they run in this thread.
  */
-export class Reader {
+export class LongReads {
 	private readonly database: DatabaseSync;
 	private readonly path: string;
 	private readonly statements: PreparedStatements;

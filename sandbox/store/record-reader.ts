@@ -2,10 +2,10 @@ import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Column } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { live, sqlName } from './definition.ts';
-import type { Memory } from './memory.ts';
+import type { QueryCache } from './memory.ts';
 import type { PreparedStatements } from './prepared.ts';
 import type { Row } from './query.ts';
-import type { Reader } from './reader.ts';
+import type { LongReads } from './reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { countQuery, pageQuery, type Selection } from './selection.ts';
@@ -15,9 +15,9 @@ export interface RecordSource {
 	resource: Resource;
 	columns: Column[];
 	statements: PreparedStatements;
-	reader: Reader;
+	reader: LongReads;
 	rows: Rows;
-	memory: Memory;
+	cache: QueryCache;
 }
 
 /** Reads the records of a table that meet certain conditions, such as those that a user can see. */
@@ -68,7 +68,7 @@ export class RecordReader {
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const total = this.storedTotal(conditions, includeDeleted);
 		if (total !== undefined) return total;
-		return this.source.memory.remember(this.totalKey(conditions, includeDeleted), () => {
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), () => {
 			const { sql, values } = this.countQuery(conditions, includeDeleted);
 			return totalOf(this.source.statements.get(sql).all(...values));
 		});
@@ -84,15 +84,15 @@ export class RecordReader {
 		if (all.length === 0 || all.some(({ isSelective }) => isSelective)) {
 			return { documents: this.page(selection), total: this.count(conditions, includeDeleted) };
 		}
-		const { memory, reader } = this.source;
+		const { cache: memory, reader } = this.source;
 		const { changes } = memory;
 		const key = this.totalKey(conditions, includeDeleted);
-		const known = this.storedTotal(conditions, includeDeleted) ?? memory.recall<number>(key);
+		const known = this.storedTotal(conditions, includeDeleted) ?? memory.get<number>(key);
 		const queries = [this.pageQuery(selection)];
 		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const [page, counted] = await reader.read(queries);
 		const total = known ?? totalOf(counted!);
-		if (changes === memory.changes) memory.keep(key, total);
+		if (changes === memory.changes) memory.set(key, total);
 		return { documents: page!.map(documentOf), total };
 	}
 

@@ -11,10 +11,10 @@ import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
 import { addFoldCase } from './fold-case.ts';
 import { Grants } from './grants.ts';
-import { KeptAnswers } from './idempotency.ts';
+import { StoredAnswers } from './idempotency.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
-import { Reader } from './reader.ts';
+import { LongReads } from './reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
@@ -27,7 +27,7 @@ import { WriteClock } from './write-clock.ts';
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
-	readonly answers: KeptAnswers;
+	readonly answers: StoredAnswers;
 	readonly members: Members;
 	readonly sessions: Sessions;
 	readonly clients: Clients;
@@ -48,7 +48,7 @@ export class Store {
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly reader: Reader;
+	private readonly reader: LongReads;
 	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
@@ -66,11 +66,11 @@ export class Store {
 			PRAGMA temp_store = MEMORY;
 		`);
 		this.transactions = new Transactions(this.database, () => this.forget());
-		this.reader = new Reader(this.database, path);
+		this.reader = new LongReads(this.database, path);
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
-		this.answers = new KeptAnswers(this.database);
+		this.answers = new StoredAnswers(this.database);
 		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
@@ -118,9 +118,9 @@ export class Store {
 
 	/** After a rollback, what tables remember is stale, and some may not exist any more. */
 	private forget(): void {
-		for (const table of this.tables.values()) table.forget();
+		for (const table of this.tables.values()) table.clearCache();
 		for (const [id, table] of this.customTables) {
-			if (table.exists()) table.forget();
+			if (table.exists()) table.clearCache();
 			else this.customTables.delete(id);
 		}
 	}
@@ -130,7 +130,7 @@ export class Store {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
 		const objects = this.tables.get(customObjects.name)!;
-		const definition = objects.remember(`key ${key}`, () => {
+		const definition = objects.cached(`key ${key}`, () => {
 			const byKey = { sql: '"key" = ?', values: [key] };
 			return objects.findAll([byKey], 1)[0] ?? null;
 		});

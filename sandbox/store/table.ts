@@ -11,9 +11,9 @@ import {
 	sqlName,
 	tableDefinition,
 } from './definition.ts';
-import { Memory } from './memory.ts';
+import { QueryCache } from './memory.ts';
 import { PreparedStatements } from './prepared.ts';
-import { Reader } from './reader.ts';
+import { LongReads } from './reader.ts';
 import { parseRecord } from './record-json.ts';
 import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
@@ -27,13 +27,13 @@ export class Table extends RecordReader {
 	private readonly sqlName: string;
 	private readonly indexed = new Set<string>();
 
-	constructor(database: DatabaseSync, resource: Resource, reader = new Reader(database, ':memory:')) {
+	constructor(database: DatabaseSync, resource: Resource, reader = new LongReads(database, ':memory:')) {
 		const columns = columnsOf(resource);
 		const outdated = createTable(database, resource, columns);
 		const rows = new Rows(database, resource, columns);
 		const statements = new PreparedStatements(database);
-		const memory = new Memory(database);
-		super({ resource, columns, statements, reader, rows, memory }, []);
+		const memory = new QueryCache(database);
+		super({ resource, columns, statements, reader, rows, cache: memory }, []);
 		this.database = database;
 		this.sqlName = sqlName(resource);
 		for (const record of outdated) this.save(record);
@@ -79,7 +79,7 @@ export class Table extends RecordReader {
 	 * @param since the instant of the change, from which its next step is reckoned
 	 */
 	save(record: StoredRecord, since = record.updated_at): void {
-		this.source.memory.forget();
+		this.source.cache.clear();
 		this.source.rows.save(record, since);
 	}
 
@@ -99,13 +99,13 @@ export class Table extends RecordReader {
 	}
 
 	/** Reads something, unless it was read since the last change of the table. */
-	remember<T>(key: string, read: () => T): T {
-		return this.source.memory.remember(key, read);
+	cached<T>(key: string, read: () => T): T {
+		return this.source.cache.getOrRead(key, read);
 	}
 
 	/** Call it when the table has changed by other ways than `save`, such as a rollback. */
-	forget(): void {
-		this.source.memory.forget();
+	clearCache(): void {
+		this.source.cache.clear();
 	}
 
 	/** Makes filters and look-ups by the value of a custom field fast. */

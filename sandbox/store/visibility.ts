@@ -1,6 +1,6 @@
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { anyOf, type Audience, everyone, only } from './audience.ts';
+import { unionOf, type Audience, everyone, onlyUsers } from './audience.ts';
 import type { Condition } from './condition.ts';
 import { sqlName } from './definition.ts';
 
@@ -46,11 +46,11 @@ export function audienceOf(
 ): Audience {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return everyone;
-	if (visibility === 'maker') return only((record['created_by'] as { id: string }).id);
+	if (visibility === 'maker') return onlyUsers((record['created_by'] as { id: string }).id);
 	const userIn = (field: string) => (record[field] as string | null) ?? undefined;
 	if (!('through' in visibility)) {
 		const owner = userIn(visibility.owner);
-		return owner === undefined ? everyone : only(owner);
+		return owner === undefined ? everyone : onlyUsers(owner);
 	}
 	const user = userIn(visibility.user);
 	const seen = visibility.through.flatMap((field) => {
@@ -59,7 +59,7 @@ export function audienceOf(
 		const other = named === undefined ? undefined : find(target.name, named);
 		return other ? [audienceOf(target, other, find)] : [];
 	});
-	return anyOf([...seen, ...(user === undefined ? [] : [only(user)])]);
+	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }
 
 function targetOf({ properties }: Resource, field: string): Resource {

@@ -22,7 +22,7 @@ class VisibleStore implements StoreView {
 
 	constructor(whole: Store, userId: string) {
 		this.whole = whole;
-		this.events = whole.events.heardBy(userId);
+		this.events = whole.events.readableBy(userId);
 		this.userId = userId;
 	}
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
-import { queryOf } from '../http/query.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { existingRecord } from '../records/write.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
@@ -18,7 +18,7 @@ export function deliveryRoutes(service: Service): Route[] {
 	const { accountKey } = service.store;
 
 	const list: Route['handler'] = (c) => {
-		const given = queryOf(c, ['cursor', 'limit', 'status']);
+		const given = queryParameters(c, ['cursor', 'limit', 'status']);
 		const webhook = webhookOf(c.get('store'), c);
 		const limit = parseLimit(given.get('limit'));
 		const statuses = parseStatuses(given.get('status'));
@@ -36,12 +36,12 @@ export function deliveryRoutes(service: Service): Route[] {
 	};
 
 	const get: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return c.json(deliveryAnswer(deliveryOf(service, c)));
 	};
 
 	const retry: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, webhooks, c, false, ({ store, now }) => {
 			refuseInactive(webhookOf(store, c));
 			const delivery = deliveryOf(service, c);
