@@ -6,7 +6,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/items.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
 import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
 import type { JsonObject } from '../foundation/json.ts';
 import { queryParameters } from '../http/query.ts';

@@ -6,7 +6,7 @@ import type { Env, Service } from '../http/service.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
 import { type Answer, toResponse } from '../foundation/answer.ts';
 import type { JsonObject } from '../foundation/json.ts';
-import { applyDueTransitions } from '../records/passing.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import type { Writing } from '../store/writing.ts';
 

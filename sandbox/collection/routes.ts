@@ -10,7 +10,7 @@ import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage, pickFields } from '../queries/list.ts';
 import { parseFields, parseListQuery } from '../queries/list-query.ts';
 import { matchOnOf } from '../records/match.ts';
-import { applyDueTransitions } from '../records/passing.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
 import { queryParameters, singleQueryValues } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
 import { tagRoutes } from './tags.ts';

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
-import { filterCondition } from '../queries/conditions.ts';
+import { filterCondition } from '../queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
-import { applyDueTransitions } from '../records/passing.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
 import { queryParameters } from '../http/query.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { Condition } from '../store/condition.ts';
 import { keysetCondition } from '../store/keyset.ts';
-import { eventJson } from '../events/event.ts';
+import { eventJson } from '../events/event-json.ts';
 import { eventFilters, eventSorts } from './filters.ts';
 import { eventTypesIn, explainPattern } from '../events/types.ts';
 import { readableWith, typeCondition } from '../events/conditions.ts';

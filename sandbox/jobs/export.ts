@@ -18,7 +18,7 @@ type Export = Pick<Job, 'resource' | 'query'>;
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export function countExported(store: StoreView, about: Export): number {
+export function countExportedRecords(store: StoreView, about: Export): number {
 	const { table, query } = exportedList(store, about);
 	return table.count(query.conditions, query.includeDeleted);
 }

@@ -1,11 +1,11 @@
-import { publishDomainEvents } from '../events/tell.ts';
+import { publishDomainEvents } from '../events/publish.ts';
 import { grantableScopes, scopeForRecordsOf } from '../access/scopes.ts';
 import { Problem } from '../foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
-import { runJobStep } from './steps.ts';
+import { runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
 const keptForMs = 7 * 24 * 60 * 60 * 1000;

@@ -19,7 +19,7 @@ import { type Job, jobOperations, jobs } from '../schemas/jobs.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
-import { countExported } from './export.ts';
+import { countExportedRecords } from './export.ts';
 import { JobQueue } from './queue.ts';
 import { parseRange, resultLines } from './results.ts';
 import { receiveLines, type Upload } from './upload.ts';
@@ -111,7 +111,7 @@ function orderOf({ store }: Service, c: Context): Order {
 
 async function uploadOf({ store }: Service, c: Context<Env>, order: Order, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
-		return { lines: countExported(c.get('store'), order), digest: new Uint8Array() };
+		return { lines: countExportedRecords(c.get('store'), order), digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {

@@ -3,7 +3,7 @@ import type { Client } from '../store/clients.ts';
 import type { Grant } from '../store/grants.ts';
 import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
-import { required } from './parameters.ts';
+import { requiredParameter } from './parameters.ts';
 import { verifies } from './pkce.ts';
 import { grantableScopes, parseScopes } from '../access/scopes.ts';
 
@@ -36,9 +36,9 @@ type Exchange = (
  */
 const exchangeCode: Exchange = (service, client, parameters) => {
 	const { store, now } = service;
-	const secret = required(parameters, 'code');
-	const redirectUri = required(parameters, 'redirect_uri');
-	const verifier = required(parameters, 'code_verifier');
+	const secret = requiredParameter(parameters, 'code');
+	const redirectUri = requiredParameter(parameters, 'redirect_uri');
+	const verifier = requiredParameter(parameters, 'code_verifier');
 	const code = store.grants.findCode(secret);
 	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is not known.');
 	if (code.isUsed) {
@@ -66,7 +66,7 @@ const exchangeCode: Exchange = (service, client, parameters) => {
  */
 const refresh: Exchange = (service, client, parameters) => {
 	const { store, now, tokenLifetimes } = service;
-	const secret = required(parameters, 'refresh_token');
+	const secret = requiredParameter(parameters, 'refresh_token');
 	const token = store.tokens.findRefresh(secret);
 	if (!token || token.grant.clientId !== client.id) {
 		throw invalidGrant('This refresh token is not known, or was revoked. Ask the user again.');

@@ -6,7 +6,7 @@ import type { Cell } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
 import { searchConditions } from '../store/search.ts';
-import { filterCondition } from './conditions.ts';
+import { filterCondition } from './filter-conditions.ts';
 import { decodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
 import { unknownParameter } from '../http/query.ts';

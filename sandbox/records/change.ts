@@ -2,12 +2,12 @@ import { type FieldError, Problem } from '../foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
 import type { StoreView } from '../store/visible-store.ts';
-import { duplicate, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
+import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
-import { mergePatch, referencedResource, refusedFields } from './merge.ts';
+import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
-import { refuseIllegalTransition } from './states.ts';
+import { refuseIllegalTransition } from './transitions.ts';
 import type { Writing } from '../store/writing.ts';
 
 /** The part of a record that a client decides about, directly or through rules. */
@@ -68,7 +68,7 @@ export function refuseDuplicates(
 		const other = store.whole.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
 		const seen = store.table(resource.name)!.find(other);
-		throw duplicate(`/${fields.at(-1)}`, fields.join(' and '), seen);
+		throw duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);
 	}
 	const custom = customChange(record, change);
 	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);

@@ -80,7 +80,7 @@ export function refuseDuplicateCustomValues(
 		);
 		if (!other) continue;
 		const seen = store.table(resource.name)!.find(other.id);
-		throw duplicate(`/custom_fields/${field.key}`, field.label, seen);
+		throw duplicateProblem(`/custom_fields/${field.key}`, field.label, seen);
 	}
 }
 
@@ -96,7 +96,7 @@ export function findByCustomField(
 }
 
 /** @param other the record with the value, if the caller may know which one it is */
-export function duplicate(
+export function duplicateProblem(
 	pointer: string,
 	label: string,
 	other: StoredRecord | undefined,

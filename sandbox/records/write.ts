@@ -1,5 +1,5 @@
 import { Problem } from '../foundation/problem.ts';
-import { publishChange } from '../events/tell.ts';
+import { publishChange } from '../events/publish.ts';
 import { resources } from '../schemas/index.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { channels } from './channels.ts';
-import { deliveryTransitions, transientStates, nextTransition } from './delivery.ts';
+import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
 import { addresses, attachments, deliveryError } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';

@@ -24,7 +24,7 @@ import {
 } from './custom-objects.ts';
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
-import { ownersAndTags } from './keeping.ts';
+import { ownersAndTags } from './owners-and-tags.ts';
 import { seedMembers } from './members.ts';
 import { messageSeeds } from './messages.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';

@@ -4,7 +4,7 @@ import { type Audience, parseAudience } from './audience.ts';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
 import type { Query } from './query.ts';
-import type { LongReads } from './reader.ts';
+import type { BackgroundReader } from './background-reader.ts';
 
 /** What has happened to a record. */
 export interface NewEvent {
@@ -36,11 +36,11 @@ export interface StoredEvent extends NewEvent {
 /** Reads the log of events, as far as certain conditions hold for them. */
 export class EventReader {
 	protected readonly database: DatabaseSync;
-	protected readonly reader: LongReads;
+	protected readonly reader: BackgroundReader;
 	/** Conditions that hold for every event that this reader finds. */
 	private readonly visible: readonly Condition[];
 
-	constructor(database: DatabaseSync, reader: LongReads, visible: readonly Condition[]) {
+	constructor(database: DatabaseSync, reader: BackgroundReader, visible: readonly Condition[]) {
 		this.database = database;
 		this.reader = reader;
 		this.visible = visible;

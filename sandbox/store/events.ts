@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { addMissingColumns } from './missing-columns.ts';
-import type { LongReads } from './reader.ts';
+import type { BackgroundReader } from './background-reader.ts';
 
 /** For how long events can be read. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -12,7 +12,7 @@ export class Events extends EventReader {
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	private readonly expiry = { doneFor: -1 };
 
-	constructor(database: DatabaseSync, reader: LongReads) {
+	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		super(database, reader, [{ sql: 'is_for_account = 1', values: [] }]);
 		// AUTOINCREMENT, so that no number comes twice when the last event has expired.
 		database.exec(`

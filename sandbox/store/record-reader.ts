@@ -1,11 +1,11 @@
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Column } from './columns.ts';
 import type { Condition } from './condition.ts';
-import { live, sqlName } from './definition.ts';
-import type { QueryCache } from './memory.ts';
-import type { PreparedStatements } from './prepared.ts';
+import { live, sqlName } from './table-definition.ts';
+import type { QueryCache } from './query-cache.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 import type { Row } from './query.ts';
-import type { LongReads } from './reader.ts';
+import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { countQuery, pageQuery, type Selection } from './selection.ts';
@@ -15,7 +15,7 @@ export interface RecordSource {
 	resource: Resource;
 	columns: Column[];
 	statements: PreparedStatements;
-	reader: LongReads;
+	reader: BackgroundReader;
 	rows: Rows;
 	cache: QueryCache;
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { cellOf, type Column, quoted, searchText } from './columns.ts';
-import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './definition.ts';
+import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './table-definition.ts';
 import { recordJson } from './record-json.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';

@@ -11,10 +11,10 @@ import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
 import { addFoldCase } from './fold-case.ts';
 import { Grants } from './grants.ts';
-import { StoredAnswers } from './idempotency.ts';
+import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
-import { LongReads } from './reader.ts';
+import { BackgroundReader } from './background-reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
@@ -48,7 +48,7 @@ export class Store {
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly reader: LongReads;
+	private readonly reader: BackgroundReader;
 	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
@@ -66,7 +66,7 @@ export class Store {
 			PRAGMA temp_store = MEMORY;
 		`);
 		this.transactions = new Transactions(this.database, () => this.forget());
-		this.reader = new LongReads(this.database, path);
+		this.reader = new BackgroundReader(this.database, path);
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);

@@ -10,10 +10,10 @@ import {
 	searchIndexDefinition,
 	sqlName,
 	tableDefinition,
-} from './definition.ts';
-import { QueryCache } from './memory.ts';
-import { PreparedStatements } from './prepared.ts';
-import { LongReads } from './reader.ts';
+} from './table-definition.ts';
+import { QueryCache } from './query-cache.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
@@ -27,7 +27,7 @@ export class Table extends RecordReader {
 	private readonly sqlName: string;
 	private readonly indexed = new Set<string>();
 
-	constructor(database: DatabaseSync, resource: Resource, reader = new LongReads(database, ':memory:')) {
+	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
 		const columns = columnsOf(resource);
 		const outdated = createTable(database, resource, columns);
 		const rows = new Rows(database, resource, columns);

@@ -2,7 +2,7 @@ import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from './audience.ts';
 import type { Condition } from './condition.ts';
-import { sqlName } from './definition.ts';
+import { sqlName } from './table-definition.ts';
 
 /**
  * Which records of a resource a user sees who is no administrator, as its definition says.

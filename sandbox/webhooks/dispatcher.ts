@@ -1,6 +1,6 @@
-import { applyDueTransitions } from '../records/passing.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
 import { changeRecord } from '../records/write.ts';
-import { eventJson } from '../events/event.ts';
+import { eventJson } from '../events/event-json.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Service } from '../http/service.ts';
 import type { Delivery } from '../schemas/webhook-deliveries.ts';

@@ -8,7 +8,7 @@ import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { changeRecord, createRecord, updateRecord } from '../records/write.ts';
 import type { Writing } from '../store/writing.ts';
-import { fullAudience, appendEvent } from '../events/tell.ts';
+import { fullAudience, appendEvent } from '../events/publish.ts';
 import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
 import { requireScope } from '../access/authentication.ts';
 import { limitBody } from '../http/body.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { PreparedStatements } from './prepared.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import type { Query, Row } from './query.ts';
 import type { ReadAnswer, ReadRequest } from './reader-thread.ts';
 
@@ -15,7 +15,7 @@ interface Waiting {
  * connection of its own, so that short requests are answered meanwhile. An in-memory database is
  * visible to one connection only, so there they run in this thread.
  */
-export class LongReads {
+export class BackgroundReader {
 	private readonly database: DatabaseSync;
 	private readonly path: string;
 	private readonly statements: PreparedStatements;

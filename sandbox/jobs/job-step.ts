@@ -1,5 +1,5 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/items.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
 import type { Writing } from '../store/writing.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
