@@ -6,8 +6,8 @@ import type { Env, Service } from '../http/service.ts';
 import { storeSeenBy } from '../store/visible-store.ts';
 
 /**
- * Finds out who is calling and what they may see, and lets everyone pass. A token is worth what its
- * user may do now: nothing once they are deactivated, less once they have a lesser role.
+ * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
+ * its user has now: none once the user is deactivated, fewer once the user has a lesser role.
  */
 export const identifyCaller = ({ store, now }: Service) =>
 	createMiddleware<Env>(async (c, next) => {
@@ -30,7 +30,7 @@ export const identifyCaller = ({ store, now }: Service) =>
 		await next();
 	});
 
-/** Lets nobody pass without valid credentials (challenges: RFC 6750, 3). */
+/** Requires valid credentials (challenges: RFC 6750, section 3). */
 export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 	if (c.get('caller')) return next();
 	if (c.get('isExpired')) {
@@ -47,7 +47,7 @@ export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 	});
 });
 
-/** Lets an access token do only what the user has allowed; an API key may do everything. */
+/** Requires the scope of the route from an access token; an API key has every scope. */
 export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {
 	if (!c.get('scopes')) return next();
 	const scope = scopeFor(c.req.method, c.req.path);

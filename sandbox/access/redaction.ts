@@ -10,10 +10,10 @@ export function hasAccess(c: Context<Env>, access: Access, resource: string): bo
 	return !scopes || scopes.includes(scopeOf(resource, access));
 }
 
-/** Of a record, all that a caller learns by writing it; a secret is made for whoever asks for it. */
+/** The fields that stay in the answer to a write. A secret belongs to the caller who asked for it. */
 const always = ['id', 'version', 'secret'];
 
-/** What is left of the answer to a write for a caller who may not read what was written. */
+/** Redacts the answer to a write for a caller who may write these records but not read them. */
 export function redactAnswer(answer: Answer): Answer {
 	const body: unknown = answer.body === null ? null : JSON.parse(answer.body);
 	if (!isObject(body)) return answer;

@@ -5,7 +5,7 @@ import type { Fault, Faults } from './faults.ts';
 import { Problem, type ProblemCode, problems } from '../foundation/problem.ts';
 import type { Env } from '../http/service.ts';
 
-/** Makes requests fail as it was asked for. They count against the rate limit like any other. */
+/** Injects the planned faults. Affected requests count against the rate limit like any other. */
 export const injectFaults = (faults: Faults) =>
 	createMiddleware<Env>(async (c, next) => {
 		const isControl = c.req.path.startsWith('/_sandbox/');

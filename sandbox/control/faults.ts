@@ -4,12 +4,12 @@ const noBodyAllowed = [204, 205, 304];
 
 const faultSchema = z
 	.strictObject({
-		/** This path and everything below it; all paths if there is none. */
+		/** Matches this path and everything below it; absent matches every path. */
 		path: z.string().startsWith('/').optional(),
 		method: z.string().toUpperCase().optional(),
-		/** How many requests it strikes; all if there is none. */
+		/** How many requests fail; absent means all. */
 		times: z.int().min(1).optional(),
-		/** How many matching requests it lets through first. */
+		/** How many matching requests pass first. */
 		after: z.int().min(0).default(0),
 		/** Answers with this status instead of doing anything. */
 		status: z.int().min(200).max(599).optional(),
@@ -34,7 +34,7 @@ export const faultsSchema = z.array(faultSchema).max(100);
 
 export type Fault = z.output<typeof faultSchema>;
 
-/** Faults that were asked for, and how often each one has struck. */
+/** The planned faults, and how many requests each one has affected. */
 export class Faults {
 	private planned: Array<{ fault: Fault; seen: number; hits: number }> = [];
 
@@ -46,7 +46,7 @@ export class Faults {
 		return this.planned.map(({ fault, hits }) => ({ ...fault, hits }));
 	}
 
-	/** The fault that strikes this request: the first that matches and is not used up. */
+	/** Picks the fault for a request: the first one that matches and is not used up. */
 	strike(method: string, path: string): Fault | undefined {
 		for (const plan of this.planned) {
 			const { fault } = plan;

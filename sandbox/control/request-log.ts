@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import type { Env, Service } from '../http/service.ts';
 
-/** What a test wants to know about a request afterwards. */
+/** A request as the log shows it to tests. */
 export interface LoggedRequest {
 	method: string;
 	path: string;

@@ -10,7 +10,7 @@ import type { Route } from '../http/route.ts';
 
 const advanceSchema = z.strictObject({ advance: z.number().min(0).max(1_000_000_000) });
 
-/** What a test steers the sandbox with. It needs no credentials and uses up no rate limit. */
+/** Endpoints for tests: faults, clock, request log. They need no credentials and have no rate limit. */
 export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Route[] {
 	const time = () => ({ now: new Date(clock.now()).toISOString() });
 	return [

@@ -7,10 +7,10 @@ import type { StoredEvent } from '../store/event-reader.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 /**
- * Queues an event for every subscription that is active, wants it, and may have it. None is told
- * about itself: activating one would otherwise be the first event it gets.
+ * Queues an event for every active subscription that matches it and may read it. A subscription
+ * receives no events about itself, or else its own activation would be its first event.
  *
- * @param about id of the record
+ * @param about the id of the event's record
  */
 export function queueDeliveries(writing: Writing, event: StoredEvent, about: string): void {
 	const { store, newId, now } = writing;
@@ -27,8 +27,9 @@ export function activeWebhooks({ whole }: StoreView): Webhook[] {
 }
 
 /**
- * Those made with an access token get only what its user sees, of resources that it may read; and
- * nothing at all while the user cannot sign in.
+ * Whether a subscription matches an event and may read it. A subscription made with an access token
+ * receives only what the token's user can see, for the scopes granted, and nothing while that user
+ * cannot sign in.
  */
 function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
 	const { id, events, created_by: by } = webhook;

@@ -10,7 +10,7 @@ import { eventTypeOf } from './types.ts';
 
 type Change = 'created' | 'updated' | 'deleted';
 
-/** Whom an event is told. */
+/** Who receives an event. */
 interface Recipients {
 	audience: Audience;
 	/** Whether administrators and API keys are among them. */
@@ -18,14 +18,14 @@ interface Recipients {
 }
 
 /**
- * Tells that a record was written, and what that means for it. Call it in the transaction of the
- * change: both are kept, or neither.
+ * Publishes the events of a written record. Call it in the transaction of the change, so that the
+ * database keeps both or neither (transactional outbox).
  *
- * Where a change decides anew who sees the record, it is told as each of them sees it. Who saw it and
- * does so still is told of the change. Who saw it before is told that it is deleted, as it was when
- * they saw it last. Who did not see it before is told that it is created, and nothing of what it was.
+ * A change can alter who sees the record. Users who keep seeing it receive `updated`. Users who lose
+ * sight of it receive `deleted`, with the record as they last saw it. Users who gain sight of it
+ * receive `created`, without its earlier values.
  *
- * @param stored as it was before; undefined for a new one
+ * @param stored the record before the change; undefined for a new record
  */
 export function publishChange(
 	writing: Writing,
@@ -45,7 +45,7 @@ export function publishChange(
 	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
 }
 
-/** Tells only what a change means, by the definition of the resource. */
+/** Publishes the events that the resource's definition declares, such as `deal.won`. */
 export function publishDomainEvents(
 	writing: Writing,
 	record: StoredRecord,
@@ -62,7 +62,7 @@ export function publishDomainEvents(
 	}
 }
 
-/** Writes one event, and queues it for the subscriptions that want it. */
+/** Appends one event to the log, and queues it for the subscriptions that match it. */
 function publish(
 	writing: Writing,
 	what: string,
@@ -74,7 +74,7 @@ function publish(
 	queueDeliveries(writing, appendEvent(writing, what, told, record, stored), record.id);
 }
 
-/** Writes one event, which by itself goes to nobody. */
+/** Appends one event to the log without queuing any delivery. */
 export function appendEvent(
 	{ store, resource, actor, request, now, newId }: Writing,
 	what: string,
@@ -97,13 +97,13 @@ export function appendEvent(
 	});
 }
 
-/** Everyone who sees the record now. */
+/** Everyone who can see the record now. */
 export const fullAudience = ({ store, resource }: Writing, record: StoredRecord): Recipients => ({
 	audience: audienceOf(resource, record, (name, id) => store.whole.table(name)!.findEver(id)),
 	isForAccount: true,
 });
 
-/** The users who see a record before and after a change, only before, and only after. */
+/** The users who see a record before and after a change, only before it, and only after it. */
 function audiences(writing: Writing, record: StoredRecord, stored: StoredRecord) {
 	const { audience: before } = fullAudience(writing, stored);
 	const { audience: after } = fullAudience(writing, record);

@@ -8,7 +8,7 @@ const header = 'Idempotency-Key';
 const longestKey = 255;
 const reads = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Refuses a request while another one with its key is still running. */
+/** Refuses a request while an earlier request with the same idempotency key is in progress. */
 export function refuseConcurrentKeys() {
 	const running = new Set<string>();
 	return createMiddleware<Env>(async (c, next) => {
@@ -34,8 +34,8 @@ export function refuseConcurrentKeys() {
 }
 
 /**
- * Runs `effect` in a transaction, or answers as before if a request with this key succeeded
- * already. The answer is kept in the same transaction, so effect and key are there or not together.
+ * Runs `effect` in a transaction, or replays the answer if a request with this key has succeeded
+ * before. The answer is stored in the same transaction, so the database keeps both or neither.
  *
  * @throws Problem idempotency_key_reused
  */
@@ -65,8 +65,8 @@ export function runOnce(
 }
 
 /**
- * What makes two requests the same: method, path, query and body. A user's request is the same as
- * their own only, as the answer may have what another one may not see.
+ * Hashes what makes two requests equal: method, path, query and body. For a user the hash includes
+ * the user's id, because another user may not be allowed to see the answer.
  */
 export function requestFingerprint(
 	method: string,

@@ -7,7 +7,7 @@ import { addressOf } from './address.ts';
 
 const windowMs = 60_000;
 
-/** Of windows that are kept in mind, before those that have ended are forgotten. */
+/** The number of windows to hold before ended ones are removed. */
 const mostWindows = 10_000;
 
 /** Counts requests in fixed windows of a minute, each beginning with its first request. */
@@ -20,7 +20,7 @@ export class RateLimiter {
 		this.limit = requestsPerMinute;
 	}
 
-	/** Counts one request; false if it is one too many. */
+	/** Counts one request; false if it exceeds the limit. */
 	take(who: string, now: number): boolean {
 		const window = this.windows.get(who);
 		if (!window || now >= window.endsAt) {
@@ -39,7 +39,7 @@ export class RateLimiter {
 		return { remaining: Math.max(0, this.limit - window.used), endsAt: window.endsAt };
 	}
 
-	/** Callers come and go, and nothing else ever takes their windows away. */
+	/** Removes ended windows, which would otherwise accumulate with every new caller. */
 	private forgetEnded(now: number): void {
 		if (this.windows.size < mostWindows || now < this.nextLookAt) return;
 		this.nextLookAt = now + windowMs;
@@ -47,7 +47,7 @@ export class RateLimiter {
 	}
 }
 
-/** Puts the state of the caller's window on every response, whatever it is. */
+/** Adds the rate-limit headers of the caller's window to every response, errors included. */
 export const rateLimitHeaders = (service: Service, limiter: RateLimiter) =>
 	createMiddleware<Env>(async (c, next) => {
 		await next();
@@ -60,9 +60,9 @@ export const rateLimitHeaders = (service: Service, limiter: RateLimiter) =>
 	});
 
 /**
- * Counts the request, and refuses it if its window is used up.
+ * Counts the request, and refuses it if the limit is exceeded.
  *
- * @param purpose what strangers ask for here, if it has a window of its own
+ * @param purpose names a separate window for unauthenticated requests of this kind
  */
 export const rateLimit = (service: Service, limiter: RateLimiter, purpose?: string) =>
 	createMiddleware<Env>(async (c, next) => {
@@ -85,8 +85,8 @@ export function spendRequest(service: Service, limiter: RateLimiter, c: Context<
 }
 
 /**
- * Requests with valid credentials use up the account's window. Strangers have one for each address,
- * so that they use up neither the account's nor each other's.
+ * Authenticated requests share the account's window. Unauthenticated requests have one per address,
+ * so that they exhaust neither the account's window nor each other's.
  */
 const windowOf = (c: Context<Env>): string =>
 	c.get('window') ?? (c.get('caller') ? accountId : `stranger ${addressOf(c)}`);

@@ -4,7 +4,7 @@ import type { Problem } from '../foundation/problem.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
-/** What every part of the service works with. */
+/** The dependencies that every part of the service shares. */
 export interface Service {
 	store: Store;
 	plan: Plan;
@@ -18,7 +18,7 @@ export interface Service {
 /** In milliseconds. */
 export interface TokenLifetimes {
 	accessToken: number;
-	/** How long a refresh token stays good after it was replaced. */
+	/** How long a replaced refresh token remains valid. */
 	replacedRefreshToken: number;
 }
 
@@ -28,11 +28,11 @@ export interface Caller {
 	id: string;
 }
 
-/** What hono passes along with a request. */
+/** The type parameters of hono's contexts in this service. */
 export interface Env {
 	/** Absent when the app is called in process. */
 	Bindings: Partial<HttpBindings> & {
-		/** What a request that could not be read is answered with. */
+		/** The refusal of a request that could not be parsed. */
 		refusal?: Problem;
 	};
 	Variables: {
@@ -40,13 +40,13 @@ export interface Env {
 		caller: Caller | undefined;
 		/** The store as the caller sees it. */
 		store: StoreView;
-		/** What the caller's access token allows; an API key allows everything. */
+		/** The scopes of the access token; undefined for an API key, which has every scope. */
 		scopes: string[] | undefined;
-		/** What the access token was given for; undefined for an API key. */
+		/** The grant of the access token; undefined for an API key. */
 		grantId: string | undefined;
-		/** Whose rate-limit window the request uses up; undefined until that is known. */
+		/** The rate-limit window that the request counts against; undefined until it is known. */
 		window: string | undefined;
-		/** Whether the request came with an access token that was good once. */
+		/** Whether the access token of the request has expired. */
 		isExpired: boolean;
 		/** Set when the connection is dropped instead of answered. */
 		isDropped: boolean;

@@ -10,11 +10,11 @@ import type { StoreView } from '../store/visible-store.ts';
 
 const recordsPerStep = 500;
 
-/** What is exported: the records of a list, with its filters, in its order. */
+/** The list that a job exports, with its filters and its order. */
 type Export = Pick<Job, 'resource' | 'query'>;
 
 /**
- * How many records an export has now.
+ * Counts the records that an export would contain now.
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
@@ -24,9 +24,9 @@ export function countExportedRecords(store: StoreView, about: Export): number {
 }
 
 /**
- * Keeps the next records of an export as its results.
+ * Stores the next records of an export as its results.
  *
- * @returns how many there were, and whether there are more
+ * @returns how many records were stored, and whether they were the last
  */
 export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { table, query } = exportedList(store, job);

@@ -9,7 +9,7 @@ import type { Part } from '../store/transactions.ts';
 import { exportNextRecords } from './export.ts';
 import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
 
-/** As many as a batch has, so that requests need not wait long for the step of a job. */
+/** The size of a batch, so that requests do not wait long for a step of a job. */
 const linesPerStep = 100;
 
 export interface JobStep {
@@ -18,8 +18,8 @@ export interface JobStep {
 }
 
 /**
- * Does the next lines of a job and keeps their results. It sees what the caller who asked for the job
- * sees now. Call it in a transaction.
+ * Processes the next lines of a job and stores their results, with the visibility that the job's
+ * creator has now. Call it in a transaction.
  */
 export function runJobStep(service: Service, job: Job): JobStep {
 	const store = storeSeenBy(service.store, job.created_by);

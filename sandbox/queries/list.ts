@@ -6,7 +6,7 @@ import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
 /**
- * One page: the list envelope, as JSON.
+ * Reads one page and returns the list envelope as JSON.
  *
  * @param key signs the cursor
  */
@@ -21,18 +21,18 @@ export async function listPage(table: TableView, query: ListQuery, key: AccountK
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }
 
-/** A record as JSON, as the list answers it. Whole records are kept as they are answered. */
+/** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */
 export const listedRecord = (document: string, { fields }: ListQuery): string =>
 	fields ? JSON.stringify(pickFields(parse(document), fields)) : document;
 
-/** The record with the fields asked for; id and object are always there. */
+/** Reduces a record to the requested fields, id and object. */
 export function pickFields(record: StoredRecord, fields: string[] | undefined) {
 	if (!fields) return record;
 	const names = new Set(['id', 'object', ...fields]);
 	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }
 
-/** Where a record stands in the list: what comes next is after these values of its order. */
+/** The values of the sort columns of a record; the next page starts after them. */
 export function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
 	const record = parse(document);
 	return query.order.map(({ column }) =>

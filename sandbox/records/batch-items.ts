@@ -8,31 +8,32 @@ import { isObject, type JsonObject } from '../foundation/json.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** What is done with each of many items. */
+/** The operation that a batch or a job applies to each of its items. */
 export interface Bulk {
 	operation: BulkOperation;
-	/** Of an upsert, and of nothing else. */
+	/** Set only for an upsert. */
 	matchOn: string | undefined;
 }
 
-/** What has become of one item. */
+/** The outcome of one item. */
 export interface ItemResult {
-	/** Its place among the items, from 0. */
+	/** The position of the item, from 0. */
 	index: number;
-	/** What the same request for this record alone is answered with. */
+	/** The HTTP status that a single request for this record would have. */
 	status: number;
-	/** Of the record; null if the item names none and made none. */
+	/** The id of the record; null if the item neither names nor creates a record. */
 	id: string | null;
-	/** The record as it is now, as JSON, unless it was deleted. */
+	/** The written record as JSON; absent after a deletion. */
 	data?: string;
-	/** Pointers are within the item. */
+	/** JSON Pointers are relative to the item. */
 	error?: ProblemBody;
 }
 
 /**
- * Does what one item asks for, whole or not at all. Only errors of the service are thrown.
+ * Writes one item, completely or not at all. A refused item is a result, not an exception.
  *
- * @param part of the transaction of all items
+ * @param part runs the write as a part of the transaction of all items
+ * @throws Error only for a fault of the service
  */
 export function writeItem(
 	writing: Writing,
@@ -56,7 +57,7 @@ export function writeItem(
 	}
 }
 
-/** A result as JSON. The record is in it as it was serialized before. */
+/** Serializes a result, reusing the JSON of the record. */
 export function resultJson({ data, error, ...told }: ItemResult): string {
 	const rest = error ? `,"error":${JSON.stringify(error)}` : data ? `,"data":${data}` : '';
 	return `${JSON.stringify(told).slice(0, -1)}${rest}}`;
@@ -81,7 +82,7 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
 }
 
 /**
- * The record an item is about, and what If-Match would be in a request of its own.
+ * Reads which record an item addresses, and the If-Match that a single request would have.
  *
  * @throws Problem validation_failed
  */

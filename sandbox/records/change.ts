@@ -10,15 +10,15 @@ import { ruleContext } from './rules.ts';
 import { refuseIllegalTransition } from './transitions.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** The part of a record that a client decides about, directly or through rules. */
+/** The fields of a record that a client sets, directly or through rules. */
 export type Values = Record<string, unknown>;
 
 /**
- * What a record's values are after a change, if the change is valid.
+ * Validates a change and returns the resulting values of the record.
  *
  * @param stored the record to change; undefined for a new one
- * @param byService whether the service itself makes the change, and may set every field
- * @throws Problem validation_failed with everything that is wrong, invalid_state_transition
+ * @param byService whether the change comes from the service, which may set every field
+ * @throws Problem validation_failed with every error, invalid_state_transition
  */
 export function changedValues(
 	writing: Writing,
@@ -52,7 +52,7 @@ export function changedValues(
 }
 
 /**
- * Refuses a record that shares a unique value with another one, whoever may see that one.
+ * Refuses a record that shares a unique value with another record, even one the caller cannot see.
  *
  * @throws Problem duplicate
  */
@@ -74,7 +74,7 @@ export function refuseDuplicates(
 	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);
 }
 
-/** Live records that have the same, present, values in these fields. */
+/** Finds live records by the values of these fields; none if a value is absent. */
 export function findByFields(
 	store: StoreView,
 	resource: Resource,
@@ -92,7 +92,7 @@ export function findByFields(
 const areGiven = (fields: string[], values: Values): boolean =>
 	fields.every((field) => values[field] != null && values[field] !== '');
 
-/** Null for all custom fields is null for each of them. */
+/** Expands null for `custom_fields` to null for each custom field. */
 function customChange(stored: StoredRecord | undefined, change: JsonObject): unknown {
 	const custom = change['custom_fields'] ?? {};
 	if (change['custom_fields'] !== null) return custom;
@@ -100,7 +100,7 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 	return Object.fromEntries(keys.map((key) => [key, null]));
 }
 
-/** Ids are checked where the service has the resource; ids of others are taken as they are. */
+/** Reports ids without a record. Ids of resources that the service does not have are not checked. */
 function missingReferences(
 	store: StoreView,
 	resource: Resource,

@@ -6,15 +6,15 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
-/** Few enough that other requests need not wait long. */
+/** The batch size, small enough that other requests do not wait long. */
 const stepsAtOnce = 50;
 
 const passing = resources.filter(({ states }) => states?.timed);
 
 /**
- * Makes the steps that are due, such as sending what was scheduled, in the order of their times.
- * Nothing ticks in between, so a test moves through days by moving the clock. Call it before a
- * request is answered; other requests may be answered while it works off a backlog.
+ * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
+ * order. No timer runs in between, so a test moves through days by advancing the clock. Call it
+ * before answering a request; other requests may be answered while it works off a backlog.
  */
 export async function applyDueTransitions(service: Service): Promise<void> {
 	while (service.store.isOpen && takeSteps(service)) await turn();

@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../foundation/json.ts';
 import { escapePointer } from '../foundation/field-errors.ts';
 
 /**
- * Lays a change over what a client may set of a record, as RFC 7396 says: null clears, objects
- * merge, everything else replaces. A cleared field is left out, so that its default comes in.
- * `custom_fields` are not merged here, because their definitions decide about them.
+ * Applies a JSON Merge Patch (RFC 7396) to the fields that a client may set: null clears a field,
+ * objects merge, all other values replace. A cleared field is omitted, so that its default applies.
+ * `custom_fields` are merged by `mergeCustomValues`, because they depend on their definitions.
  */
 export function mergePatch(
 	resource: Resource,

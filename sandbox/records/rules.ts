@@ -2,7 +2,7 @@ import type { RuleContext } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** What the rules of a resource may know while it is written. */
+/** The context that a resource's rules receive during a write. */
 export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext => ({
 	actor,
 	at: new Date(now).toISOString(),

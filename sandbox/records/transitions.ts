@@ -2,8 +2,8 @@ import { Problem } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 
 /**
- * Refuses a move between two states that the resource does not allow. A new record may begin in any
- * state, so that records of another system can be taken over as they are.
+ * Refuses a transition that the resource does not allow. A new record may start in any state, so
+ * that records can be imported from another system unchanged.
  *
  * @throws Problem invalid_state_transition
  */

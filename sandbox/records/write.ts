@@ -15,7 +15,7 @@ import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** @param given fields that the service itself sets */
+/** @param given fields that the service sets itself */
 export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
@@ -45,7 +45,7 @@ export function updateRecord(
 }
 
 /**
- * The record stays, marked as deleted, for lists with `include_deleted`.
+ * Marks a record as deleted. It stays in the database for lists with `include_deleted`.
  *
  * @throws Problem in_use
  */
@@ -71,13 +71,13 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 	return { status: 204, headers: {}, body: null };
 }
 
-/** Updates the record that has the body's value of `matchOn`, or creates one. */
+/** Updates the record whose field `matchOn` has the value in the body, or creates a record. */
 export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
 	const match = findMatch(writing.store, writing.resource, matchOn, body);
 	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
 }
 
-/** @throws Problem not_found, also for deleted records */
+/** @throws Problem not_found if there is no such record, or it is deleted */
 export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
 	const record = store.table(resource.name)!.find(id);
 	if (record) return record;
@@ -85,9 +85,9 @@ export function existingRecord(store: StoreView, resource: Resource, id: string)
 }
 
 /**
- * A change that changes nothing makes no new version.
+ * Applies a change. A change without effect creates no new version.
  *
- * @param byService whether the service itself makes the change, and may set every field
+ * @param byService whether the change comes from the service, which may set every field
  */
 export function changeRecord(
 	writing: Writing,
@@ -106,7 +106,7 @@ export function changeRecord(
 const resourceNamed = (name: string): Resource =>
 	[...resources, webhooks].find((one) => one.name === name)!;
 
-/** Writes a record, what it tells, and what changes with it. */
+/** Saves a record, publishes its events, and applies the consequences for other records. */
 function save(
 	writing: Writing,
 	stored: StoredRecord | undefined,
@@ -133,7 +133,11 @@ const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): Stor
 	updated_by: actor,
 });
 
-/** RFC 9110, 13.1.1: a strong comparison, so weak tags never match. */
+/**
+ * Checks If-Match with the strong comparison of RFC 9110, 13.1.1, so that weak tags never match.
+ *
+ * @throws Problem version_mismatch
+ */
 export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
 	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;

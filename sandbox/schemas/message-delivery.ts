@@ -1,4 +1,4 @@
-/** The states of a message, and what each may become. */
+/** The transitions that each state of a message allows. */
 export const deliveryTransitions = {
 	scheduled: ['queued', 'canceled'],
 	queued: ['sending', 'failed', 'canceled'],
@@ -11,10 +11,10 @@ export const deliveryTransitions = {
 	canceled: [],
 };
 
-/** The states that a message leaves by itself. */
+/** The states that a message leaves without a request. */
 export const transientStates = ['scheduled', 'queued', 'sending', 'sent'];
 
-/** How long a message stays in a state, in milliseconds; there is no real carrier to wait for. */
+/** How long a message stays in a state, in milliseconds; the sandbox has no real carrier. */
 const stays: Record<string, number> = { queued: 1000, sending: 1000, sent: 3000 };
 
 interface UnderWay {
@@ -24,8 +24,8 @@ interface UnderWay {
 }
 
 /**
- * What becomes of a message next, and when. Messages to an address that begins with `bounce` fail,
- * so that failures can be tried out.
+ * The next timed transition of a message. Messages to an address that begins with `bounce` fail, so
+ * that users can try out failures.
  *
  * @param since the instant of the last change
  */

@@ -11,9 +11,9 @@ interface Waiting {
 }
 
 /**
- * Reads that may take long, such as a search among 100,000 records. They run in a thread with a
- * connection of its own, so that short requests are answered meanwhile. An in-memory database is
- * visible to one connection only, so there they run in this thread.
+ * Runs slow reads, such as a search among 100,000 records, in a thread with its own connection, so
+ * that short requests do not wait for them. An in-memory database is visible to one connection only,
+ * so its reads run in this thread.
  */
 export class BackgroundReader {
 	private readonly database: DatabaseSync;

@@ -6,7 +6,7 @@ import type { Condition } from './condition.ts';
 import type { Query } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 
-/** What has happened to a record. */
+/** An event before the log assigns its sequence number. */
 export interface NewEvent {
 	id: string;
 	type: string;
@@ -14,17 +14,17 @@ export interface NewEvent {
 	timestamp: string;
 	/** The name of the record's resource. */
 	resource: string;
-	/** The users whom it is told. */
+	/** The users who receive it. */
 	audience: Audience;
 	/**
-	 * Whether administrators and API keys are told as well. They are not where only some users begin
-	 * or cease to see a record: for the account it was neither created nor deleted.
+	 * Whether administrators and API keys receive it too. They do not if only some users gain or lose
+	 * sight of a record: for the account, the record was neither created nor deleted.
 	 */
 	isForAccount: boolean;
 	actor: { type: string; id: string };
 	/** Null if no request caused it. */
 	request: RequestOrigin | null;
-	/** What is told of it, as JSON. */
+	/** The payload, as JSON. */
 	data: string;
 }
 
@@ -33,7 +33,7 @@ export interface StoredEvent extends NewEvent {
 	sequence: number;
 }
 
-/** Reads the log of events, as far as certain conditions hold for them. */
+/** Reads the events of the log that meet certain conditions, such as those that a user may read. */
 export class EventReader {
 	protected readonly database: DatabaseSync;
 	protected readonly reader: BackgroundReader;
@@ -46,7 +46,7 @@ export class EventReader {
 		this.visible = visible;
 	}
 
-	/** In sequence, or the newest first. */
+	/** Reads events in sequence, or newest first. */
 	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
 		const { sql, values } = this.pageQuery(conditions, limit, descending);
 		return this.database
@@ -56,10 +56,9 @@ export class EventReader {
 	}
 
 	/**
-	 * A page, and the number of all events for which the conditions hold. Other requests are answered
-	 * meanwhile, as the log may be long.
+	 * Reads a page, and counts all events that meet the conditions, without blocking other requests.
 	 *
-	 * @param beyond keeps out what came on earlier pages
+	 * @param beyond excludes the events of earlier pages
 	 */
 	async list(
 		conditions: Condition[],

@@ -4,10 +4,10 @@ import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-r
 import { addMissingColumns } from './missing-columns.ts';
 import type { BackgroundReader } from './background-reader.ts';
 
-/** For how long events can be read. */
+/** How long the log keeps events. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
 
-/** The log of events. It is written with the change that it tells of, in one transaction. */
+/** The log of events. An event is appended in the transaction of the change that it reports. */
 export class Events extends EventReader {
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
 	private readonly expiry = { doneFor: -1 };
@@ -62,7 +62,7 @@ export class Events extends EventReader {
 		return (row['value'] as string | null) ?? '';
 	}
 
-	/** Forgets what is older than the log goes back. */
+	/** Deletes events that are older than `eventsAreKeptMs`. */
 	expire(now: number): void {
 		// A batch writes many events at one instant.
 		if (now === this.expiry.doneFor) return;
@@ -70,7 +70,7 @@ export class Events extends EventReader {
 		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
 	}
 
-	/** Whoever may see it. */
+	/** Finds an event without regard to its audience. */
 	find(sequence: number): StoredEvent {
 		return eventOf(this.statements.find.get(sequence)!);
 	}

@@ -2,9 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 const mostRemembered = 1000;
 
-/** What was read from a table since its last change. */
+/** Caches what was read from a table since its last change. */
 export class QueryCache {
-	/** How often the table has changed. */
+	/** The number of changes of the table so far. */
 	changes = 0;
 	private readonly database: DatabaseSync;
 	private readonly known = new Map<string, unknown>();
@@ -16,7 +16,7 @@ export class QueryCache {
 		this.dataVersion = database.prepare('PRAGMA data_version');
 	}
 
-	/** What is remembered, unless another process has written to the file since. */
+	/** The cached value, unless another process has written to the file since. */
 	get<T>(key: string): T | undefined {
 		// At the beginning of a transaction the store looks, and during it nobody else can write.
 		if (!this.database.isTransaction) {
@@ -32,7 +32,7 @@ export class QueryCache {
 		this.known.set(key, value);
 	}
 
-	/** Reads something, unless it was read since the last change of the table. */
+	/** Returns the cached value, or reads and caches it. */
 	getOrRead<T>(key: string, read: () => T): T {
 		const known = this.get<T>(key);
 		if (known !== undefined) return known;

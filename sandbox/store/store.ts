@@ -23,7 +23,7 @@ import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
-/** All that is kept: one SQLite database, one table per resource. */
+/** The database of the service: one SQLite file, one table per resource. */
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
@@ -35,13 +35,13 @@ export class Store {
 	readonly tokens: Tokens;
 	/** This store; a view by `storeSeenBy` has fewer records. */
 	readonly whole: Store = this;
-	/** What jobs have still to do. */
+	/** The lines that jobs have not processed yet. */
 	readonly jobItems: JobLines;
-	/** What jobs have done. */
+	/** The results of the lines that jobs have processed. */
 	readonly jobResults: JobLines;
-	/** What has happened. */
+	/** The log of events. */
 	readonly events: Events;
-	/** What is sent of it, and where to. */
+	/** The deliveries of events to subscriptions. */
 	readonly deliveries: Deliveries;
 	readonly webhookGrants: WebhookGrants;
 	readonly webhookSecrets: WebhookSecrets;
@@ -90,33 +90,33 @@ export class Store {
 		this.writeClock = new WriteClock(this.latestStamp());
 	}
 
-	/** The table of a resource, unless the service has no such resource. */
+	/** The table of a resource; undefined if the service has no such resource. */
 	table(resource: string): Table | undefined {
 		return this.tables.get(resource) ?? this.customTable(resource);
 	}
 
-	/** API keys are those of the whole account. */
+	/** Whether a caller sees every record: an API key or an administrator. */
 	seesAll({ type, id }: { type: string; id: string }): boolean {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 
-	/** Signs a user out everywhere, and ends all that they have allowed applications. */
+	/** Signs a user out everywhere, and revokes every grant to an application. */
 	endAccess(userId: string): void {
 		this.sessions.closeAll(userId);
 		this.grants.revokeOfUser(userId);
 	}
 
-	/** A transaction, or a part of the one that is under way; see `Transactions`. */
+	/** Runs a transaction, or a part of the current one; see `Transactions`. */
 	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
 		return this.transactions.run(work, isKept);
 	}
 
-	/** A transaction of many parts; see `Transactions`. */
+	/** Runs a transaction of many parts; see `Transactions`. */
 	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
 		return this.transactions.runParts(work, isKept);
 	}
 
-	/** After a rollback, what tables remember is stale, and some may not exist any more. */
+	/** Clears caches after a rollback, and drops tables that the rollback removed. */
 	private forget(): void {
 		for (const table of this.tables.values()) table.clearCache();
 		for (const [id, table] of this.customTables) {
@@ -149,7 +149,7 @@ export class Store {
 		return [...latest, this.events.lastInstant()].toSorted().at(-1)!;
 	}
 
-	/** Aborts what goes on beside the store when it is closed. */
+	/** Aborts when the store closes, for work that outlives a request. */
 	get closed(): AbortSignal {
 		return this.closing.signal;
 	}

@@ -3,7 +3,7 @@ import type { Answer } from '../foundation/answer.ts';
 
 const keptForMs = 24 * 60 * 60 * 1000;
 
-/** What was answered to requests with an idempotency key, for a day. Times are in milliseconds. */
+/** Stores the answers to requests with an idempotency key for 24 hours. Times are in milliseconds. */
 export class StoredAnswers {
 	private readonly expire: StatementSync;
 	private readonly select: StatementSync;
@@ -31,7 +31,7 @@ export class StoredAnswers {
 		return { fingerprint: row['fingerprint'] as string, answer };
 	}
 
-	/** Call it in the transaction of the effect: both are kept, or neither. */
+	/** Call it in the transaction of the request, so that the database keeps both or neither. */
 	add(key: string, fingerprint: string, answer: Answer, now: number): void {
 		this.insert.run(key, fingerprint, JSON.stringify(answer), now);
 	}

@@ -19,8 +19,8 @@ import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
 
 /**
- * The records of one resource. A row is the record as JSON, beside one column for each field that
- * is filtered or sorted by, and one for search.
+ * The records of one resource. A row holds the record as JSON, one column for each field that lists
+ * filter or sort by, and one column for search.
  */
 export class Table extends RecordReader {
 	private readonly database: DatabaseSync;
@@ -40,7 +40,7 @@ export class Table extends RecordReader {
 		this.createIndexes();
 	}
 
-	/** The id of a live record, other than one, with these values; undefined if there is none. */
+	/** Finds the id of another live record with these values. */
 	findOther(values: Record<string, Cell>, id: string): string | undefined {
 		const equal = Object.keys(values).map((column) => `${quoted(column)} = ?`);
 		const where = [...equal, 'id <> ?', live].join(' AND ');
@@ -48,7 +48,7 @@ export class Table extends RecordReader {
 		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
 	}
 
-	/** Live records whose next step is due, in the order in which they are. Times are instants. */
+	/** Finds live records whose timed transition is due, earliest first. Times are instants. */
 	due(now: string, limit: number): Array<{ record: StoredRecord; at: string }> {
 		const sql = `
 			SELECT document, ${nextStepAt} FROM ${this.sqlName}
@@ -103,12 +103,12 @@ export class Table extends RecordReader {
 		return this.source.cache.getOrRead(key, read);
 	}
 
-	/** Call it when the table has changed by other ways than `save`, such as a rollback. */
+	/** Clears the cache; call it after a change that bypasses `save`, such as a rollback. */
 	clearCache(): void {
 		this.source.cache.clear();
 	}
 
-	/** Makes filters and look-ups by the value of a custom field fast. */
+	/** Creates the index for filters and lookups by a custom field. */
 	indexCustomField(key: string): void {
 		if (this.indexed.has(key)) return;
 		// In the standard order of lists, so that a page needs no sort.

@@ -5,9 +5,8 @@ import type { Condition } from './condition.ts';
 import { sqlName } from './table-definition.ts';
 
 /**
- * Which records of a resource a user sees who is no administrator, as its definition says.
- *
- * @returns conditions that hold for these records
+ * The conditions that select the records of a resource that a user can see. Administrators see every
+ * record, and need no conditions.
  */
 export function visibleTo(userId: string, resource: Resource): Condition[] {
 	const { visibility } = resource;
@@ -35,9 +34,9 @@ export function visibleTo(userId: string, resource: Resource): Condition[] {
 }
 
 /**
- * The users who see a record, beside administrators.
+ * The users who can see a record, apart from administrators.
  *
- * @param find gives a record of a resource, deleted or not, whoever may see it
+ * @param find returns a record of a resource, deleted or not, without regard to visibility
  */
 export function audienceOf(
 	resource: Resource,
