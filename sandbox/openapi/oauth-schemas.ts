@@ -46,7 +46,6 @@ export const oauthSchemas: Record<string, JsonSchema> = {
 	AuthorizationServer: {
 		description: 'Metadata of the authorization server; RFC 8414, section 2, defines its members.',
 		type: 'object',
-		required: ['issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported'],
 		example: serverMetadata('https://crm-platform.example'),
 	},
 };
