@@ -162,7 +162,7 @@ function serviceRoutes(
 
 const welcome = {
 	name: 'CRM Platform API, sandbox',
-	about: 'The service as its contract describes it, with made-up data.',
+	about: 'The service as its contract describes it, with sample data.',
 	documentation: docsPath,
 	description: '/openapi.json',
 	settings: '/settings/api',

@@ -36,7 +36,7 @@ export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Ro
 			method: 'POST',
 			path: '/_sandbox/clock',
 			async handler(c) {
-				const detail = 'Say by how many seconds the clock is to go forward: {"advance": 60}.';
+				const detail = 'Give the number of seconds to advance the clock by: {"advance": 60}.';
 				const { advance } = await asked(c, advanceSchema, detail);
 				clock.advance(advance * 1000);
 				return c.json(time());

@@ -29,7 +29,7 @@ export const deprecated = (deprecation: Deprecation, now: () => number): Middlew
 	const headers = deprecationHeaders(deprecation);
 	return async (c, next) => {
 		if (now() >= Date.parse(sunset)) {
-			throw new Problem('version_sunset', `This has come to its end. Use ${successor}.`, { headers });
+			throw new Problem('version_sunset', `This has reached its sunset date. Use ${successor}.`, { headers });
 		}
 		await next();
 		for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);

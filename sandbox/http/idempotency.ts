@@ -56,7 +56,7 @@ export function runOnce(
 		if (earlier.fingerprint !== fingerprint) {
 			throw new Problem(
 				'idempotency_key_reused',
-				'This key belongs to another request. Use a new key for every new request.',
+				'This key was used for a different request. Use a new key for every new request.',
 			);
 		}
 		const headers = { ...earlier.answer.headers, 'Idempotent-Replayed': 'true' };

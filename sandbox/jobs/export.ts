@@ -51,6 +51,6 @@ function exportedList(store: StoreView, { resource: name, query: asked }: Export
 	if (ofPages !== undefined) throw unknownParameter(ofPages);
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
-	if (!resource || !table) throw new Problem('not_found', `There is no resource ${name} any more.`);
+	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
 	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.whole.accountKey) };
 }

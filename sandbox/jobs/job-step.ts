@@ -29,7 +29,7 @@ export function runJobStep(service: Service, job: Job): JobStep {
 function writeSome(service: Service, store: StoreView, job: Job): JobStep {
 	const { jobItems, jobResults } = service.store;
 	const resource = resourceNamed(store, job.resource);
-	if (!resource) throw new Problem('not_found', `There is no resource ${job.resource} any more.`);
+	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
 	const { created_by: actor, request } = job;
 	const writing = { ...service, store, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;

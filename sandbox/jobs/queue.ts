@@ -37,7 +37,7 @@ export class JobQueue {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
 				if (!this.mayGoOn(job)) {
-					const detail = 'The user who asked for it may not do it any more. Lines without a result were not done.';
+					const detail = 'The user who created the job no longer has the right to do this. Lines without a result were not processed.';
 					this.end(job, 'failed', detail);
 					return;
 				}

@@ -35,7 +35,7 @@ export function authorizeRoutes(service: Service): Route[] {
 		const parameters = parametersOf(url.searchParams);
 		const recipient = recipientOf(store, parameters);
 		if (typeof recipient === 'string') {
-			return refusalPage(c, 400, 'This application cannot be let in', recipient);
+			return refusalPage(c, 400, 'This application cannot be authorized', recipient);
 		}
 		const request = parseAuthorizationRequest(recipient, parameters);
 		if ('error' in request) {

@@ -41,7 +41,7 @@ function delivery(event: EventType) {
 		},
 		responses: {
 			'2XX': { description: 'The event has arrived.' },
-			410: { description: 'Nobody listens here any more. The subscription is disabled.' },
+			410: { description: 'The receiver is gone. The subscription is disabled.' },
 		},
 		security: [],
 	};

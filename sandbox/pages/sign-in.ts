@@ -41,7 +41,7 @@ export function signInRoutes(service: Service): Route[] {
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
 		if (!tries.take(`${email.trim().toLowerCase()} ${addressOf(c)}`, service.now())) {
-			return signInPage(c, returnTo, email, 429, 'Too many tries. Wait a minute and try again.');
+			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
 		const member = await verified(email, form.get('password') ?? '');
 		if (!member) {
@@ -109,7 +109,7 @@ const signInPage = (
 					required />
 				<button class="main">Sign in</button>
 			</form>
-			<p class="quiet">This is a sandbox, and these are the people in it:</p>
+			<p class="quiet">This is a sandbox with these users:</p>
 			<ul class="quiet things">
 				${demoMembers.map(
 					({ email, role, password }) =>

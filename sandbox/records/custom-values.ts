@@ -102,7 +102,7 @@ export function duplicateProblem(
 	other: StoredRecord | undefined,
 ): Problem {
 	const holder = other?.id ?? 'a record you cannot see';
-	const detail = `${label} has to be unique, and ${holder} has this value already.`;
+	const detail = `${label} has to be unique, and ${holder} already has this value.`;
 	return new Problem('duplicate', detail, {
 		errors: [{ pointer, code: 'duplicate', detail }],
 		...(other && { members: { existing_id: other.id } }),

@@ -48,7 +48,7 @@ export function refusedFields(
 			return refuse('read_only', `${field} is set by the service.`);
 		}
 		if (stored && isImmutable(resource, field) && value !== stored[field]) {
-			return refuse('immutable', `${field} cannot be changed any more.`);
+			return refuse('immutable', `${field} cannot be changed after creation.`);
 		}
 		return [];
 	});

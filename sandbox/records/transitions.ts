@@ -17,10 +17,10 @@ export function refuseIllegalTransition(
 	const to = String(values[states.field]);
 	const allowed = states.transitions[from] ?? [];
 	if (from === to || allowed.includes(to)) return;
-	const choice = allowed.length > 0 ? `only ${allowed.join(', ')}` : 'nothing any more';
+	const hint = allowed.length > 0 ? `It can become: ${allowed.join(', ')}.` : 'This state is final.';
 	throw new Problem(
 		'invalid_state_transition',
-		`A ${object.replaceAll('_', ' ')} that is ${from} cannot become ${to}, ${choice}.`,
+		`A ${object.replaceAll('_', ' ')} that is ${from} cannot become ${to}. ${hint}`,
 		{ members: { from, to, allowed } },
 	);
 }

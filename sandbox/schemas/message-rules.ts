@@ -54,7 +54,7 @@ export function contentErrors(message: Content, previous: Content | undefined): 
 		.map((field) => ({
 			pointer: `/${field}`,
 			code: 'immutable',
-			detail: `The message is ${previous.status}; ${field} cannot be changed any more.`,
+			detail: `The message is ${previous.status}; ${field} can no longer be changed.`,
 		}));
 }
 
