@@ -9,7 +9,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['properties', 'execute', 'resources', 'pickers', 'trigger', 'webhookTrigger', 'pollTrigger', 'n8n-workflow'],
+		imports: ['properties', 'execute', 'resources', 'pickers', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	properties: {
 		files: ['nodes/CrmPlatform/properties.ts'],
@@ -18,7 +18,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'writing', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {
@@ -57,7 +57,7 @@ export const design: Record<string, Part> = {
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['expressions', 'api', 'http', 'openapi', 'n8n-workflow', 'luxon'],
+		imports: ['expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
@@ -77,13 +77,14 @@ export const design: Record<string, Part> = {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
 		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
-	pollTrigger: {
-		files: ['nodes/CrmPlatform/trigger/poll/*.ts'],
-		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon'],
+	changeTrigger: {
+		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
+		imports: ['trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod'],
+		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {
