@@ -1,36 +1,36 @@
 import { type Context, Hono } from 'hono';
-import { accountOf } from './account.ts';
-import { Clock } from './clock.ts';
+import { accountOf } from './account/account.ts';
+import { Clock } from './foundation/clock.ts';
 import { customObjectRoutes } from './collection/custom-objects.ts';
-import { queryOf } from './collection/query.ts';
+import { queryParameters } from './http/query.ts';
 import { collectionRoutes } from './collection/routes.ts';
-import { controlRoutes } from './control.ts';
-import { withoutVersion } from './deprecation.ts';
-import { eventRoutes } from './events/routes.ts';
-import { Faults } from './faults.ts';
-import { idMaker } from './ids.ts';
+import { controlRoutes } from './control/routes.ts';
+import { withoutVersion } from './http/deprecation.ts';
+import { eventRoutes } from './event-log/routes.ts';
+import { Faults } from './control/faults.ts';
+import { idMaker } from './foundation/ids.ts';
 import { jobRoutes } from './jobs/routes.ts';
-import { meRoute } from './me.ts';
-import { authenticated, authorized, identify } from './middleware/authentication.ts';
-import { injectFaults } from './middleware/faults.ts';
-import { oneAtATime } from './middleware/idempotency.ts';
-import { RateLimiter, rateLimit, rateLimitHeaders } from './middleware/rate-limit.ts';
-import { logRequests, RequestLog } from './middleware/request-log.ts';
+import { meRoute } from './account/me.ts';
+import { requireCredentials, requireScopeOfRoute, identifyCaller } from './access/authentication.ts';
+import { injectFaults } from './control/fault-injection.ts';
+import { refuseConcurrentKeys } from './http/idempotency.ts';
+import { RateLimiter, rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
+import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { usualLifetimes } from './oauth/tokens.ts';
 import { openApiText } from './openapi/document.ts';
-import { docsPath } from './pages/docs-path.ts';
+import { docsPath } from './http/docs-path.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
-import { ownHosts } from './pages/hosts.ts';
-import { settingsRoutes } from './pages/settings-routes.ts';
+import { restrictHosts } from './pages/hosts.ts';
+import { settingsRoutes } from './settings/routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
-import { type Plan, plans } from './plans.ts';
-import { Problem } from './problem.ts';
-import { mount, type Route } from './router.ts';
+import { type Plan, plans } from './foundation/plans.ts';
+import { Problem } from './foundation/problem.ts';
+import { mount, type Route } from './http/route.ts';
 import { contacts } from './schemas/contacts.ts';
 import { resources } from './schemas/index.ts';
-import type { Env, Service, TokenLifetimes } from './service.ts';
+import type { Env, Service, TokenLifetimes } from './http/service.ts';
 import type { Store } from './store/store.ts';
 import { Dispatcher } from './webhooks/dispatcher.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -78,20 +78,20 @@ export function createApp(options: AppOptions): Hono<Env> {
 		c.res.headers.set('X-Request-Id', c.get('requestId'));
 	});
 	if (options.faults) app.use(logRequests(service, log));
-	app.use(rateLimitHeaders(service, limiter), identify(service));
+	app.use(rateLimitHeaders(service, limiter), identifyCaller(service));
 	app.use(async (c, next) => {
 		if (c.env?.refusal) throw c.env.refusal;
 		await next();
 	});
 	for (const path of ['/v1/*', '/contacts']) {
-		app.use(path, rateLimit(service, limiter), authenticated, authorized);
+		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
-	for (const path of pagePaths) app.use(path, ownHosts(options.hostNames ?? []));
+	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
 	// No one has to be known here, so here guessing is what has to be slowed down. The endpoints of
 	// OAuth count by client, once they know which one it is.
 	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
 	// Only of those who are known: a stranger must not keep a key busy.
-	app.use('/v1/*', oneAtATime());
+	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
 
 	mount(app, serviceRoutes(service, limiter, dispatcher), service.now);
@@ -147,7 +147,7 @@ function serviceRoutes(
 			method: 'GET',
 			path: '/v1/account',
 			handler(c) {
-				queryOf(c, []);
+				queryParameters(c, []);
 				return c.json(accountOf(service));
 			},
 		},
@@ -162,7 +162,7 @@ function serviceRoutes(
 
 const welcome = {
 	name: 'CRM Platform API, sandbox',
-	about: 'The service as its contract describes it, with made-up data.',
+	about: 'The service as its contract describes it, with sample data.',
 	documentation: docsPath,
 	description: '/openapi.json',
 	settings: '/settings/api',

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Plan, planNames, plans } from './plans.ts';
+import { type Plan, planNames, plans } from './foundation/plans.ts';
 import { demoMembers } from './seed/members.ts';
 import type { SandboxOptions } from './serve.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopes } from './oauth/scopes.ts';
+import { scopes } from './access/scopes.ts';
 import { choicesOf } from './openapi/choices.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { resources } from './schemas/index.ts';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
-import { idMaker } from './ids.ts';
+import { idMaker } from './foundation/ids.ts';
 import { seed } from './seed/index.ts';
 import { Store } from './store/store.ts';
-import { serverFor } from './unreadable.ts';
+import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	/** 0, the default, takes any free port. */

@@ -1,16 +1,16 @@
 import { z } from 'zod/v4';
-import { limitBody } from '../middleware/body.ts';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { limitBody } from '../http/body.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import { recordAnswer } from './answer.ts';
-import { fieldErrors } from './explain.ts';
-import type { JsonObject } from './merge.ts';
-import { queryOf } from './query.ts';
+import type { Service } from '../http/service.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { ruleContext } from './rules.ts';
-import { changeRecord, existingRecord, refuseOtherVersion } from './write.ts';
+import { ruleContext } from '../records/rules.ts';
+import { changeRecord, existingRecord, requireVersion } from '../records/write.ts';
 
 /** What can be done to a resource's records beside setting their fields. */
 export function actionRoutes(service: Service, resource: Resource): Route[] {
@@ -21,12 +21,12 @@ export function actionRoutes(service: Service, resource: Resource): Route[] {
 			path: `/v1/${resource.name}/:id/${name}`,
 			middleware: limitBody,
 			handler(c) {
-				queryOf(c, []);
+				queryParameters(c, []);
 				// Where nothing has to be said, the body may be left out.
 				const hasBody = c.req.header('Content-Type') !== undefined;
 				return answerWrite(service, resource, c, hasBody, (writing, body) => {
 					const record = existingRecord(writing.store, resource, c.req.param('id')!);
-					refuseOtherVersion(record, c.req.header('If-Match'));
+					requireVersion(record, c.req.header('If-Match'));
 					const said = parseInput(input, body);
 					const change = action.change(record, said, ruleContext(writing));
 					return recordAnswer(200, changeRecord(writing, record, change, true));

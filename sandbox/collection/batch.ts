@@ -1,17 +1,17 @@
-import { limitBatchBody } from '../middleware/body.ts';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { limitBatchBody } from '../http/body.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { batchSchema, bulkOperations, largestBatch } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import type { Answer } from './answer.ts';
-import { fieldErrors } from './explain.ts';
-import { type Bulk, type ItemResult, resultJson, writeItem } from './items.ts';
-import { matchOnOf, refuseOtherMatchOn } from './match.ts';
-import type { JsonObject } from './merge.ts';
-import { queryOf } from './query.ts';
+import type { Service } from '../http/service.ts';
+import type { Answer } from '../foundation/answer.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
+import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import type { Writing } from './writing.ts';
+import type { Writing } from '../store/writing.ts';
 
 /** Many records of one resource at once. */
 export const batchRoutes = (service: Service, resource: Resource): Route[] =>
@@ -21,7 +21,7 @@ export const batchRoutes = (service: Service, resource: Resource): Route[] =>
 		middleware: limitBatchBody,
 		handler(c) {
 			const isUpsert = operation === 'upsert';
-			const given = queryOf(c, isUpsert ? ['match_on'] : []);
+			const given = queryParameters(c, isUpsert ? ['match_on'] : []);
 			const bulk = { operation, matchOn: isUpsert ? matchOnOf(given) : undefined };
 			const requestId = c.get('requestId');
 			return answerWrite(service, resource, c, true, (writing, body) =>
@@ -37,9 +37,9 @@ export const batchRoutes = (service: Service, resource: Resource): Route[] =>
  */
 function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: string): Answer {
 	const { store, resource } = writing;
-	if (bulk.matchOn !== undefined) refuseOtherMatchOn(store, resource, bulk.matchOn);
+	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const { items, atomic } = parseBatch(body);
-	const results = store.transactionOfParts(
+	const results = store.whole.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
 	);

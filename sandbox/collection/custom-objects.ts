@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { anyRecords, customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
-import type { Store } from '../store/store.ts';
+import type { Env, Service } from '../http/service.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { collectionRoutes } from './routes.ts';
 
 /** A resource that every account has, or the records of one of this account's custom objects. */
-export function resourceNamed(store: Store, name: string): Resource | undefined {
+export function resourceNamed(store: StoreView, name: string): Resource | undefined {
 	if (objectKeyOf(name) !== undefined) return store.table(name)?.resource;
 	return resources.find((resource) => resource.name === name);
 }

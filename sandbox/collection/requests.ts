@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
-import { parseJsonObject, readBytes } from '../middleware/body.ts';
-import { once, requestFingerprint } from '../middleware/idempotency.ts';
+import { parseJsonObject, readBytes } from '../http/body.ts';
+import { runOnce, requestFingerprint } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
-import type { RequestOrigin } from '../store/events.ts';
-import { type Answer, toResponse } from './answer.ts';
-import type { JsonObject } from './merge.ts';
-import { catchUp } from './passing.ts';
-import { may, withoutReading } from './reading.ts';
-import type { Writing } from './writing.ts';
+import type { Env, Service } from '../http/service.ts';
+import type { RequestOrigin } from '../foundation/origin.ts';
+import { type Answer, toResponse } from '../foundation/answer.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
+import { hasAccess, redactAnswer } from '../access/redaction.ts';
+import type { Writing } from '../store/writing.ts';
 
 const keyHeader = 'Idempotency-Key';
 
@@ -37,13 +37,13 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
-	await catchUp(service);
-	const answer = once(service, { key: c.req.header(keyHeader), fingerprint }, () => {
+	await applyDueTransitions(service);
+	const answer = runOnce(service, { key: c.req.header(keyHeader), fingerprint }, () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
 	const whole = withSecret(service, answer);
-	return toResponse(may(c, 'read', resource.name) ? whole : withoutReading(whole));
+	return toResponse(hasAccess(c, 'read', resource.name) ? whole : redactAnswer(whole));
 }
 
 /** Puts in the secret that the answer is about, as long as there is that secret. */

@@ -1,25 +1,27 @@
-import { limitBody } from '../middleware/body.ts';
+import { limitBody } from '../http/body.ts';
 import type { Resource } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
-import type { Route } from '../router.ts';
+import type { Service } from '../http/service.ts';
+import type { Route } from '../http/route.ts';
 import { actionRoutes } from './actions.ts';
-import { recordAnswer, toResponse } from './answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { toResponse } from '../foundation/answer.ts';
 import { batchRoutes } from './batch.ts';
-import { filterFinder } from './custom-fields.ts';
-import { listPage, onlyFields } from './list.ts';
-import { parseFields, parseListQuery } from './list-query.ts';
-import { matchOnOf } from './match.ts';
-import { catchUp } from './passing.ts';
-import { queryOf, singleValues } from './query.ts';
+import { filterFinder } from '../queries/custom-field-filters.ts';
+import { listPage, pickFields } from '../queries/list.ts';
+import { parseFields, parseListQuery } from '../queries/list-query.ts';
+import { matchOnOf } from '../records/match.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
+import { queryParameters, singleQueryValues } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { hasTags, tagRoutes } from './tags.ts';
+import { tagRoutes } from './tags.ts';
+import { hasTags } from '../schemas/tags.ts';
 import {
 	createRecord,
 	deleteRecord,
 	existingRecord,
 	updateRecord,
 	upsertRecord,
-} from './write.ts';
+} from '../records/write.ts';
 
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
@@ -29,35 +31,35 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 
 	const list: Route['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
-		const query = parseListQuery(resource, singleValues(c), findFilter, store.accountKey);
-		await catchUp(service);
+		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
+		await applyDueTransitions(service);
 		const page = await listPage(table, query, store.accountKey);
 		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 
 	const get: Route['handler'] = async (c) => {
-		const given = queryOf(c, ['fields']);
+		const given = queryParameters(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		await catchUp(service);
+		await applyDueTransitions(service);
 		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 		const answer = recordAnswer(200, record);
-		return toResponse({ ...answer, body: fields ? JSON.stringify(onlyFields(record, fields)) : answer.body });
+		return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
 	};
 
 	const create: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, resource, c, true, createRecord);
 	};
 
 	const upsert: Route['handler'] = (c) => {
-		const matchOn = matchOnOf(queryOf(c, ['match_on']));
+		const matchOn = matchOnOf(queryParameters(c, ['match_on']));
 		return answerWrite(service, resource, c, true, (writing, body) =>
 			upsertRecord(writing, matchOn, body),
 		);
 	};
 
 	const update: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, true, (writing, body) =>
 			updateRecord(writing, c.req.param('id')!, body, ifMatch),
@@ -65,7 +67,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	};
 
 	const remove: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, false, (writing) =>
 			deleteRecord(writing, c.req.param('id')!, ifMatch),

@@ -1,11 +1,11 @@
 import type { Resource } from '../schemas/resource.ts';
 import { tags } from '../schemas/tags.ts';
-import type { Route } from '../router.ts';
-import type { Service } from '../service.ts';
-import { queryOf } from './query.ts';
+import type { Route } from '../http/route.ts';
+import type { Service } from '../http/service.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { tagIdsOf } from './tag-usage.ts';
-import { existingRecord, updateRecord } from './write.ts';
+import { tagIdsOf } from '../records/tag-usage.ts';
+import { existingRecord, updateRecord } from '../records/write.ts';
 
 /** Puts a single tag on a record and takes it off, for every resource whose records have tags. */
 export function tagRoutes(service: Service, resource: Resource): Route[] {
@@ -14,7 +14,7 @@ export function tagRoutes(service: Service, resource: Resource): Route[] {
 	const change =
 		(retag: (ids: string[], tagId: string) => string[]): Route['handler'] =>
 		(c) => {
-			queryOf(c, []);
+			queryParameters(c, []);
 			const id = c.req.param('id')!;
 			return answerWrite(service, resource, c, false, (writing) => {
 				const { store } = writing;
@@ -30,5 +30,3 @@ export function tagRoutes(service: Service, resource: Resource): Route[] {
 		{ method: 'DELETE', path, handler: change((ids, tag) => ids.filter((id) => id !== tag)) },
 	];
 }
-
-export const hasTags = (resource: Resource): boolean => 'tag_ids' in resource.properties;

@@ -1,4 +1,4 @@
-import { isObject } from '../collection/merge.ts';
+import { isObject } from '../foundation/json.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 
 /** What a change has changed. */

@@ -1,10 +1,10 @@
-import { namesOf } from '../openapi/names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { anyRecords, customObjects, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { webhooks } from '../schemas/webhooks.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** One kind of event: `deal.won`. */
 export interface EventType {
@@ -31,7 +31,7 @@ const happeningsOf = (resource: Resource): EventType[] =>
 		return { type: eventTypeOf(resource, what), description, resource };
 	});
 
-/** What happens to records of resources that every account has. Of jobs, only their end is told. */
+/** The events of the resources that every account has. Jobs have only the event of their end. */
 export const eventTypes: readonly EventType[] = [
 	...[...resources, webhooks].flatMap((one) => [...changesOf(one), ...happeningsOf(one)]),
 	...happeningsOf(jobs),
@@ -40,18 +40,18 @@ export const eventTypes: readonly EventType[] = [
 /** The same for custom objects; `{key}` stands for that of the object. */
 export const customEventTypes: readonly EventType[] = changesOf(anyRecords('{key}'));
 
-/** Covers the records of all custom objects, of those to come too. */
+/** Matches the records of all custom objects, including objects defined later. */
 const allCustom = 'custom.*';
 
-/** What covers several types at once: all of a resource, or all there are. */
+/** Patterns that match several types: all of one resource, or all types. */
 export const eventPatterns: readonly string[] = [
 	'*',
 	...new Set(eventTypes.map(({ type }) => type.replace(/\.\w+$/, '.*'))),
 	allCustom,
 ];
 
-/** All the types there are in this account now. */
-export function eventTypesIn(store: Store): EventType[] {
+/** Every type that this account has now. */
+export function eventTypesIn(store: StoreView): EventType[] {
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
 	return [...eventTypes, ...objects.flatMap((object) => changesOf(recordsOf(object)))];
 }
@@ -60,7 +60,7 @@ export function eventTypesIn(store: Store): EventType[] {
 export const covers = (pattern: string, type: string): boolean =>
 	pattern === type || (/^(.+\.)?\*$/.test(pattern) && type.startsWith(pattern.slice(0, -1)));
 
-/** What is wrong with a pattern that covers nothing; undefined if it covers something. */
+/** Explains why a pattern matches no type; undefined if it matches one. */
 export function explainPattern(pattern: string, known: EventType[]): string | undefined {
 	const types = known.map(({ type }) => type);
 	if (pattern === allCustom || types.some((type) => covers(pattern, type))) return undefined;

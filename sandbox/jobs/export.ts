@@ -1,56 +1,56 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { filterFinder } from '../collection/custom-fields.ts';
-import { answered, placeOf } from '../collection/list.ts';
-import { parseListQuery } from '../collection/list-query.ts';
-import { unknownParameter } from '../collection/query.ts';
-import { Problem } from '../problem.ts';
+import { filterFinder } from '../queries/custom-field-filters.ts';
+import { listedRecord, keysetPosition } from '../queries/list.ts';
+import { parseListQuery } from '../queries/list-query.ts';
+import { unknownParameter } from '../http/query.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Cell } from '../store/columns.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 const recordsPerStep = 500;
 
-/** What is exported: the records of a list, with its filters, in its order. */
+/** The list that a job exports, with its filters and its order. */
 type Export = Pick<Job, 'resource' | 'query'>;
 
 /**
- * How many records an export has now.
+ * Counts the records that an export would contain now.
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export function countExported(store: Store, about: Export): number {
+export function countExportedRecords(store: StoreView, about: Export): number {
 	const { table, query } = exportedList(store, about);
 	return table.count(query.conditions, query.includeDeleted);
 }
 
 /**
- * Keeps the next records of an export as its results.
+ * Stores the next records of an export as its results.
  *
- * @returns how many there were, and whether there are more
+ * @returns how many records were stored, and whether they were the last
  */
-export function exportSome(store: Store, job: Job): { count: number; isLast: boolean } {
+export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { table, query } = exportedList(store, job);
 	// An export has no lines to do. In their stead stands the place of the record exported last.
-	const [last] = store.jobItems.take(job.id, 1);
+	const [last] = store.whole.jobItems.take(job.id, 1);
 	const after = last && (JSON.parse(last.text) as Cell[]);
 	const documents = table.page({ ...query, after, limit: recordsPerStep });
 	for (const [i, document] of documents.entries()) {
-		store.jobResults.add(job.id, { position: job.processed + i, text: answered(document, query) });
+		store.whole.jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
 	}
 	const isLast = documents.length < recordsPerStep;
 	if (!isLast) {
-		const text = JSON.stringify(placeOf(documents.at(-1)!, table, query));
-		store.jobItems.add(job.id, { position: 0, text });
+		const text = JSON.stringify(keysetPosition(documents.at(-1)!, table, query));
+		store.whole.jobItems.add(job.id, { position: 0, text });
 	}
 	return { count: documents.length, isLast };
 }
 
-function exportedList(store: Store, { resource: name, query: asked }: Export) {
+function exportedList(store: StoreView, { resource: name, query: asked }: Export) {
 	const given = new Map(Object.entries(asked ?? {}));
 	const ofPages = ['cursor', 'limit'].find((parameter) => given.has(parameter));
 	if (ofPages !== undefined) throw unknownParameter(ofPages);
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
-	if (!resource || !table) throw new Problem('not_found', `There is no resource ${name} any more.`);
-	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.accountKey) };
+	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
+	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.whole.accountKey) };
 }

@@ -1,11 +1,11 @@
-import { tellHappenings } from '../events/tell.ts';
-import { grantableScopes, scopeForRecordsOf } from '../oauth/scopes.ts';
-import { Problem } from '../problem.ts';
+import { publishDomainEvents } from '../events/publish.ts';
+import { grantableScopes, scopeForRecordsOf } from '../access/scopes.ts';
+import { Problem } from '../foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
-import { someMore } from './steps.ts';
+import { runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
 const keptForMs = 7 * 24 * 60 * 60 * 1000;
@@ -37,11 +37,11 @@ export class JobQueue {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
 				if (!this.mayGoOn(job)) {
-					const detail = 'The user who asked for it may not do it any more. Lines without a result were not done.';
+					const detail = 'The user who created the job no longer has the right to do this. Lines without a result were not processed.';
 					this.end(job, 'failed', detail);
 					return;
 				}
-				const { progress, isLast } = someMore(this.service, job);
+				const { progress, isLast } = runJobStep(this.service, job);
 				const state = isLast ? this.ending('completed') : { status: 'processing' };
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
 			});
@@ -94,7 +94,7 @@ export class JobQueue {
 		this.table.save(saved);
 		const { created_by: actor, request } = job;
 		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
-		tellHappenings(writing, saved, job);
+		publishDomainEvents(writing, saved, job);
 		return saved;
 	}
 

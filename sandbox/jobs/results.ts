@@ -1,8 +1,8 @@
-import type { JsonObject } from '../collection/merge.ts';
-import { resultWithoutReading } from '../collection/reading.ts';
-import { invalidParameter, Problem } from '../problem.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { redactResult } from '../access/redaction.ts';
+import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import { hasEnded } from './queue.ts';
 
 const linesAtOnce = 500;
@@ -63,4 +63,4 @@ export function resultLines(
 }
 
 const withoutRecord = (line: string): string =>
-	JSON.stringify(resultWithoutReading(JSON.parse(line) as JsonObject));
+	JSON.stringify(redactResult(JSON.parse(line) as JsonObject));

@@ -1,24 +1,25 @@
 import type { Context } from 'hono';
-import { recordAnswer, toResponse } from '../collection/answer.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { toResponse } from '../foundation/answer.ts';
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { matchOnOf, refuseOtherMatchOn } from '../collection/match.ts';
-import { queryOf, singleValues, unknownParameter } from '../collection/query.ts';
-import { may, withoutReading } from '../collection/reading.ts';
+import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
+import { queryParameters, singleQueryValues, unknownParameter } from '../http/query.ts';
+import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
-import { existingRecord } from '../collection/write.ts';
-import { refuseWithoutScope } from '../middleware/authentication.ts';
-import { once, requestFingerprint } from '../middleware/idempotency.ts';
-import { scopeForRecordsOf } from '../oauth/scopes.ts';
-import { invalidParameter } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { existingRecord } from '../records/write.ts';
+import { requireScope } from '../access/authentication.ts';
+import { runOnce, requestFingerprint } from '../http/idempotency.ts';
+import { scopeForRecordsOf } from '../access/scopes.ts';
+import { invalidParameter } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { recordsName } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../schemas/jobs.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord } from '../schemas/resource.ts';
-import type { Env, Service } from '../service.ts';
-import { countExported } from './export.ts';
+import type { Env, Service } from '../http/service.ts';
+import { countExportedRecords } from './export.ts';
 import { JobQueue } from './queue.ts';
 import { parseRange, resultLines } from './results.ts';
 import { receiveLines, type Upload } from './upload.ts';
@@ -35,19 +36,19 @@ export function jobRoutes(service: Service): Route[] {
 
 	const submit: Route['handler'] = async (c) => {
 		const order = orderOf(service, c);
-		refuseWithoutScope(c, scopeForRecordsOf(order));
+		requireScope(c, scopeForRecordsOf(order));
 		const id = service.newId(jobs.idPrefix, service.now());
 		store.jobResults.dropExpired(new Date(service.now()).toISOString());
 		try {
-			const upload = await uploadOf(c, order, id);
+			const upload = await uploadOf(service, c, order, id);
 			const url = new URL(c.req.url);
 			const fingerprint = requestFingerprint('POST', url, upload.digest, c.get('caller')!);
-			const answer = once(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
+			const answer = runOnce(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
 				const job = newJob(service, c, { ...order, id, total: upload.lines });
 				store.table(jobs.name)!.save(job);
 				return recordAnswer(202, job, { Location: `${path}/${id}` });
 			});
-			return toResponse(may(c, 'read', jobs.name) ? answer : withoutReading(answer));
+			return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
 		} finally {
 			// What a refused or a repeated request has sent belongs to no job.
 			if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
@@ -56,15 +57,15 @@ export function jobRoutes(service: Service): Route[] {
 	};
 
 	const cancel: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c))));
 	};
 
 	const results: Route['handler'] = (c) => {
-		const range = parseRange(queryOf(c, ['offset', 'limit']));
+		const range = parseRange(queryParameters(c, ['offset', 'limit']));
 		const job = jobOf(c);
-		refuseWithoutScope(c, scopeForRecordsOf(job));
-		const lines = resultLines(service, job, range, may(c, 'read', job.resource));
+		requireScope(c, scopeForRecordsOf(job));
+		const lines = resultLines(service, job, range, hasAccess(c, 'read', job.resource));
 		return c.body(lines, 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
@@ -86,7 +87,7 @@ const ownParameters = ['resource', 'operation', 'match_on'];
 
 /** All other parameters of an export are those of the list that it exports. */
 function orderOf({ store }: Service, c: Context): Order {
-	const given = singleValues(c);
+	const given = singleQueryValues(c);
 	const resource = resourceNamed(store, given.get('resource') ?? '');
 	if (!resource) {
 		const names = [...resources.map(({ name }) => name), recordsName('{key}')];
@@ -103,15 +104,14 @@ function orderOf({ store }: Service, c: Context): Order {
 		throw invalidParameter('match_on', 'match_on is for the operation upsert only.');
 	}
 	const matchOn = operation === 'upsert' ? matchOnOf(given) : null;
-	if (matchOn !== null) refuseOtherMatchOn(store, resource, matchOn);
+	if (matchOn !== null) requireUniqueMatchOn(store, resource, matchOn);
 	const query = operation === 'export' ? Object.fromEntries(others) : null;
 	return { resource: resource.name, operation, match_on: matchOn, query };
 }
 
-async function uploadOf(c: Context<Env>, order: Order, id: string): Promise<Upload> {
-	const store = c.get('store');
+async function uploadOf({ store }: Service, c: Context<Env>, order: Order, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
-		return { lines: countExported(store, order), digest: new Uint8Array() };
+		return { lines: countExportedRecords(c.get('store'), order), digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {

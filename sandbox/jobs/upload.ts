@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
-import { largestBody } from '../middleware/body.ts';
-import { Problem } from '../problem.ts';
+import { largestBody } from '../http/body.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { Line } from '../store/job-lines.ts';
 
 /** Of a job, in bytes. */

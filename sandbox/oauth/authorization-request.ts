@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts';
 import type { OAuthErrorCode } from './error.ts';
 import type { Parameters } from './parameters.ts';
 import { isChallenge } from './pkce.ts';
-import { parseScopes, scopes, standardScopes } from './scopes.ts';
+import { parseScopes, scopes, standardScopes } from '../access/scopes.ts';
 
 export interface AuthorizationRequest {
 	client: Client;

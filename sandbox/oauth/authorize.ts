@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
-import { consentPage } from '../pages/consent.ts';
-import { foreignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import { consentPage } from './consent.ts';
+import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
 import { signInAddress } from '../pages/sign-in.ts';
-import type { Route } from '../router.ts';
-import type { Env, Service } from '../service.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
 import {
 	answerAddress,
 	type AuthorizationRequest,
@@ -14,7 +14,7 @@ import {
 } from './authorization-request.ts';
 import { issuerOf } from './issuer.ts';
 import { parametersOf } from './parameters.ts';
-import { grantableScopes } from './scopes.ts';
+import { grantableScopes } from '../access/scopes.ts';
 
 const codeLastsMs = 60_000;
 
@@ -35,7 +35,7 @@ export function authorizeRoutes(service: Service): Route[] {
 		const parameters = parametersOf(url.searchParams);
 		const recipient = recipientOf(store, parameters);
 		if (typeof recipient === 'string') {
-			return refusalPage(c, 400, 'This application cannot be let in', recipient);
+			return refusalPage(c, 400, 'This application cannot be authorized', recipient);
 		}
 		const request = parseAuthorizationRequest(recipient, parameters);
 		if ('error' in request) {
@@ -70,7 +70,7 @@ export function authorizeRoutes(service: Service): Route[] {
 	const decide: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		return withRequest(c, (session, request) => {
-			if (!hasCsrfToken(session, form)) return foreignForm(c);
+			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 			const answer: Record<string, string> =
 				form.get('decision') === 'allow'
 					? { code: newCode(session, request) }

@@ -28,7 +28,7 @@ export function authenticateClient(
 		throw invalidClient('This client is confidential, so it has to send its secret.');
 	}
 	if (secret !== undefined && !clients.hasSecret(client.id, secret)) {
-		throw invalidClient('The client secret is not right.');
+		throw invalidClient('The client secret is wrong.');
 	}
 	return client;
 }

@@ -1,4 +1,4 @@
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../foundation/problem.ts';
 
 /** RFC 6749, 4.1.2.1 and 5.2. */
 export const oauthErrorCodes = [

@@ -1,5 +1,5 @@
 import { clientAuthenticationMethods } from './client-authentication.ts';
-import { scopes } from './scopes.ts';
+import { scopes } from '../access/scopes.ts';
 import { grantTypes } from './tokens.ts';
 
 /** What a client can read about this server (RFC 8414). */

@@ -33,7 +33,7 @@ export async function bodyParameters(c: Context): Promise<Map<string, string>> {
 }
 
 /** @throws OAuthError invalid_request */
-export function required(parameters: Map<string, string>, name: string): string {
+export function requiredParameter(parameters: Map<string, string>, name: string): string {
 	const value = parameters.get(name);
 	if (value !== undefined) return value;
 	throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);

@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 import type { Client } from '../store/clients.ts';
 import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
@@ -15,7 +15,7 @@ export function revokeToken(service: Service, client: Client, token: string): vo
 	const access = tokens.findAccess(token);
 	const owner = refresh?.grant.clientId ?? access?.clientId;
 	if (owner !== undefined && owner !== client.id) {
-		throw new OAuthError('invalid_grant', 'This token was given to another client.');
+		throw new OAuthError('invalid_grant', 'This token was issued to another client.');
 	}
 	if (refresh) revokeGrant(service, refresh.grant.id);
 	if (access) tokens.deleteAccess(token);

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
-import { addressOf } from '../middleware/address.ts';
-import { limitBody } from '../middleware/body.ts';
-import { type RateLimiter, spendRequest } from '../middleware/rate-limit.ts';
-import type { Route } from '../router.ts';
-import type { Env, Service } from '../service.ts';
+import { addressOf } from '../http/address.ts';
+import { limitBody } from '../http/body.ts';
+import { type RateLimiter, spendRequest } from '../http/rate-limit.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
 import { authorizeRoutes } from './authorize.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './error.ts';
 import { issuerOf } from './issuer.ts';
 import { serverMetadata } from './metadata.ts';
-import { bodyParameters, required } from './parameters.ts';
+import { bodyParameters, requiredParameter } from './parameters.ts';
 import { revokeToken } from './revocation.ts';
 import { grantTypes } from './tokens.ts';
 
@@ -32,7 +32,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): Route[] {
 
 	const token: Route['handler'] = async (c) => {
 		const { client, parameters } = await clientRequest(c);
-		const exchange = grantTypes.get(required(parameters, 'grant_type'));
+		const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
 		if (!exchange) {
 			const known = [...grantTypes.keys()].join(', ');
 			throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${known}.`);
@@ -42,7 +42,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): Route[] {
 
 	const revoke: Route['handler'] = async (c) => {
 		const { client, parameters } = await clientRequest(c);
-		revokeToken(service, client, required(parameters, 'token'));
+		revokeToken(service, client, requiredParameter(parameters, 'token'));
 		return c.body(null, 200, noStore);
 	};
 

@@ -1,11 +1,11 @@
-import type { Service, TokenLifetimes } from '../service.ts';
+import type { Service, TokenLifetimes } from '../http/service.ts';
 import type { Client } from '../store/clients.ts';
 import type { Grant } from '../store/grants.ts';
 import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
-import { required } from './parameters.ts';
+import { requiredParameter } from './parameters.ts';
 import { verifies } from './pkce.ts';
-import { grantableScopes, parseScopes } from './scopes.ts';
+import { grantableScopes, parseScopes } from '../access/scopes.ts';
 
 /** A client that refreshes several times at once, or lost an answer, is not logged out. */
 export const usualLifetimes: TokenLifetimes = {
@@ -36,18 +36,18 @@ type Exchange = (
  */
 const exchangeCode: Exchange = (service, client, parameters) => {
 	const { store, now } = service;
-	const secret = required(parameters, 'code');
-	const redirectUri = required(parameters, 'redirect_uri');
-	const verifier = required(parameters, 'code_verifier');
+	const secret = requiredParameter(parameters, 'code');
+	const redirectUri = requiredParameter(parameters, 'redirect_uri');
+	const verifier = requiredParameter(parameters, 'code_verifier');
 	const code = store.grants.findCode(secret);
 	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is not known.');
 	if (code.isUsed) {
 		revokeGrant(service, code.grant.id);
-		throw invalidGrant('This code was used before. The tokens it gave are revoked.');
+		throw invalidGrant('This code was used before. The tokens issued for it are revoked.');
 	}
 	if (now() >= code.expiresAt) throw invalidGrant('This code has expired. Ask the user again.');
 	if (redirectUri !== code.redirectUri) {
-		throw invalidGrant('redirect_uri is not the one that the code was sent to.');
+		throw invalidGrant('redirect_uri differs from the one of the authorization request.');
 	}
 	if (!verifies(verifier, code.challenge)) {
 		throw invalidGrant('code_verifier does not belong to the code_challenge.');
@@ -66,7 +66,7 @@ const exchangeCode: Exchange = (service, client, parameters) => {
  */
 const refresh: Exchange = (service, client, parameters) => {
 	const { store, now, tokenLifetimes } = service;
-	const secret = required(parameters, 'refresh_token');
+	const secret = requiredParameter(parameters, 'refresh_token');
 	const token = store.tokens.findRefresh(secret);
 	if (!token || token.grant.clientId !== client.id) {
 		throw invalidGrant('This refresh token is not known, or was revoked. Ask the user again.');
@@ -78,7 +78,7 @@ const refresh: Exchange = (service, client, parameters) => {
 	}
 	const asked = parameters.get('scope');
 	const scopes = asked === undefined ? grant.scopes : parseScopes(asked, grant.scopes);
-	if (!scopes) throw new OAuthError('invalid_scope', 'The user has not allowed all of this.');
+	if (!scopes) throw new OAuthError('invalid_scope', 'The grant does not include all of these scopes.');
 	return store.transaction(() => {
 		store.tokens.replaceRefresh(secret, now());
 		return issue(service, grant, scopes, secret);
@@ -103,10 +103,10 @@ function issue(
 ): TokenAnswer {
 	const { store, now, tokenLifetimes } = service;
 	const member = store.members.find(grant.userId);
-	if (!member) throw invalidGrant('The user who allowed this cannot sign in any more.');
+	if (!member) throw invalidGrant('The user who granted this can no longer sign in.');
 	const scopes = grantableScopes(member.role, granted);
 	if (scopes.length === 0) {
-		throw invalidGrant('The user who allowed this may do none of it any more. Ask the user again.');
+		throw invalidGrant('The user who granted this no longer has any of these rights. Ask the user again.');
 	}
 	const time = now();
 	const lasts = tokenLifetimes.accessToken;

@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Action, Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
-import { always } from './operations.ts';
+import { commonErrors } from './operations.ts';
 import { idempotencyKeyParameter, idParameter, ifMatchParameter } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { inputSchema } from './schemas.ts';
@@ -27,7 +27,7 @@ export function actionPaths(resource: Resource): Record<string, unknown> {
 		}),
 		responses: {
 			200: success(`The ${one} after it.`, One, 'ETag', 'Idempotent-Replayed'),
-			...errors(400, 404, 409, 412, 413, 415, 422, ...always),
+			...errors(400, 404, 409, 412, 413, 415, 422, ...commonErrors),
 		},
 		security: securityOf(resource.name, 'write'),
 	});

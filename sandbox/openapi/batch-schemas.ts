@@ -1,7 +1,7 @@
 import { batchSchema, type BulkOperation, bulkOperations, targetSchema } from '../schemas/batch.ts';
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { capital, namesOf } from './names.ts';
+import { capital, namesOf } from '../schemas/names.ts';
 import { problemExample } from './responses.ts';
 
 /**

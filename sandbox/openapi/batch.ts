@@ -1,8 +1,8 @@
 import { type BulkOperation, bulkOperations } from '../schemas/batch.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { batchOperationId, capital, namesOf } from './names.ts';
+import { batchOperationId, capital, namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
-import { body, onPathOf, onWrites } from './operations.ts';
+import { requestBody, pathErrors, writeErrors } from './operations.ts';
 import { idempotencyKeyParameter, matchOnParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
@@ -31,10 +31,10 @@ function batch(resource: Resource, operation: BulkOperation) {
 			...(isUpsert ? [matchOnParameter(resource)] : []),
 			idempotencyKeyParameter,
 		],
-		requestBody: body(`${One}Batch${capital(operation)}`),
+		requestBody: requestBody(`${One}Batch${capital(operation)}`),
 		responses: {
 			207: success('What has become of each item.', `${One}BatchResult`, 'Idempotent-Replayed'),
-			...errors(...onPathOf(resource), ...onWrites),
+			...errors(...pathErrors(resource), ...writeErrors),
 		},
 		security: securityOf(resource.name, 'write'),
 	};

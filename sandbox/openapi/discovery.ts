@@ -1,19 +1,19 @@
-import { deprecationHeaders, withoutVersion } from '../deprecation.ts';
+import { deprecationHeaders, withoutVersion } from '../http/deprecation.ts';
 import { contacts } from '../schemas/contacts.ts';
-import { list } from './operations.ts';
+import { listOperation } from './operations.ts';
 import { commonHeaders, errors, headerRefs } from './responses.ts';
 
-export const discoveryTag = { name: 'discovery', description: 'Where to find what.' };
+export const discoveryTag = { name: 'discovery', description: 'Entry point and OpenAPI document.' };
 
-const { responses, ...listOfContacts } = list(contacts);
+const { responses, ...listOfContacts } = listOperation(contacts);
 
-const something = (description: string) => ({
+const anyObject = (description: string) => ({
 	description,
 	headers: commonHeaders,
 	content: { 'application/json': { schema: { description, type: 'object' } } },
 });
 
-/** What has no version. */
+/** The paths without a version. */
 export const discoveryPaths = {
 	'/contacts': {
 		get: {
@@ -21,8 +21,8 @@ export const discoveryPaths = {
 			operationId: 'verifyCredentials',
 			summary: 'List contacts, without the version',
 			description:
-				`Answers as ${withoutVersion.successor}, which is to be used instead, ` +
-				`until ${withoutVersion.sunset.slice(0, 10)}.`,
+				`Responds like ${withoutVersion.successor} until ${withoutVersion.sunset.slice(0, 10)}. ` +
+				`Use ${withoutVersion.successor} instead.`,
 			deprecated: true,
 			responses: {
 				...responses,
@@ -41,9 +41,9 @@ export const discoveryPaths = {
 		get: {
 			operationId: 'getWelcome',
 			tags: [discoveryTag.name],
-			summary: 'Get what there is to know first',
+			summary: 'Get the entry point',
 			parameters: [],
-			responses: { 200: something('Where to go on.'), ...errors(405, 500, 503) },
+			responses: { 200: anyObject('Where to continue.'), ...errors(405, 500, 503) },
 			security: [],
 		},
 	},
@@ -51,10 +51,10 @@ export const discoveryPaths = {
 		get: {
 			operationId: 'getDescription',
 			tags: [discoveryTag.name],
-			summary: 'Get this description',
+			summary: 'Get the OpenAPI document',
 			parameters: [],
 			responses: {
-				200: something('The service, as an OpenAPI 3.1 document.'),
+				200: anyObject('The service, as an OpenAPI 3.1 document.'),
 				...errors(405, 500, 503),
 			},
 			security: [],

@@ -12,14 +12,14 @@ import { discoveryPaths, discoveryTag } from './discovery.ts';
 import { eventPaths, eventSchemas } from './events.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { jobPaths, jobSchemas } from './jobs.ts';
-import { capital, namesOf } from './names.ts';
+import { capital, namesOf } from '../schemas/names.ts';
 import { authorizePaths } from './oauth-authorize.ts';
 import { clientSecretScheme, oauthTag } from './oauth-parts.ts';
 import { oauthErrorResponses } from './oauth-responses.ts';
 import { oauthSchemas } from './oauth-schemas.ts';
 import { tokenPaths } from './oauth-tokens.ts';
 import { oauth2Scheme } from './oauth2.ts';
-import { always, resourcePaths } from './operations.ts';
+import { commonErrors, resourcePaths } from './operations.ts';
 import { errorResponses, errors, headers, success } from './responses.ts';
 import { problemSchema, resourceSchemas } from './schemas.ts';
 import { tagPaths } from './tags.ts';
@@ -70,7 +70,7 @@ export const openApiDocument = () => ({
 				summary: 'Get yourself',
 				description: 'The user you act for; with an API key, the owner of the account.',
 				parameters: [],
-				responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404, ...always) },
+				responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404, ...commonErrors) },
 			},
 		},
 		'/v1/account': {
@@ -79,7 +79,7 @@ export const openApiDocument = () => ({
 				tags: ['account'],
 				summary: 'Get the account',
 				parameters: [],
-				responses: { 200: success('The account.', 'Account'), ...errors(400, ...always) },
+				responses: { 200: success('The account.', 'Account'), ...errors(400, ...commonErrors) },
 			},
 		},
 		...authorizePaths,

@@ -1,6 +1,6 @@
-import { accountId } from '../account.ts';
+import { accountId } from '../foundation/account-id.ts';
 import { customEventTypes, type EventType, eventTypes } from '../events/types.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { exampleValue } from './schemas.ts';
 
 /** What the service sends to subscriptions, by type of event. */
@@ -41,7 +41,7 @@ function delivery(event: EventType) {
 		},
 		responses: {
 			'2XX': { description: 'The event has arrived.' },
-			410: { description: 'Nobody listens here any more. The subscription is disabled.' },
+			410: { description: 'The receiver is gone. The subscription is disabled.' },
 		},
 		security: [],
 	};

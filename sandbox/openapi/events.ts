@@ -1,10 +1,10 @@
-import { eventFilters, eventSorts } from '../events/filters.ts';
+import { eventFilters, eventSorts } from '../event-log/filters.ts';
 import { customEventTypes, eventPatterns, eventTypes } from '../events/types.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { filterParameter } from './filter-parameters.ts';
-import { namesOf } from './names.ts';
-import { always } from './operations.ts';
-import { listOf, query } from './parameter.ts';
+import { namesOf } from '../schemas/names.ts';
+import { commonErrors } from './operations.ts';
+import { listParameter, queryParameter } from './parameter.ts';
 import { idParameter, pageParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { securityOf } from './oauth2.ts';
@@ -24,12 +24,12 @@ export const eventPaths = () => ({
 				'the events of records that its user saw when they happened, of resources it may read.',
 			parameters: [
 				...pageParameters,
-				query('sort', 'The order: in sequence, or with a minus sign the newest first.', {
+				queryParameter('sort', 'The order: in sequence, or with a minus sign the newest first.', {
 					type: 'string',
 					enum: eventSorts,
 					default: eventSorts[0],
 				}),
-				listOf('type', 'Only events of these types, or patterns such as contact.*.', {
+				listParameter('type', 'Only events of these types, or patterns such as contact.*.', {
 					type: 'string',
 					examples: ['contact.*'],
 				}),
@@ -45,7 +45,7 @@ export const eventPaths = () => ({
 						},
 					},
 				},
-				...errors(400, ...always),
+				...errors(400, ...commonErrors),
 			},
 			security: securityOf('events', 'read'),
 		},
@@ -57,7 +57,7 @@ export const eventPaths = () => ({
 			tags: ['events'],
 			summary: 'Get an event',
 			parameters: [],
-			responses: { 200: success('The event.', 'Event'), ...errors(400, 404, ...always) },
+			responses: { 200: success('The event.', 'Event'), ...errors(400, 404, ...commonErrors) },
 			security: securityOf('events', 'read'),
 		},
 	},

@@ -1,6 +1,6 @@
-import { type Filter, isFreeText } from '../collection/filters.ts';
+import { type Filter, isFreeText } from '../queries/filters.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { listOf, type Parameter, query, shown } from './parameter.ts';
+import { listParameter, type Parameter, queryParameter, documentationExample } from './parameter.ts';
 
 /** The query parameter of a filter. */
 export function filterParameter(filter: Filter): Parameter {
@@ -13,14 +13,14 @@ export function filterParameter(filter: Filter): Parameter {
 	if (filter.takesList) {
 		const verb = filter.isList ? 'include' : 'is';
 		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;
-		return headed(head, listOf(filter.parameter, words, value));
+		return headed(head, listParameter(filter.parameter, words, value));
 	}
 	const words = value.format?.startsWith('date') ? timeWords : amountWords;
 	const { examples, ...schema } = value;
 	const description = `${title} ${words[filter.operator]}.${caseWords(filter)}`;
 	const parameter = {
-		...query(filter.parameter, description, schema),
-		...(examples && shown(examples[0])),
+		...queryParameter(filter.parameter, description, schema),
+		...(examples && documentationExample(examples[0])),
 	};
 	return filter.operator === '=' ? headed(head, parameter) : parameter;
 }

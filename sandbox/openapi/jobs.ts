@@ -2,8 +2,8 @@ import { resources } from '../schemas/index.ts';
 import { customRecords, jobOperations, jobs } from '../schemas/jobs.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { securityOf } from './oauth2.ts';
-import { always, get, list, onWrites } from './operations.ts';
-import { query } from './parameter.ts';
+import { commonErrors, getOperation, listOperation, writeErrors } from './operations.ts';
+import { queryParameter } from './parameter.ts';
 import { idempotencyKeyParameter, idParameter } from './parameters.ts';
 import { commonHeaders, errors, success } from './responses.ts';
 import { resourceSchemas } from './schemas.ts';
@@ -13,7 +13,7 @@ const ndjson = 'application/x-ndjson';
 /** The paths of background jobs. */
 export const jobPaths = () => ({
 	'/v1/jobs': {
-		get: list(jobs),
+		get: listOperation(jobs),
 		post: {
 			operationId: 'createJob',
 			tags: [jobs.name],
@@ -27,7 +27,7 @@ export const jobPaths = () => ({
 				'needs the scope of the records as well: write, or read for an export.',
 			parameters: [
 				{
-					...query('resource', 'The resource whose records it is about.', {
+					...queryParameter('resource', 'The resource whose records it is about.', {
 						anyOf: [
 							{ type: 'string', enum: resources.map(({ name }) => name) },
 							{
@@ -40,15 +40,15 @@ export const jobPaths = () => ({
 					required: true,
 				},
 				{
-					...query('operation', 'What to do with each line, or export.', {
+					...queryParameter('operation', 'What to do with each line, or export.', {
 						type: 'string',
 						enum: [...jobOperations],
 					}),
 					required: true,
 				},
-				query('match_on', 'For upsert: the unique field to find records by.', { type: 'string' }),
+				queryParameter('match_on', 'For upsert: the unique field to find records by.', { type: 'string' }),
 				{
-					...query(
+					...queryParameter(
 						'query',
 						'For export: what the list of these records takes, such as filters, sort and fields, ' +
 							'each as a parameter of its own; all but cursor, limit, and filters called like the ' +
@@ -77,14 +77,14 @@ export const jobPaths = () => ({
 						cancel: linkTo('cancelJob'),
 					},
 				},
-				...errors(...onWrites),
+				...errors(...writeErrors),
 			},
 			security: securityOf(jobs.name, 'write'),
 		},
 	},
 	'/v1/jobs/{id}': {
 		parameters: [idParameter],
-		get: { ...get(jobs), security: securityOf(jobs.name, 'read') },
+		get: { ...getOperation(jobs), security: securityOf(jobs.name, 'read') },
 	},
 	'/v1/jobs/{id}/cancel': {
 		parameters: [idParameter],
@@ -96,7 +96,7 @@ export const jobPaths = () => ({
 			parameters: [idempotencyKeyParameter],
 			responses: {
 				200: success('The job, canceled.', 'Job', 'ETag', 'Idempotent-Replayed'),
-				...errors(400, 404, 409, 422, ...always),
+				...errors(400, 404, 409, 422, ...commonErrors),
 			},
 			security: securityOf(jobs.name, 'write'),
 		},
@@ -114,12 +114,12 @@ export const jobPaths = () => ({
 				'An access token needs the scope that starting the job needs; without the one to read the ' +
 				'records, results have their ids and versions only.',
 			parameters: [
-				query('offset', 'How many results to leave out: those that have arrived already.', {
+				queryParameter('offset', 'How many results to leave out: those that have arrived already.', {
 					type: 'integer',
 					minimum: 0,
 					default: 0,
 				}),
-				query('limit', 'How many results to answer with at most; all that are left without it.', {
+				queryParameter('limit', 'How many results to answer with at most; all that are left without it.', {
 					type: 'integer',
 					minimum: 1,
 				}),
@@ -132,7 +132,7 @@ export const jobPaths = () => ({
 						[ndjson]: { schema: { type: 'string', description: 'One JSON object per line.' } },
 					},
 				},
-				...errors(400, 404, 409, 410, ...always),
+				...errors(400, 404, 409, 410, ...commonErrors),
 			},
 			security: securityOf(jobs.name, 'read'),
 		},

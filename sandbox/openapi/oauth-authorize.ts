@@ -1,7 +1,7 @@
-import { standardScopes } from '../oauth/scopes.ts';
-import { form, oauthTag, textSchema } from './oauth-parts.ts';
+import { standardScopes } from '../access/scopes.ts';
+import { formBody, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
-import { query } from './parameter.ts';
+import { queryParameter } from './parameter.ts';
 import { commonHeaders } from './responses.ts';
 
 const page = (description: string) => ({
@@ -19,30 +19,30 @@ const redirect = (description: string) => ({
 });
 
 const code = { required: true, schema: { type: 'string', enum: ['code'] } };
-const needed = (parameter: ReturnType<typeof query>) => ({ ...parameter, required: true });
+const needed = (parameter: ReturnType<typeof queryParameter>) => ({ ...parameter, required: true });
 
 const authorizationParameters = [
-	{ ...query('response_type', 'What to answer with.', {}), ...code },
-	needed(query('client_id', 'The client that asks.', { type: 'string' })),
+	{ ...queryParameter('response_type', 'What to answer with.', {}), ...code },
+	needed(queryParameter('client_id', 'The client that asks.', { type: 'string' })),
 	needed(
-		query('redirect_uri', 'Exactly one of the redirect addresses of the client.', {
+		queryParameter('redirect_uri', 'Exactly one of the redirect addresses of the client.', {
 			type: 'string',
 			format: 'uri',
 		}),
 	),
-	query('scope', 'What to ask for, separated by spaces; leave it out for all reading.', {
+	queryParameter('scope', 'What to ask for, separated by spaces; leave it out for all reading.', {
 		type: 'string',
 		default: standardScopes.join(' '),
 	}),
-	query('state', 'Comes back with the answer.', { type: 'string' }),
+	queryParameter('state', 'Comes back with the answer.', { type: 'string' }),
 	needed(
-		query('code_challenge', 'SHA-256 of the code verifier, in base64url (RFC 7636).', {
+		queryParameter('code_challenge', 'SHA-256 of the code verifier, in base64url (RFC 7636).', {
 			type: 'string',
 			pattern: '^[A-Za-z0-9_-]{43}$',
 		}),
 	),
 	needed(
-		query('code_challenge_method', 'How the challenge was made.', { type: 'string', enum: ['S256'] }),
+		queryParameter('code_challenge_method', 'How the challenge was made.', { type: 'string', enum: ['S256'] }),
 	),
 ];
 
@@ -72,7 +72,7 @@ export const authorizePaths = {
 			summary: 'Answer for the user',
 			description: 'What the page sends that asks; for that page only.',
 			parameters: [],
-			requestBody: form(
+			requestBody: formBody(
 				{
 					csrf: textSchema('What the page has hidden in it.'),
 					decision: textSchema('What the user says.', { enum: ['allow', 'deny'] }),

@@ -2,10 +2,10 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 
 export const oauthTag = {
 	name: 'oauth',
-	description: 'How an application gets a token that acts for a user, and gives it back.',
+	description: 'How an application gets an access token for a user, and revokes it.',
 };
 
-/** How a client says which one it is; it may also say it in the body. */
+/** HTTP Basic with client ID and secret; a client may send them in the body instead. */
 export const clientSecretScheme = {
 	type: 'http',
 	scheme: 'basic',
@@ -18,8 +18,8 @@ export const textSchema = (description: string, schema: JsonSchema = {}): JsonSc
 	...schema,
 });
 
-/** A body of a form. */
-export const form = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
+/** A form-urlencoded request body. */
+export const formBody = (properties: Record<string, JsonSchema>, required: string[], example: object) => ({
 	required: true,
 	content: {
 		'application/x-www-form-urlencoded': {

@@ -1,16 +1,16 @@
 import { grantTypes } from '../oauth/tokens.ts';
-import { form, oauthTag, textSchema } from './oauth-parts.ts';
+import { formBody, oauthTag, textSchema } from './oauth-parts.ts';
 import { oauthErrors } from './oauth-responses.ts';
 import { commonHeaders, errors, headerRefs, success } from './responses.ts';
 
 const byClient = [{ clientSecret: [] }, {}];
 
 const inBody = {
-	client_id: textSchema('The client, unless HTTP Basic says it.'),
-	client_secret: textSchema('The secret of a confidential client, unless HTTP Basic says it.'),
+	client_id: textSchema('The client ID, unless HTTP Basic carries it.'),
+	client_secret: textSchema('The secret of a confidential client, unless HTTP Basic carries it.'),
 };
 
-/** What a client calls itself (RFC 6749, 7009, 8414). */
+/** The endpoints that clients call directly (RFC 6749, 7009, 8414). */
 export const tokenPaths = {
 	'/oauth/token': {
 		post: {
@@ -19,14 +19,14 @@ export const tokenPaths = {
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			parameters: [],
-			requestBody: form(
+			requestBody: formBody(
 				{
-					grant_type: textSchema('What is exchanged.', { enum: [...grantTypes.keys()] }),
-					code: textSchema('With authorization_code: the code; good for a minute.'),
+					grant_type: textSchema('The grant type.', { enum: [...grantTypes.keys()] }),
+					code: textSchema('With authorization_code: the code; valid for one minute.'),
 					redirect_uri: textSchema('With authorization_code: the address the code was sent to.'),
 					code_verifier: textSchema('With authorization_code: what the challenge was made from.'),
 					refresh_token: textSchema('With refresh_token: the latest refresh token.'),
-					scope: textSchema('With refresh_token: fewer scopes than the user has allowed.'),
+					scope: textSchema('With refresh_token: a subset of the scopes that the user has granted.'),
 					...inBody,
 				},
 				['grant_type'],
@@ -45,17 +45,17 @@ export const tokenPaths = {
 			tags: [oauthTag.name],
 			summary: 'Revoke a token',
 			description:
-				'A refresh token takes everything with it that the user has allowed; an access token goes ' +
-				'alone. A token that is not known is as good as revoked.',
+				'Revoking a refresh token revokes the whole grant; revoking an access token revokes only ' +
+				'that token. An unknown token counts as revoked.',
 			parameters: [],
-			requestBody: form(
-				{ token: textSchema('Either kind of token.'), token_type_hint: textSchema('Not needed.'), ...inBody },
+			requestBody: formBody(
+				{ token: textSchema('Either kind of token.'), token_type_hint: textSchema('Ignored.'), ...inBody },
 				['token'],
 				{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
 			),
 			responses: {
 				200: {
-					description: 'The token is good for nothing any more.',
+					description: 'The token is revoked.',
 					headers: { ...commonHeaders, ...headerRefs('Cache-Control') },
 				},
 				...oauthErrors(400, 401, 405, 413, 429, 500, 503),
@@ -67,7 +67,7 @@ export const tokenPaths = {
 		get: {
 			operationId: 'getAuthorizationServer',
 			tags: [oauthTag.name],
-			summary: 'Get what a client needs to know',
+			summary: 'Get the server metadata',
 			description: 'Endpoints, scopes and methods (RFC 8414).',
 			parameters: [],
 			responses: { 200: success('The metadata.', 'AuthorizationServer'), ...errors(405, 500, 503) },

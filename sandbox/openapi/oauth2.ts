@@ -1,4 +1,4 @@
-import { type Access, administrativeScopes, scopeOf, scopes, standardScopes } from '../oauth/scopes.ts';
+import { type Access, administrativeScopes, scopeOf, scopes, standardScopes } from '../access/scopes.ts';
 
 /** How an application gets a token, and what the user lets it do. */
 export const oauth2Scheme = {

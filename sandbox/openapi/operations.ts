@@ -1,7 +1,7 @@
-import { customFieldOperators } from '../collection/custom-fields.ts';
+import { customFieldOperators } from '../queries/custom-field-filters.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import type { jobOperations } from '../schemas/jobs.ts';
-import { batchOperationId, namesOf } from './names.ts';
+import { batchOperationId, namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
 import {
 	fieldsParameter,
@@ -15,11 +15,11 @@ import {
 import { errors, noContent, success } from './responses.ts';
 
 /** What can go wrong with any request. */
-export const always = [401, 403, 405, 408, 429, 431, 500, 503];
-export const onWrites = [400, 409, 413, 415, 422, ...always];
+export const commonErrors = [401, 403, 405, 408, 429, 431, 500, 503];
+export const writeErrors = [400, 409, 413, 415, 422, ...commonErrors];
 
 /** Beside that: which custom objects there are, the account decides. */
-export const onPathOf = (resource: Resource): number[] =>
+export const pathErrors = (resource: Resource): number[] =>
 	pathParameters(resource).length > 0 ? [404] : [];
 
 /** The paths of one resource. */
@@ -34,20 +34,20 @@ export function resourcePaths(resource: Resource): Record<string, unknown> {
 	return {
 		[path]: {
 			...(ofPath.length > 0 && { parameters: ofPath }),
-			get: { ...list(resource), ...inJob('export') },
-			post: { ...create(resource), ...inJob('create'), ...writes },
+			get: { ...listOperation(resource), ...inJob('export') },
+			post: { ...createOperation(resource), ...inJob('create'), ...writes },
 			put: { ...upsert(resource), ...inJob('upsert'), ...writes },
 		},
 		[`${path}/{id}`]: {
 			parameters: [...ofPath, idParameter],
-			get: { ...get(resource), security: securityOf(resource.name, 'read') },
-			patch: { ...update(resource), ...inJob('update'), ...writes },
-			delete: { ...remove(resource), ...inJob('delete'), ...writes },
+			get: { ...getOperation(resource), security: securityOf(resource.name, 'read') },
+			patch: { ...updateOperation(resource), ...inJob('update'), ...writes },
+			delete: { ...deleteOperation(resource), ...inJob('delete'), ...writes },
 		},
 	};
 }
 
-export function list(resource: Resource) {
+export function listOperation(resource: Resource) {
 	const { Many, One, many } = namesOf(resource);
 	return {
 		operationId: `list${Many}`,
@@ -71,7 +71,7 @@ export function list(resource: Resource) {
 					},
 				},
 			},
-			...errors(400, ...onPathOf(resource), ...always),
+			...errors(400, ...pathErrors(resource), ...commonErrors),
 		},
 		...(hasCustomFields(resource) && {
 			'x-custom-fields': 'custom_fields.{key}',
@@ -81,7 +81,7 @@ export function list(resource: Resource) {
 	};
 }
 
-export function get(resource: Resource) {
+export function getOperation(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `get${One}`,
@@ -90,22 +90,22 @@ export function get(resource: Resource) {
 		parameters: [fieldsParameter(resource)],
 		responses: {
 			200: success(`The ${one}.`, One, 'ETag'),
-			...errors(400, 404, ...always),
+			...errors(400, 404, ...commonErrors),
 		},
 	};
 }
 
-export function create(resource: Resource) {
+export function createOperation(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `create${One}`,
 		tags: [resource.name],
 		summary: `Create ${aOne}`,
 		parameters: [idempotencyKeyParameter],
-		requestBody: body(`${One}Create`),
+		requestBody: requestBody(`${One}Create`),
 		responses: {
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
-			...errors(...onPathOf(resource), ...onWrites),
+			...errors(...pathErrors(resource), ...writeErrors),
 		},
 		'x-batch': batchOperationId('create', resource),
 	};
@@ -119,33 +119,33 @@ function upsert(resource: Resource) {
 		summary: `Create or update ${aOne}`,
 		description: `Updates the ${one} with the same value of the field match_on, or creates one.`,
 		parameters: [matchOnParameter(resource), idempotencyKeyParameter],
-		requestBody: body(`${One}Upsert`),
+		requestBody: requestBody(`${One}Upsert`),
 		responses: {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
-			...errors(...onPathOf(resource), ...onWrites),
+			...errors(...pathErrors(resource), ...writeErrors),
 		},
 		'x-batch': batchOperationId('upsert', resource),
 	};
 }
 
-export function update(resource: Resource) {
+export function updateOperation(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `update${One}`,
 		tags: [resource.name],
 		summary: `Update ${aOne}`,
 		parameters: [ifMatchParameter, idempotencyKeyParameter],
-		requestBody: body(`${One}Update`),
+		requestBody: requestBody(`${One}Update`),
 		responses: {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
-			...errors(404, 412, ...onWrites),
+			...errors(404, 412, ...writeErrors),
 		},
 		'x-batch': batchOperationId('update', resource),
 	};
 }
 
-export function remove(resource: Resource) {
+export function deleteOperation(resource: Resource) {
 	const { One, one, aOne } = namesOf(resource);
 	return {
 		operationId: `delete${One}`,
@@ -154,13 +154,13 @@ export function remove(resource: Resource) {
 		parameters: [ifMatchParameter, idempotencyKeyParameter],
 		responses: {
 			204: noContent(`The ${one} is deleted.`, 'Idempotent-Replayed'),
-			...errors(400, 404, 409, 412, 422, ...always),
+			...errors(400, 404, 409, 412, 422, ...commonErrors),
 		},
 		'x-batch': batchOperationId('delete', resource),
 	};
 }
 
-export const body = (schema: string) => ({
+export const requestBody = (schema: string) => ({
 	required: true,
 	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
 });

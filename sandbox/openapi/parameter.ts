@@ -12,9 +12,9 @@ export interface Parameter {
 }
 
 /** An example for readers. The documentation's request tester does not send it unless told to. */
-export const shown = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
+export const documentationExample = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
-export const query = (name: string, description: string, schema: JsonSchema): Parameter => ({
+export const queryParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
 	name,
 	in: 'query',
 	description,
@@ -22,8 +22,8 @@ export const query = (name: string, description: string, schema: JsonSchema): Pa
 });
 
 /** A comma list. */
-export const listOf = (name: string, description: string, items: JsonSchema): Parameter => ({
-	...query(name, description, { type: 'array', items }),
+export const listParameter = (name: string, description: string, items: JsonSchema): Parameter => ({
+	...queryParameter(name, description, { type: 'array', items }),
 	style: 'form',
 	explode: false,
 });

@@ -1,22 +1,22 @@
-import { filtersOf } from '../collection/filters.ts';
+import { filtersOf } from '../queries/filters.ts';
 import {
 	longestSearch,
 	pageSize,
 	sortableFields,
 	standardOrder,
-} from '../collection/list-query.ts';
+} from '../queries/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { filterParameter } from './filter-parameters.ts';
-import { namesOf } from './names.ts';
-import { listOf, type Parameter, query, shown } from './parameter.ts';
+import { namesOf } from '../schemas/names.ts';
+import { listParameter, type Parameter, queryParameter, documentationExample } from './parameter.ts';
 
 /** The query parameters that every list has. */
 export const pageParameters: Parameter[] = [
-	query('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
+	queryParameter('cursor', 'Where to go on: next_cursor of the page before, with the same filters.', {
 		type: 'string',
 	}),
-	query('limit', 'How many records a page has at most.', {
+	queryParameter('limit', 'How many records a page has at most.', {
 		type: 'integer',
 		minimum: pageSize.minimum,
 		maximum: pageSize.maximum,
@@ -31,7 +31,7 @@ export function listParameters(resource: Resource): Parameter[] {
 	return [
 		...pageParameters,
 		{
-			...query('sort', 'Fields to sort by, a minus sign before those in descending order.', {
+			...queryParameter('sort', 'Fields to sort by, a minus sign before those in descending order.', {
 				type: 'array',
 				items: { type: 'string', enum: sorts },
 				default: [standardOrder],
@@ -39,14 +39,14 @@ export function listParameters(resource: Resource): Parameter[] {
 			style: 'form',
 			explode: false,
 		},
-		query('q', `Words to search ${many} for, in ${resource.searched.join(', ')}.`, {
+		queryParameter('q', `Words to search ${many} for, in ${resource.searched.join(', ')}.`, {
 			title: 'Search',
 			type: 'string',
 			minLength: 1,
 			maxLength: longestSearch,
 		}),
 		{
-			...listOf('ids', `Only ${many} with one of these ids.`, { type: 'string' }),
+			...listParameter('ids', `Only ${many} with one of these ids.`, { type: 'string' }),
 			schema: {
 				title: 'IDs',
 				type: 'array',
@@ -55,17 +55,17 @@ export function listParameters(resource: Resource): Parameter[] {
 			},
 		},
 		fieldsParameter(resource),
-		query('include_deleted', `Whether deleted ${many} are listed as well.`, {
+		queryParameter('include_deleted', `Whether deleted ${many} are listed as well.`, {
 			type: 'boolean',
 			default: false,
 		}),
 		{
-			...query('updated_since', 'Only records changed at this instant or later.', instant),
-			...shown('2025-03-01T00:00:00.000Z'),
+			...queryParameter('updated_since', 'Only records changed at this instant or later.', instant),
+			...documentationExample('2025-03-01T00:00:00.000Z'),
 		},
 		{
-			...query('updated_until', 'Only records changed before this instant.', instant),
-			...shown('2025-04-01T00:00:00.000Z'),
+			...queryParameter('updated_until', 'Only records changed before this instant.', instant),
+			...documentationExample('2025-04-01T00:00:00.000Z'),
 		},
 		...filtersOf(resource).map(filterParameter),
 	];
@@ -74,7 +74,7 @@ export function listParameters(resource: Resource): Parameter[] {
 const instant: JsonSchema = { type: 'string', format: 'date-time' };
 
 export const fieldsParameter = (resource: Resource): Parameter =>
-	listOf('fields', 'Which fields to answer with; id and object always come along.', {
+	listParameter('fields', 'Which fields to answer with; id and object always come along.', {
 		type: 'string',
 		enum: Object.keys(resource.properties),
 	});
@@ -98,7 +98,7 @@ export function matchOnParameter(resource: Resource): Parameter {
 	const custom = { type: 'string', pattern: '^custom_fields\\.' };
 	const isOpen = hasCustomFields(resource);
 	return {
-		...query('match_on', description, isOpen ? { anyOf: [own, custom] } : own),
+		...queryParameter('match_on', description, isOpen ? { anyOf: [own, custom] } : own),
 		required: true,
 		...(isOpen && { 'x-custom-fields': 'custom_fields.{key}' }),
 	};
@@ -109,7 +109,7 @@ export const idempotencyKeyParameter: Parameter = {
 	in: 'header',
 	description: 'A new value for every new request; sent again with it, the request is done once.',
 	schema: { type: 'string', minLength: 1, maxLength: 255 },
-	...shown('6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10'),
+	...documentationExample('6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10'),
 };
 
 export const ifMatchParameter: Parameter = {
@@ -117,5 +117,5 @@ export const ifMatchParameter: Parameter = {
 	in: 'header',
 	description: 'The ETag of the version to change; if there is a newer one, nothing happens.',
 	schema: { type: 'string' },
-	...shown('"3"'),
+	...documentationExample('"3"'),
 };

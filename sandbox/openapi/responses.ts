@@ -1,4 +1,4 @@
-import { problems, type ProblemCode } from '../problem.ts';
+import { problems, type ProblemCode } from '../foundation/problem.ts';
 
 type Headers = Record<string, { $ref: string }>;
 
@@ -39,11 +39,11 @@ export const headers = {
 	'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
 	'Cache-Control': { description: 'Answers are not to be kept.', schema: { type: 'string' } },
 	Deprecation: {
-		description: 'From when on this is not to be used any more (RFC 9745).',
+		description: 'The date since which this is deprecated (RFC 9745).',
 		schema: { type: 'string', pattern: '^@\\d+$' },
 	},
 	Sunset: {
-		description: 'From when on this is not answered any more, as an HTTP date (RFC 8594).',
+		description: 'The date after which this is no longer available, as an HTTP date (RFC 8594).',
 		schema: { type: 'string' },
 	},
 	Link: { description: 'What to use instead, and where to read on.', schema: { type: 'string' } },

@@ -1,8 +1,8 @@
-import { problems } from '../problem.ts';
+import { problems } from '../foundation/problem.ts';
 import { type JsonSchema, jsonSchema, nullable, typesOf } from '../schemas/json-schema.ts';
 import { isImmutable, type Resource } from '../schemas/resource.ts';
 import { batchSchemas } from './batch-schemas.ts';
-import { capital, namesOf } from './names.ts';
+import { capital, namesOf } from '../schemas/names.ts';
 
 /** The schemas of one resource: record, list, and what its writes take, of one and of many. */
 export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {

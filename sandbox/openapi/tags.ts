@@ -1,8 +1,8 @@
-import { hasTags } from '../collection/tags.ts';
+import { hasTags } from '../schemas/tags.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from '../schemas/names.ts';
 import { securityOf } from './oauth2.ts';
-import { always } from './operations.ts';
+import { commonErrors } from './operations.ts';
 import { idempotencyKeyParameter, idParameter, ifMatchParameter, pathParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 
@@ -17,7 +17,7 @@ export function tagPaths(resource: Resource): Record<string, unknown> {
 		parameters: [ifMatchParameter, idempotencyKeyParameter],
 		responses: {
 			200: success(`The ${one} with its tags.`, One, 'ETag', 'Idempotent-Replayed'),
-			...errors(400, 404, 409, 412, 422, ...always),
+			...errors(400, 404, 409, 412, 422, ...commonErrors),
 		},
 		security: securityOf(resource.name, 'write'),
 	});

@@ -1,10 +1,9 @@
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
-import { deliverySchema } from '../schemas/webhook-deliveries.ts';
+import { deliverySchema, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { webhooks } from '../schemas/webhooks.ts';
-import { deliveryStatuses } from '../store/deliveries.ts';
 import { securityOf } from './oauth2.ts';
-import { always } from './operations.ts';
-import { listOf } from './parameter.ts';
+import { commonErrors } from './operations.ts';
+import { listParameter } from './parameter.ts';
 import { idempotencyKeyParameter, idParameter, pageParameters } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { pageSchema } from './schemas.ts';
@@ -24,7 +23,7 @@ export const deliveryPaths = () => ({
 			description: 'Lists what was sent and what became of it, the newest first; for 30 days.',
 			parameters: [
 				...pageParameters,
-				listOf('status', 'Status is one of these.', { type: 'string', enum: [...deliveryStatuses] }),
+				listParameter('status', 'Status is one of these.', { type: 'string', enum: [...deliveryStatuses] }),
 			],
 			responses: {
 				200: {
@@ -36,7 +35,7 @@ export const deliveryPaths = () => ({
 						},
 					},
 				},
-				...errors(400, 404, ...always),
+				...errors(400, 404, ...commonErrors),
 			},
 			...read,
 		},
@@ -50,7 +49,7 @@ export const deliveryPaths = () => ({
 			parameters: [],
 			responses: {
 				200: success('The delivery.', 'WebhookDelivery'),
-				...errors(400, 404, ...always),
+				...errors(400, 404, ...commonErrors),
 			},
 			...read,
 		},
@@ -65,7 +64,7 @@ export const deliveryPaths = () => ({
 			parameters: [idempotencyKeyParameter],
 			responses: {
 				202: success('The delivery, pending.', 'WebhookDelivery', 'Idempotent-Replayed'),
-				...errors(400, 404, 409, 422, ...always),
+				...errors(400, 404, 409, 422, ...commonErrors),
 			},
 			...write,
 		},

@@ -2,7 +2,7 @@ import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 import { recoverSchema } from '../schemas/webhook-deliveries.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { securityOf } from './oauth2.ts';
-import { always, body, create, get, list, onWrites, remove, update } from './operations.ts';
+import { commonErrors, requestBody, createOperation, getOperation, listOperation, writeErrors, deleteOperation, updateOperation } from './operations.ts';
 import { idempotencyKeyParameter, idParameter } from './parameters.ts';
 import { errors, success } from './responses.ts';
 import { exampleValue, resourceSchemas } from './schemas.ts';
@@ -11,15 +11,15 @@ import { deliveryPaths, deliverySchemas } from './webhook-deliveries.ts';
 const read = { security: securityOf(webhooks.name, 'read') };
 const write = { security: securityOf(webhooks.name, 'write') };
 const tags = [webhooks.name];
-const { 'x-batch': _create, ...createOne } = create(webhooks);
-const { 'x-batch': _update, ...updateOne } = update(webhooks);
-const { 'x-batch': _remove, ...removeOne } = remove(webhooks);
+const { 'x-batch': _create, ...createOne } = createOperation(webhooks);
+const { 'x-batch': _update, ...updateOne } = updateOperation(webhooks);
+const { 'x-batch': _remove, ...removeOne } = deleteOperation(webhooks);
 const secretAnswer = success('The webhook with its secret.', 'WebhookWithSecret', 'ETag');
 
 /** The paths of subscriptions to events. */
 export const webhookPaths = () => ({
 	'/v1/webhooks': {
-		get: list(webhooks),
+		get: listOperation(webhooks),
 		post: {
 			...createOne,
 			description:
@@ -41,7 +41,7 @@ export const webhookPaths = () => ({
 	},
 	'/v1/webhooks/{id}': {
 		parameters: [idParameter],
-		get: { ...get(webhooks), ...read },
+		get: { ...getOperation(webhooks), ...read },
 		patch: { ...updateOne, ...write },
 		delete: { ...removeOne, ...write },
 	},
@@ -54,7 +54,7 @@ export const webhookPaths = () => ({
 			summary: 'Rotate the secret of a webhook',
 			description: 'Makes a new secret. For 24 hours, the one before signs as well.',
 			parameters: [idempotencyKeyParameter],
-			responses: { 200: secretAnswer, ...errors(400, 404, 409, 422, ...always) },
+			responses: { 200: secretAnswer, ...errors(400, 404, 409, 422, ...commonErrors) },
 			...write,
 		},
 	},
@@ -69,10 +69,10 @@ export const webhookPaths = () => ({
 				'happened while it was paused, disabled or not there yet, and those that failed, whether they ' +
 				'were given up or wait for another try.',
 			parameters: [idempotencyKeyParameter],
-			requestBody: body('WebhookRecovery'),
+			requestBody: requestBody('WebhookRecovery'),
 			responses: {
 				202: success('How many events are on their way.', 'WebhookRecovered', 'Idempotent-Replayed'),
-				...errors(404, ...onWrites),
+				...errors(404, ...writeErrors),
 			},
 			...write,
 		},
@@ -89,7 +89,7 @@ export const webhookPaths = () => ({
 			parameters: [idempotencyKeyParameter],
 			responses: {
 				200: success('The delivery, succeeded or failed.', 'WebhookDelivery', 'Idempotent-Replayed'),
-				...errors(400, 404, 409, 422, ...always),
+				...errors(400, 404, 409, 422, ...commonErrors),
 			},
 			...write,
 		},

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { html } from 'hono/html';
-import type { Route } from '../router.ts';
-import { docsPath } from './docs-path.ts';
+import type { Route } from '../http/route.ts';
+import { docsPath } from '../http/docs-path.ts';
 import { refusalPage } from './page.ts';
 
 const scriptPath = `${docsPath}/scalar.js`;

@@ -2,7 +2,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { every } from 'hono/combine';
 import { createMiddleware } from 'hono/factory';
 import type { Context } from 'hono';
-import type { Env } from '../service.ts';
+import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 const limitForm = bodyLimit({
@@ -18,13 +18,13 @@ const ownForms = createMiddleware<Env>(async (c, next) => {
 	const site = c.req.header('Sec-Fetch-Site');
 	const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
 	if (isOwnSite && isOwnOrigin(c)) return next();
-	return foreignForm(c);
+	return refuseForeignForm(c);
 });
 
 /** For routes that take a form. */
 export const formMiddleware = every(limitForm, ownForms);
 
-export const foreignForm = (c: Context<Env>) =>
+export const refuseForeignForm = (c: Context<Env>) =>
 	refusalPage(
 		c,
 		403,

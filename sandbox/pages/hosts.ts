@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isIP } from 'node:net';
-import type { Env } from '../service.ts';
+import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 /**
@@ -11,7 +11,7 @@ import { refusalPage } from './page.ts';
  *
  * @param names that lead here beside those
  */
-export const ownHosts = (names: readonly string[]): MiddlewareHandler<Env> =>
+export const restrictHosts = (names: readonly string[]): MiddlewareHandler<Env> =>
 	createMiddleware<Env>(async (c, next) => {
 		const { hostname } = new URL(c.req.url);
 		const isOwn = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 || isLocalName(hostname);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import type { Member } from '../store/members.ts';
 import { isSame } from '../store/secrets.ts';
 

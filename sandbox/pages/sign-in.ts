@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { addressOf } from '../middleware/address.ts';
-import { RateLimiter } from '../middleware/rate-limit.ts';
-import { isPassword, nobodysPassword } from '../oauth/password.ts';
-import type { Route } from '../router.ts';
+import { addressOf } from '../http/address.ts';
+import { RateLimiter } from '../http/rate-limit.ts';
+import { isPassword, nobodysPassword } from './password.ts';
+import type { Route } from '../http/route.ts';
 import { demoMembers } from '../seed/members.ts';
-import type { Env, Service } from '../service.ts';
-import { foreignForm, formMiddleware, readForm } from './forms.ts';
+import type { Env, Service } from '../http/service.ts';
+import { refuseForeignForm, formMiddleware, readForm } from './forms.ts';
 import { alert, renderPage } from './page.ts';
 import {
 	closeSession,
@@ -41,7 +41,7 @@ export function signInRoutes(service: Service): Route[] {
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
 		if (!tries.take(`${email.trim().toLowerCase()} ${addressOf(c)}`, service.now())) {
-			return signInPage(c, returnTo, email, 429, 'Too many tries. Wait a minute and try again.');
+			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
 		const member = await verified(email, form.get('password') ?? '');
 		if (!member) {
@@ -54,7 +54,7 @@ export function signInRoutes(service: Service): Route[] {
 	const signOut: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		const session = sessionOf(service, c);
-		if (session && !hasCsrfToken(session, form)) return foreignForm(c);
+		if (session && !hasCsrfToken(session, form)) return refuseForeignForm(c);
 		if (session) closeSession(service, c, session);
 		return c.redirect(signInAddress(returnPath(form.get('return_to'))), 303);
 	};
@@ -109,7 +109,7 @@ const signInPage = (
 					required />
 				<button class="main">Sign in</button>
 			</form>
-			<p class="quiet">This is a sandbox, and these are the people in it:</p>
+			<p class="quiet">This is a sandbox with these users:</p>
 			<ul class="quiet things">
 				${demoMembers.map(
 					({ email, role, password }) =>

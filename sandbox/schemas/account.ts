@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { planNames } from '../plans.ts';
+import { planNames } from '../foundation/plans.ts';
 
 /** What the service tells about the account of the caller. */
 export const accountSchema = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import { activities } from './activities.ts';
 import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';

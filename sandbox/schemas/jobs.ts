@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { RequestOrigin } from '../store/events.ts';
+import type { RequestOrigin } from '../foundation/origin.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import type { RuleContext } from './resource.ts';
 
 const link = z.strictObject({

@@ -1,5 +1,5 @@
 import type { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import { emailAddress, phoneNumber } from './fields.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 
@@ -54,7 +54,7 @@ export function contentErrors(message: Content, previous: Content | undefined): 
 		.map((field) => ({
 			pointer: `/${field}`,
 			code: 'immutable',
-			detail: `The message is ${previous.status}; ${field} cannot be changed any more.`,
+			detail: `The message is ${previous.status}; ${field} can no longer be changed.`,
 		}));
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { channels } from './channels.ts';
-import { deliveryMoves, fleetingStates, nextStep } from './delivery.ts';
+import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
 import { addresses, attachments, deliveryError } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
@@ -36,7 +36,7 @@ export const messages = defineResource({
 			examples: ['outbound'],
 			'x-immutable': true,
 		}),
-		status: z.enum(Object.keys(deliveryMoves) as [string, ...string[]]).meta({
+		status: z.enum(Object.keys(deliveryTransitions) as [string, ...string[]]).meta({
 			title: 'Status',
 			description: 'How far it is on its way.',
 			examples: ['queued'],
@@ -126,8 +126,8 @@ export const messages = defineResource({
 
 	states: {
 		field: 'status',
-		moves: deliveryMoves,
-		passing: { states: fleetingStates, next: nextStep },
+		transitions: deliveryTransitions,
+		timed: { states: transientStates, next: nextTransition },
 	},
 
 	events: {

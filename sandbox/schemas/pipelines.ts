@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import { currency, plainText } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';

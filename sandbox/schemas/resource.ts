@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import type { About } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 
@@ -7,7 +7,7 @@ type Fields = Record<string, z.ZodType>;
 type Values<F extends Fields> = z.output<z.ZodObject<F>>;
 type Name<F> = keyof F & string;
 
-/** What rules may know beside the record itself. */
+/** What a resource's rules can use, apart from the record itself. */
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
@@ -32,17 +32,17 @@ export interface RuleContext {
 	): StoredRecord[];
 }
 
-/** The states that records are in. */
-export interface States<F extends Fields> {
+/** The state machine of a resource. */
+export interface StateMachine<F extends Fields> {
 	/** The field that holds the state. */
 	field: Name<F>;
-	/** What each state may become. */
-	moves: Record<string, readonly string[]>;
-	/** The states that records leave by themselves. */
-	passing?: {
+	/** The states that each state may change to. */
+	transitions: Record<string, readonly string[]>;
+	/** The states that records leave after some time, without a request. */
+	timed?: {
 		states: string[];
 		/**
-		 * The next step of a record in one of these states, and its instant.
+		 * The next transition of a record in one of these states, and its instant.
 		 *
 		 * @param since the instant of the last change
 		 */
@@ -57,22 +57,22 @@ export interface Consequence {
 	change: Record<string, unknown>;
 }
 
-/** Something that happens to records beside being created, updated and deleted. */
-export interface Happening<F extends Fields> {
+/** An event of a resource other than created, updated and deleted. */
+export interface DomainEvent<F extends Fields> {
 	/** `A deal was won.` */
 	description: string;
-	/** Whether a change of a record is one; absent if it comes from no change. */
+	/** Whether a change triggers the event; absent if no change does. */
 	when?(record: Values<F>, previous: Values<F> | undefined): boolean;
 }
 
-/** Something to do to a record that is more than setting fields. */
+/** An action on a record that does more than set fields. */
 export interface Action<F extends Fields> {
 	/** `Win a deal` */
 	summary: string;
 	description: string;
-	/** What the body may have; there is none if this is absent. */
+	/** The fields of the request body; absent if the action takes no body. */
 	input?: Fields;
-	/** The fields that change, among them those that clients cannot set themselves. */
+	/** Returns the fields that change, including those that clients cannot set. */
 	change(
 		record: Values<F>,
 		input: Record<string, unknown>,
@@ -80,17 +80,17 @@ export interface Action<F extends Fields> {
 	): Partial<Values<F>>;
 }
 
-/** Who sees a record, beside administrators and API keys, who see all. */
+/** Who can see a record. Administrators and API keys see every record. */
 export type Visibility<F extends Fields> =
 	| 'everyone'
 	/** The user who created it. */
 	| 'maker'
-	/** The user in this field; everyone where it is empty. */
+	/** The user in this field; everyone if it is empty. */
 	| { owner: Name<F> }
-	/** The user in the first field, and whoever sees one of the records that the others name. */
+	/** The user in the first field, and everyone who sees one of the records in the other fields. */
 	| { user: Name<F>; through: Array<Name<F>> };
 
-/** All there is to say about one kind of record: its fields and its rules. */
+/** The definition of one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** As in the path: `/v1/custom-fields`. */
 	name: string;
@@ -125,7 +125,7 @@ export interface Definition<F extends Fields> {
 	): Partial<Values<F>>;
 	/** What the schema alone cannot tell. */
 	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
-	states?: States<F>;
+	states?: StateMachine<F>;
 	/** How other records change with this one, after it is saved. */
 	consequences?(
 		record: Values<F>,
@@ -135,7 +135,7 @@ export interface Definition<F extends Fields> {
 	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
 	actions?: Record<string, Action<F>>;
 	/** What the service tells of a record, by the last part of the event's type: `deal.won`. */
-	events?: Record<string, Happening<F>>;
+	events?: Record<string, DomainEvent<F>>;
 	/** What the types of its events begin with; the object if not said otherwise. */
 	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */

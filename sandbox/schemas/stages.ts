@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { Problem } from '../problem.ts';
+import { Problem } from '../foundation/problem.ts';
 import { optional, plainText, text } from './fields.ts';
 import type { RuleContext } from './resource.ts';
 

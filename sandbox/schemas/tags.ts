@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { optional, plainText, text } from './fields.ts';
 import { systemFields } from './record.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, type Resource } from './resource.ts';
 
 const color = z.string().toLowerCase().regex(/^#[0-9a-f]{6}$/, {
 	message: 'A colour is written as a number sign and six hexadecimal digits, like #2f80ed.',
@@ -53,3 +53,5 @@ export const tags = defineResource({
 		return `${tag.usage} ${tag.usage === 1 ? 'record has' : 'records have'} this tag`;
 	},
 });
+
+export const hasTags = (resource: Resource): boolean => 'tag_ids' in resource.properties;

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import { channels } from './channels.ts';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
@@ -126,7 +126,7 @@ export const tickets = defineResource({
 
 	states: {
 		field: 'status',
-		moves: {
+		transitions: {
 			new: ['open', 'pending', 'on_hold', 'solved'],
 			open: ['pending', 'on_hold', 'solved'],
 			pending: ['open', 'on_hold', 'solved'],

@@ -1,4 +1,4 @@
-import type { FieldError } from '../problem.ts';
+import type { FieldError } from '../foundation/problem.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 
 interface User {
@@ -34,13 +34,13 @@ export function ownershipErrors(
 	const isOwnerLost = previous && isActiveOwner(previous) && !isActiveOwner(user);
 	if (!isOwnerLost || hasOtherOwner(user, context)) return [];
 	const field = user.role === 'owner' ? 'status' : 'role';
-	return refuse(field, 'This is the only active owner of the account. Make somebody else owner first.');
+	return refuse(field, 'This is the only active owner of the account. Make another user owner first.');
 }
 
 /** The only owner cannot be deleted. */
 export const ownerInUse = (user: User, context: RuleContext): string | undefined =>
 	isActiveOwner(user) && !hasOtherOwner(user, context)
-		? 'they are the only active owner of the account; make somebody else owner first'
+		? 'they are the only active owner of the account; make another user owner first'
 		: undefined;
 
 /** Nothing is sent for somebody who cannot sign in any more. */

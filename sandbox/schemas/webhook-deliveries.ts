@@ -1,6 +1,35 @@
 import { z } from 'zod/v4';
-import { type Delivery, deliveryStatuses } from '../store/deliveries.ts';
 import { instant, pointInTime } from './fields.ts';
+
+export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
+
+/** One try to deliver. */
+export interface Attempt {
+	/** The instant, RFC 3339. */
+	started_at: string;
+	duration_ms: number;
+	/** Of the answer; null if there was none. */
+	response_status: number | null;
+	/** Why there was no answer, or why the answer does not count. */
+	error: string | null;
+}
+
+/** An event on its way to a subscription. Times are in milliseconds since 1970. */
+export interface Delivery {
+	id: string;
+	webhookId: string;
+	/** Of the event. */
+	sequence: number;
+	eventId: string;
+	eventType: string;
+	status: (typeof deliveryStatuses)[number];
+	/** Whether it waits for others that were recovered with it, so that they arrive in sequence. */
+	isRecovered: boolean;
+	/** Null if there is none to come. */
+	nextAttemptAt: number | null;
+	createdAt: number;
+	attempts: Attempt[];
+}
 
 const attemptSchema = z.object({
 	started_at: pointInTime.meta({ title: 'Started At', description: 'When it began.' }),

@@ -1,9 +1,9 @@
-import { idMaker } from '../ids.ts';
+import { idMaker } from '../foundation/ids.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Random } from './random.ts';
 
-export const begin = Date.parse('2023-01-02T08:00:00.000Z');
-export const end = Date.parse('2025-06-30T17:00:00.000Z');
+export const seedStart = Date.parse('2023-01-02T08:00:00.000Z');
+export const seedEnd = Date.parse('2025-06-30T17:00:00.000Z');
 const longestUntilChange = 90 * 24 * 60 * 60 * 1000;
 const actor = { type: 'system', id: 'sandbox' };
 
@@ -22,7 +22,7 @@ export function* history(
 ): Generator<StoredRecord> {
 	const newId = idMaker(random.next);
 	for (let i = 0; i < count; i++) {
-		const createdAt = Math.round(begin + (i * (end - begin)) / count);
+		const createdAt = Math.round(seedStart + (i * (seedEnd - seedStart)) / count);
 		const isChanged = random.chance(0.6);
 		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
 		const times = {

@@ -24,7 +24,7 @@ import {
 } from './custom-objects.ts';
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
-import { keeping } from './keeping.ts';
+import { ownersAndTags } from './owners-and-tags.ts';
 import { seedMembers } from './members.ts';
 import { messageSeeds } from './messages.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
@@ -61,7 +61,7 @@ export function seed(store: Store, contactCount: number): void {
 		const team = make(users, userCount, randomFrom(2), userSeed);
 		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
 		const staff = team.filter(({ status }) => status === 'active');
-		const { keep, usage } = keeping(randomFrom(4), staff, labels);
+		const { keep, usage } = ownersAndTags(randomFrom(4), staff, labels);
 
 		const companyCount = Math.ceil(contactCount / 10);
 		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];

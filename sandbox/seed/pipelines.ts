@@ -1,5 +1,5 @@
-import { idMaker } from '../ids.ts';
-import { begin } from './history.ts';
+import { idMaker } from '../foundation/ids.ts';
+import { seedStart } from './history.ts';
 import type { Random } from './random.ts';
 
 /** Name, kind, probability in percent, days until neglect. */
@@ -41,7 +41,7 @@ export function pipelineSeeds(random: Random) {
 			is_default: i === 0,
 			currency: 'EUR',
 			stages: stages.map(([stage, kind, probability, rottingDays], position) => ({
-				id: newId('stg', begin),
+				id: newId('stg', seedStart),
 				name: stage,
 				position,
 				kind,

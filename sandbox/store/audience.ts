@@ -1,6 +1,6 @@
 import type { Condition } from './condition.ts';
 
-/** A set of users: those named, or everyone but those named. Administrators are told apart. */
+/** A set of users: those listed, or everyone except those listed. It leaves out administrators. */
 export interface Audience {
 	isEveryoneBut: boolean;
 	users: readonly string[];
@@ -8,44 +8,44 @@ export interface Audience {
 
 export const everyone: Audience = { isEveryoneBut: true, users: [] };
 
-export const only = (...users: string[]): Audience => ({ isEveryoneBut: false, users });
+export const onlyUsers = (...users: string[]): Audience => ({ isEveryoneBut: false, users });
 
-export const hears = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
+export const isInAudience = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
 	isEveryoneBut !== users.includes(user);
 
-const others = ({ isEveryoneBut, users }: Audience): Audience => ({
+const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({
 	isEveryoneBut: !isEveryoneBut,
 	users,
 });
 
-/** The users who are in both sets. */
-export function both(one: Audience, other: Audience): Audience {
-	if (!one.isEveryoneBut) return only(...one.users.filter((user) => hears(other, user)));
-	if (!other.isEveryoneBut) return both(other, one);
+/** The users in both sets. */
+export function intersectionOf(one: Audience, other: Audience): Audience {
+	if (!one.isEveryoneBut) return onlyUsers(...one.users.filter((user) => isInAudience(other, user)));
+	if (!other.isEveryoneBut) return intersectionOf(other, one);
 	return { isEveryoneBut: true, users: [...new Set([...one.users, ...other.users])] };
 }
 
-/** The users who are in the first set and not in the second. */
-export const without = (one: Audience, other: Audience): Audience => both(one, others(other));
+/** The users in the first set who are not in the second. */
+export const subtract = (one: Audience, other: Audience): Audience => intersectionOf(one, complementOf(other));
 
-/** The users who are in at least one of the sets. */
-export const anyOf = (sets: Audience[]): Audience => others(sets.map(others).reduce(both, everyone));
+/** The users in at least one of the sets. */
+export const unionOf = (sets: Audience[]): Audience => complementOf(sets.map(complementOf).reduce(intersectionOf, everyone));
 
-export const isNobody = ({ isEveryoneBut, users }: Audience): boolean =>
+export const isEmptyAudience = ({ isEveryoneBut, users }: Audience): boolean =>
 	!isEveryoneBut && users.length === 0;
 
-/** As it is kept: ids with spaces between them, behind an exclamation mark for everyone but these. */
+/** Serializes an audience: ids separated by spaces, after a `!` for everyone except these. */
 export const audienceText = ({ isEveryoneBut, users }: Audience): string =>
 	[...(isEveryoneBut ? ['!'] : []), ...users].join(' ') || '-';
 
-/** @param text an empty one, of older files, means everyone */
+/** @param text from `audienceText`; empty in databases of earlier versions, which means everyone */
 export function parseAudience(text: string): Audience {
 	const users = text.split(' ').filter((part) => part !== '' && part !== '!' && part !== '-');
 	return { isEveryoneBut: text === '' || text.startsWith('!'), users };
 }
 
-/** What holds for the texts, in a column `seen_by`, of the audiences that a user is in. */
-export const heardBy = (user: string): Condition => ({
+/** Matches rows whose column `seen_by` holds an audience that includes a user. */
+export const audienceIncludes = (user: string): Condition => ({
 	sql: "(seen_by = '' OR seen_by LIKE '!%') <> (instr(' ' || seen_by || ' ', ?) > 0)",
 	values: [` ${user} `],
 });

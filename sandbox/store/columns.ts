@@ -52,3 +52,6 @@ export function cellOf(column: Column, value: unknown): Cell {
 /** What `q` is looked for in: lower-case, without accents, one line per field. */
 export const searchText = (resource: Resource, record: StoredRecord): string =>
 	foldCase(resource.searched.map((field) => record[field] ?? '').join('\n'));
+
+/** The SQL for the value of a custom field. Keys are plain words, so they need no quotes. */
+export const customField = (key: string): string => `document ->> '$.custom_fields.${key}'`;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { addFoldCase } from './fold-case.ts';
-import { PreparedStatements } from './prepared.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import type { Query, Row } from './query.ts';
 
 export interface ReadRequest {

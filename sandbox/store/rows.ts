@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { cellOf, type Column, quoted, searchText } from './columns.ts';
-import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './definition.ts';
+import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './table-definition.ts';
 import { recordJson } from './record-json.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
@@ -20,7 +20,7 @@ export class Rows {
 		this.columns = columns;
 		const table = sqlName(resource);
 		const names = ['id', 'search', ...columns.map(({ name }) => quoted(name))];
-		if (resource.states?.passing) names.push(nextStepAt);
+		if (resource.states?.timed) names.push(nextStepAt);
 		names.push('document');
 		const marks = names.map(() => '?').join();
 		const changes = names.map((name) => `${name} = ?`).join();
@@ -51,7 +51,7 @@ export class Rows {
 			record.id,
 			search,
 			...columns.map((column) => cellOf(column, record[column.name])),
-			...(resource.states?.passing ? [nextStepOf(resource, record, since)] : []),
+			...(resource.states?.timed ? [nextStepOf(resource, record, since)] : []),
 			recordJson(record),
 		];
 		const isLive = Number(record.deleted_at === null);
@@ -76,7 +76,7 @@ export class Rows {
 
 /** Empty for a record that stays in its state. */
 function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
-	const { field, passing } = states!;
+	const { field, timed: passing } = states!;
 	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;
 	return isPassing ? passing!.next(record, since).at : '';
 }

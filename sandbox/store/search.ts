@@ -1,7 +1,7 @@
 import type { Resource } from '../schemas/resource.ts';
 import { foldCase } from './fold-case.ts';
 import type { Condition } from './condition.ts';
-import { hasSearchIndex, searchIndex } from './definition.ts';
+import { hasSearchIndex, searchIndex } from './table-definition.ts';
 
 /** Enough to leave few records; each costs a look into the index. */
 const mostTrigrams = 30;

@@ -1,6 +1,6 @@
 import { type Cell, quoted } from './columns.ts';
 import type { Condition } from './condition.ts';
-import { live } from './definition.ts';
+import { live } from './table-definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
 import type { Query } from './query.ts';
 

@@ -11,10 +11,10 @@ import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
 import { addFoldCase } from './fold-case.ts';
 import { Grants } from './grants.ts';
-import { KeptAnswers } from './idempotency.ts';
+import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
-import { Reader } from './reader.ts';
+import { BackgroundReader } from './background-reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
@@ -23,32 +23,32 @@ import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
-/** All that is kept: one SQLite database, one table per resource. */
+/** The database of the service: one SQLite file, one table per resource. */
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
-	readonly answers: KeptAnswers;
+	readonly answers: StoredAnswers;
 	readonly members: Members;
 	readonly sessions: Sessions;
 	readonly clients: Clients;
 	readonly grants: Grants;
 	readonly tokens: Tokens;
-	/** The same store, with every record; a view by `seenBy` has fewer. */
+	/** This store; a view by `storeSeenBy` has fewer records. */
 	readonly whole: Store = this;
-	/** What jobs have still to do. */
+	/** The lines that jobs have not processed yet. */
 	readonly jobItems: JobLines;
-	/** What jobs have done. */
+	/** The results of the lines that jobs have processed. */
 	readonly jobResults: JobLines;
-	/** What has happened. */
+	/** The log of events. */
 	readonly events: Events;
-	/** What is sent of it, and where to. */
+	/** The deliveries of events to subscriptions. */
 	readonly deliveries: Deliveries;
 	readonly webhookGrants: WebhookGrants;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly reader: Reader;
+	private readonly reader: BackgroundReader;
 	private readonly transactions: Transactions;
 	private readonly tables = new Map<string, Table>();
 	/** The tables of custom objects' records, by the id of the object. */
@@ -66,11 +66,11 @@ export class Store {
 			PRAGMA temp_store = MEMORY;
 		`);
 		this.transactions = new Transactions(this.database, () => this.forget());
-		this.reader = new Reader(this.database, path);
+		this.reader = new BackgroundReader(this.database, path);
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
-		this.answers = new KeptAnswers(this.database);
+		this.answers = new StoredAnswers(this.database);
 		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
@@ -90,50 +90,37 @@ export class Store {
 		this.writeClock = new WriteClock(this.latestStamp());
 	}
 
-	/** The table of a resource, unless the service has no such resource. */
+	/** The table of a resource; undefined if the service has no such resource. */
 	table(resource: string): Table | undefined {
 		return this.tables.get(resource) ?? this.customTable(resource);
 	}
 
-	/**
-	 * The store as a caller sees it. For a user who is no administrator it is without the records
-	 * that are not theirs to see (`visibleTo`), and without their events: whatever goes through it
-	 * can neither find nor change them.
-	 */
-	seenBy(caller: { type: string; id: string }): Store {
-		if (this.seesAll(caller)) return this;
-		const { id } = caller;
-		const table = (resource: string) => this.table(resource)?.seenBy(id);
-		const events = this.events.seenBy(id);
-		return Object.create(this, { table: { value: table }, events: { value: events } }) as Store;
-	}
-
-	/** API keys are those of the whole account. */
+	/** Whether a caller sees every record: an API key or an administrator. */
 	seesAll({ type, id }: { type: string; id: string }): boolean {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 
-	/** Signs a user out everywhere, and ends all that they have allowed applications. */
+	/** Signs a user out everywhere, and revokes every grant to an application. */
 	endAccess(userId: string): void {
 		this.sessions.closeAll(userId);
 		this.grants.revokeOfUser(userId);
 	}
 
-	/** A transaction, or a part of the one that is under way; see `Transactions`. */
+	/** Runs a transaction, or a part of the current one; see `Transactions`. */
 	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
 		return this.transactions.run(work, isKept);
 	}
 
-	/** A transaction of many parts; see `Transactions`. */
+	/** Runs a transaction of many parts; see `Transactions`. */
 	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
 		return this.transactions.runParts(work, isKept);
 	}
 
-	/** After a rollback, what tables remember is stale, and some may not exist any more. */
+	/** Clears caches after a rollback, and drops tables that the rollback removed. */
 	private forget(): void {
-		for (const table of this.tables.values()) table.forget();
+		for (const table of this.tables.values()) table.clearCache();
 		for (const [id, table] of this.customTables) {
-			if (table.exists()) table.forget();
+			if (table.exists()) table.clearCache();
 			else this.customTables.delete(id);
 		}
 	}
@@ -143,7 +130,7 @@ export class Store {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
 		const objects = this.tables.get(customObjects.name)!;
-		const definition = objects.remember(`key ${key}`, () => {
+		const definition = objects.cached(`key ${key}`, () => {
 			const byKey = { sql: '"key" = ?', values: [key] };
 			return objects.findAll([byKey], 1)[0] ?? null;
 		});
@@ -162,7 +149,7 @@ export class Store {
 		return [...latest, this.events.lastInstant()].toSorted().at(-1)!;
 	}
 
-	/** Aborts what goes on beside the store when it is closed. */
+	/** Aborts when the store closes, for work that outlives a request. */
 	get closed(): AbortSignal {
 		return this.closing.signal;
 	}

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { PreparedStatements } from './prepared.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 
 const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
 const nested = {

@@ -1,13 +1,12 @@
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { anyOf, type Audience, everyone, only } from './audience.ts';
+import { unionOf, type Audience, everyone, onlyUsers } from './audience.ts';
 import type { Condition } from './condition.ts';
-import { sqlName } from './definition.ts';
+import { sqlName } from './table-definition.ts';
 
 /**
- * Which records of a resource a user sees who is no administrator, as its definition says.
- *
- * @returns conditions that hold for these records
+ * The conditions that select the records of a resource that a user can see. Administrators see every
+ * record, and need no conditions.
  */
 export function visibleTo(userId: string, resource: Resource): Condition[] {
 	const { visibility } = resource;
@@ -35,9 +34,9 @@ export function visibleTo(userId: string, resource: Resource): Condition[] {
 }
 
 /**
- * The users who see a record, beside administrators.
+ * The users who can see a record, apart from administrators.
  *
- * @param find gives a record of a resource, deleted or not, whoever may see it
+ * @param find returns a record of a resource, deleted or not, without regard to visibility
  */
 export function audienceOf(
 	resource: Resource,
@@ -46,11 +45,11 @@ export function audienceOf(
 ): Audience {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return everyone;
-	if (visibility === 'maker') return only((record['created_by'] as { id: string }).id);
+	if (visibility === 'maker') return onlyUsers((record['created_by'] as { id: string }).id);
 	const userIn = (field: string) => (record[field] as string | null) ?? undefined;
 	if (!('through' in visibility)) {
 		const owner = userIn(visibility.owner);
-		return owner === undefined ? everyone : only(owner);
+		return owner === undefined ? everyone : onlyUsers(owner);
 	}
 	const user = userIn(visibility.user);
 	const seen = visibility.through.flatMap((field) => {
@@ -59,7 +58,7 @@ export function audienceOf(
 		const other = named === undefined ? undefined : find(target.name, named);
 		return other ? [audienceOf(target, other, find)] : [];
 	});
-	return anyOf([...seen, ...(user === undefined ? [] : [only(user)])]);
+	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }
 
 function targetOf({ properties }: Resource, field: string): Resource {

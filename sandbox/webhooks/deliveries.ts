@@ -1,17 +1,16 @@
 import type { Context } from 'hono';
-import type { Answer } from '../collection/answer.ts';
-import { decodeCursor, encodeCursor, listFingerprint } from '../collection/cursor.ts';
-import { parseLimit } from '../collection/list-query.ts';
-import { queryOf } from '../collection/query.ts';
+import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
+import { parseLimit } from '../queries/list-query.ts';
+import { queryParameters } from '../http/query.ts';
 import { answerWrite } from '../collection/requests.ts';
-import { existingRecord } from '../collection/write.ts';
-import { invalidParameter, Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
-import { deliveryAnswer } from '../schemas/webhook-deliveries.ts';
+import { existingRecord } from '../records/write.ts';
+import { invalidParameter, Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
+import { type Delivery, deliveryAnswer, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import type { Env, Service } from '../service.ts';
-import { type Delivery, deliveryStatuses } from '../store/deliveries.ts';
-import type { Store } from '../store/store.ts';
+import type { Env, Service } from '../http/service.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { jsonAnswer } from '../foundation/answer.ts';
 
 /** What was sent to a subscription and what became of it. */
 export function deliveryRoutes(service: Service): Route[] {
@@ -19,7 +18,7 @@ export function deliveryRoutes(service: Service): Route[] {
 	const { accountKey } = service.store;
 
 	const list: Route['handler'] = (c) => {
-		const given = queryOf(c, ['cursor', 'limit', 'status']);
+		const given = queryParameters(c, ['cursor', 'limit', 'status']);
 		const webhook = webhookOf(c.get('store'), c);
 		const limit = parseLimit(given.get('limit'));
 		const statuses = parseStatuses(given.get('status'));
@@ -37,17 +36,17 @@ export function deliveryRoutes(service: Service): Route[] {
 	};
 
 	const get: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return c.json(deliveryAnswer(deliveryOf(service, c)));
 	};
 
 	const retry: Route['handler'] = (c) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, webhooks, c, false, ({ store, now }) => {
 			refuseInactive(webhookOf(store, c));
 			const delivery = deliveryOf(service, c);
 			const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };
-			store.deliveries.save(again);
+			store.whole.deliveries.save(again);
 			return jsonAnswer(202, deliveryAnswer(again));
 		});
 	};
@@ -60,7 +59,7 @@ export function deliveryRoutes(service: Service): Route[] {
 }
 
 /** The subscription that a path is about. */
-export const webhookOf = (store: Store, c: Context<Env>): Webhook =>
+export const webhookOf = (store: StoreView, c: Context<Env>): Webhook =>
 	existingRecord(store, webhooks, c.req.param('id')!) as Webhook;
 
 function deliveryOf({ store }: Service, c: Context<Env>): Delivery {
@@ -76,12 +75,6 @@ export function refuseInactive({ status }: Webhook): void {
 	const detail = `The webhook is ${status}. Set its status to active first.`;
 	throw new Problem('webhook_not_active', detail);
 }
-
-export const jsonAnswer = (status: number, body: unknown): Answer => ({
-	status,
-	headers: { 'Content-Type': 'application/json' },
-	body: JSON.stringify(body),
-});
 
 function parseStatuses(text: string | undefined): string[] {
 	const statuses = text?.split(',') ?? [...deliveryStatuses];

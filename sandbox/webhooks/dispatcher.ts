@@ -1,12 +1,12 @@
-import { catchUp } from '../collection/passing.ts';
-import { changeRecord } from '../collection/write.ts';
-import { eventJson } from '../events/event.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
+import { changeRecord } from '../records/write.ts';
+import { eventJson } from '../events/event-json.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import type { Service } from '../service.ts';
-import type { Delivery } from '../store/deliveries.ts';
+import type { Service } from '../http/service.ts';
+import type { Delivery } from '../schemas/webhook-deliveries.ts';
 import { type Outcome, post } from './post.ts';
-import { activeWebhooks } from './queue.ts';
-import { nextDelay, patienceMs } from './schedule.ts';
+import { activeWebhooks } from '../events/delivery-queue.ts';
+import { nextDelay, disableAfterMs } from './schedule.ts';
 import { signedHeaders } from './sign.ts';
 
 const atOncePerWebhook = 10;
@@ -79,7 +79,7 @@ export class Dispatcher {
 		try {
 			for (const webhook of active) this.fill(webhook);
 			// What time alone does is an event as well, and with subscriptions somebody waits for it.
-			catchUp(service).catch(console.error);
+			applyDueTransitions(service).catch(console.error);
 		} catch (error) {
 			console.error(error);
 		}
@@ -132,7 +132,7 @@ export class Dispatcher {
 		const now = this.service.now();
 		const isGone = outcome.status === 410;
 		const since = webhook.failing_since ?? new Date(now).toISOString();
-		const isHopeless = now - Date.parse(since) >= patienceMs;
+		const isHopeless = now - Date.parse(since) >= disableAfterMs;
 		const delay = nextDelay(delivery.attempts.length, outcome.retryAfter, now);
 		const isLast = isGone || isHopeless || delay === undefined || webhook.status === 'disabled';
 		store.deliveries.save(

@@ -1,8 +1,8 @@
-import { deleteRecord } from '../collection/write.ts';
-import type { Answer } from '../collection/answer.ts';
-import type { Writing } from '../collection/writing.ts';
+import { deleteRecord } from '../records/write.ts';
+import type { Answer } from '../foundation/answer.ts';
+import type { Writing } from '../store/writing.ts';
 import { webhooks } from '../schemas/webhooks.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../http/service.ts';
 
 const actor = { type: 'system', id: 'oauth' };
 

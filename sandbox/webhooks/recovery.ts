@@ -1,6 +1,7 @@
-import type { Writing } from '../collection/writing.ts';
-import { readableWith, typeCondition } from '../events/routes.ts';
+import type { Writing } from '../store/writing.ts';
+import { readableWith, typeCondition } from '../events/conditions.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
+import { storeSeenBy } from '../store/visible-store.ts';
 
 const eventsAtOnce = 500;
 
@@ -12,7 +13,7 @@ const eventsAtOnce = 500;
  * @returns how many events are on their way now
  */
 export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
-	const { events } = store.whole.seenBy(webhook.created_by);
+	const { events } = storeSeenBy(store.whole, webhook.created_by);
 	const grant = store.whole.webhookGrants.find(webhook.id);
 	const wanted = [
 		...readableWith(grant?.scopes),
@@ -26,7 +27,7 @@ export function recover({ store, newId, now }: Writing, webhook: Webhook, since:
 	for (;;) {
 		const page = events.page([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
 		for (const { sequence } of page) {
-			const isNews = store.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
+			const isNews = store.whole.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
 			recovered += Number(isNews);
 			after = sequence;
 		}

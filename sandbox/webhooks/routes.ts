@@ -1,25 +1,26 @@
 import type { Context } from 'hono';
-import { type Answer, recordAnswer, toResponse } from '../collection/answer.ts';
-import { fieldErrors } from '../collection/explain.ts';
-import { queryOf } from '../collection/query.ts';
-import { may, withoutReading } from '../collection/reading.ts';
+import { recordAnswer } from '../records/answer.ts';
+import { type Answer, jsonAnswer, toResponse } from '../foundation/answer.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import { queryParameters } from '../http/query.ts';
+import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
-import { changeRecord, createRecord, updateRecord } from '../collection/write.ts';
-import type { Writing } from '../collection/writing.ts';
-import { toAll, writeEvent } from '../events/tell.ts';
+import { changeRecord, createRecord, updateRecord } from '../records/write.ts';
+import type { Writing } from '../store/writing.ts';
+import { fullAudience, appendEvent } from '../events/publish.ts';
 import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
-import { refuseWithoutScope } from '../middleware/authentication.ts';
-import { limitBody } from '../middleware/body.ts';
-import { scopeOf, scopes } from '../oauth/scopes.ts';
-import { Problem } from '../problem.ts';
-import type { Route } from '../router.ts';
+import { requireScope } from '../access/authentication.ts';
+import { limitBody } from '../http/body.ts';
+import { scopeOf, scopes } from '../access/scopes.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
 import { customObjects } from '../schemas/custom-objects.ts';
 import { deliveryAnswer, recoverSchema } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import type { Env, Service } from '../service.ts';
+import type { Env, Service } from '../http/service.ts';
 import { newWebhookSecret } from '../store/webhook-secrets.ts';
-import { deliveryRoutes, jsonAnswer, refuseInactive, webhookOf } from './deliveries.ts';
+import { deliveryRoutes, refuseInactive, webhookOf } from './deliveries.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './grants.ts';
 import { recover } from './recovery.ts';
@@ -36,7 +37,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		hasBody: boolean,
 		effect: (writing: Writing, body: Record<string, unknown>) => Answer,
 	) => {
-		queryOf(c, []);
+		queryParameters(c, []);
 		return answerWrite(service, webhooks, c, hasBody, effect);
 	};
 
@@ -94,7 +95,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		// Kept with the key is which delivery it is; what becomes of it is known later.
 		const queued = await write(c, false, (writing) => {
 			const { now, newId } = writing;
-			const event = writeEvent(writing, 'test', toAll(writing, webhook), webhook);
+			const event = appendEvent(writing, 'test', fullAudience(writing, webhook), webhook);
 			const id = newId('dlv', now);
 			store.deliveries.add(id, webhook.id, event.sequence, now, null);
 			return jsonAnswer(200, { id });
@@ -106,7 +107,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		if (isNews && store.isOpen) store.deliveries.save(tried);
 		const body = JSON.stringify(deliveryAnswer(tried));
 		const answer = { status: 200, headers: Object.fromEntries(queued.headers), body };
-		return toResponse(may(c, 'read', webhooks.name) ? answer : withoutReading(answer));
+		return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
 	};
 
 	const one = `${path}/:id`;
@@ -144,10 +145,10 @@ function refuseEvents(
 	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
 	for (const { type, resource } of known) {
 		if (!events.some((pattern) => covers(pattern, type))) continue;
-		refuseWithoutScope(c, scopeOf(resource.name, 'read'));
+		requireScope(c, scopeOf(resource.name, 'read'));
 	}
 	// Also of custom objects that are not there yet, or not any more.
 	if (events.some((pattern) => pattern.startsWith('custom.'))) {
-		refuseWithoutScope(c, scopeOf(customObjects.name, 'read'));
+		requireScope(c, scopeOf(customObjects.name, 'read'));
 	}
 }

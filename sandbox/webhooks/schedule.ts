@@ -16,7 +16,7 @@ export const retryDelays = [
 ] as const;
 
 /** So long without success, and a subscription is disabled. */
-export const patienceMs = 5 * 24 * hour;
+export const disableAfterMs = 5 * 24 * hour;
 
 const spread = 0.1;
 const longestWait = 24 * hour;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { design } from './design.ts';
 import { importsOf } from './imports.ts';
-import { brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
+import { arrowsOf, brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
 
 const root = resolve(__dirname, '../..');
 const folders = ['nodes', 'credentials', 'sandbox', 'demo', 'tools', 'bench', 'test'];
@@ -12,6 +12,10 @@ const sources = new Map(files.map((file) => [file, readFileSync(resolve(root, fi
 
 test('files import only along the arrows of the design', () => {
 	expect(brokenArrows(sources, design)).toEqual([]);
+});
+
+test('the arrows of the design lead in one direction', () => {
+	expect(cycles(arrowsOf(design))).toEqual([]);
 });
 
 test('only the reader of the description knows the packaged copy', () => {

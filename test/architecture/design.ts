@@ -1,12 +1,5 @@
-/** A part of the repository: its files, and all it may import beside its own files. */
-export interface Part {
-	/** Paths from the root; a `*` stands for anything but a slash, `**` for anything. */
-	files: string[];
-	/** Names of other parts or of packages; `*` and `**` as in paths. */
-	imports: string[];
-	/** The same, for imports of nothing but types. */
-	types?: string[];
-}
+import type { Part } from './part.ts';
+import { sandboxDesign } from './sandbox-design.ts';
 
 /**
  * The arrows of the design. A file belongs to the first part that names it; a file of no part and
@@ -123,10 +116,7 @@ export const design: Record<string, Part> = {
 		files: ['contract/*.json'],
 		imports: [],
 	},
-	sandbox: {
-		files: ['sandbox/**'],
-		imports: ['hono', '@hono/node-server', 'zod', 'axios', 'ipaddr.js', 'standardwebhooks', 'node:**'],
-	},
+	...sandboxDesign,
 	tools: {
 		files: ['tools/**'],
 		imports: ['typescript', 'zod', 'node:**'],
@@ -134,14 +124,14 @@ export const design: Record<string, Part> = {
 	},
 	demo: {
 		files: ['demo/**'],
-		imports: ['tools', 'sandbox', 'flatted', 'zod', 'node:**'],
+		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	// What is measured runs in processes of its own; the bare loop of inserts borrows the sandbox's
 	// schemas and tables.
 	bench: {
 		files: ['bench/**'],
-		imports: ['tools', 'sandbox', 'node:**'],
+		imports: ['tools', 'sandbox', 'sandbox/**', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	test: {

@@ -1,6 +1,6 @@
 import { design } from './design.ts';
 import { importsOf } from './imports.ts';
-import { brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
+import { arrowsOf, brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
 
 const node = 'nodes/CrmPlatform';
 const broken = (sources: Record<string, string>) =>
@@ -11,6 +11,7 @@ test.each([
 	['a package nobody allowed', `${node}/api/send.ts`, `import axios from 'axios';`],
 	['the sandbox', `${node}/operations/get.ts`, `import '../../../sandbox/app';`],
 	['the nodes, from the sandbox', 'sandbox/app.ts', `export * from '../nodes/CrmPlatform/model';`],
+	['a higher floor of the sandbox', 'sandbox/store/table.ts', `import '../records/write.ts';`],
 	['the tests', 'tools/build.ts', `import { server } from '../test/server.ts';`],
 	['a type from far away', `${node}/api/send.ts`, `import type { Model } from '../model';`],
 	['a value where types are allowed', `${node}/model.ts`, `import { send } from './api/send';`],
@@ -28,6 +29,7 @@ test.each([
 	[`${node}/model.ts`, `import { type Send } from './api/send';`],
 	[`${node}/api/page.ts`, `import { z } from 'zod/v4';`],
 	[`${node}/api/page.ts`, `// import '../execute'\nconst text = "import '../execute'";`],
+	['sandbox/records/write.ts', `import type { Store } from '../store/store.ts';`],
 	['sandbox/main.ts', `import { parseArgs } from 'node:util';`],
 ])('%s may hold %s', (file, text) => {
 	expect(broken({ [file]: text })).toEqual([]);
@@ -47,6 +49,14 @@ test('a cycle is found, through an index file and types too', () => {
 		['d.ts', ''],
 	]);
 	expect(cycles(importsOf(sources))).toEqual(['a.ts → b/index.ts → c.ts → a.ts']);
+});
+
+test('two parts of a design that allow each other are a cycle', () => {
+	const parts = {
+		store: { files: ['store/*'], imports: ['records', 'node:fs'] },
+		records: { files: ['records/*'], imports: [], types: ['st*'] },
+	};
+	expect(cycles(arrowsOf(parts))).toEqual(['store → records → store']);
 });
 
 test('a line too many is reported', () => {

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 
-import type { Part } from './design.ts';
 import { importsOf, type Import, type Sources } from './imports.ts';
+import type { Part } from './part.ts';
 
 /** Every import the design has no arrow for, and every file it has no part for, in words. */
 export function brokenArrows(sources: Sources, design: Record<string, Part>): string[] {
@@ -22,6 +22,16 @@ export function brokenArrows(sources: Sources, design: Record<string, Part>): st
 		...strays.map((file) => `${file} belongs to no part of the design`),
 		...wrong.map((one) => `${one.from} may not import ${one.typeOnly ? 'types of ' : ''}${one.to}`),
 	];
+}
+
+/** The arrows between the parts of a design, so that `cycles` can follow them. */
+export function arrowsOf(design: Record<string, Part>): Import[] {
+	const names = Object.keys(design);
+	return Object.entries(design).flatMap(([from, { imports, types = [] }]) =>
+		names
+			.filter((to) => to !== from && [...imports, ...types].some((name) => matches(to, name)))
+			.map((to) => ({ from, to, typeOnly: false })),
+	);
 }
 
 /** Every chain of files that leads back to where it began, such as `a → b → a`. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
-import { namesOf } from '../../sandbox/openapi/names.ts';
+import { namesOf } from '../../sandbox/schemas/names.ts';
 import { anyRecords } from '../../sandbox/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';

@@ -1,6 +1,6 @@
 import type { SandboxOptions } from '../../sandbox/serve.ts';
 import { startOAuthSandbox, type OAuthSandbox } from '../sandbox/connection.ts';
-import type { Fault } from '../../sandbox/faults.ts';
+import type { Fault } from '../../sandbox/control/faults.ts';
 import type { StoredOAuth2 } from './n8n.ts';
 
 interface User {

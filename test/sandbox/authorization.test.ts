@@ -1,4 +1,4 @@
-import { scopes } from '../../sandbox/oauth/scopes.ts';
+import { scopes } from '../../sandbox/access/scopes.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';

@@ -1,5 +1,5 @@
 import { contacts } from '../../sandbox/schemas/contacts.ts';
-import { sortableFields } from '../../sandbox/collection/list-query.ts';
+import { sortableFields } from '../../sandbox/queries/list-query.ts';
 import { inProcess } from './in-process.ts';
 
 const sorts = sortableFields(contacts).flatMap((field) => [field, `-${field}`]);

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { docsRoutes, findScript } from '../../sandbox/pages/docs.ts';
-import { mount } from '../../sandbox/router.ts';
-import type { Env } from '../../sandbox/service.ts';
+import { mount } from '../../sandbox/http/route.ts';
+import type { Env } from '../../sandbox/http/service.ts';
 
 function docs(scriptFile: string | undefined): Hono<Env> {
 	const app = new Hono<Env>();

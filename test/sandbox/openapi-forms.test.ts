@@ -1,5 +1,5 @@
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
-import { namesOf } from '../../sandbox/openapi/names.ts';
+import { namesOf } from '../../sandbox/schemas/names.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { Json } from './in-process.ts';
 

@@ -1,8 +1,8 @@
 import { createApp } from '../../sandbox/app.ts';
-import { scopeFor } from '../../sandbox/oauth/scopes.ts';
+import { scopeFor } from '../../sandbox/access/scopes.ts';
 import { openApiDocument } from '../../sandbox/openapi/document.ts';
-import { namesOf } from '../../sandbox/openapi/names.ts';
-import { problems } from '../../sandbox/problem.ts';
+import { namesOf } from '../../sandbox/schemas/names.ts';
+import { problems } from '../../sandbox/foundation/problem.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { contacts } from '../../sandbox/schemas/contacts.ts';
 import { searchConditions } from '../../sandbox/store/search.ts';
 import { Store } from '../../sandbox/store/store.ts';
-import { customField } from '../../sandbox/store/table.ts';
+import { customField } from '../../sandbox/store/columns.ts';
 import { inProcess, type InProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));

@@ -1,4 +1,4 @@
-import { hasTags } from '../../sandbox/collection/tags.ts';
+import { hasTags } from '../../sandbox/schemas/tags.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import { errorsOf, inProcess } from './in-process.ts';
 

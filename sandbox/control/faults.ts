@@ -1,0 +1,83 @@
+import { z } from 'zod/v4';
+
+const noBodyAllowed = [204, 205, 304];
+
+const faultSchema = z
+	.strictObject({
+		/** Matches this path and everything below it; absent matches every path. */
+		path: z.string().startsWith('/').optional(),
+		method: z.string().toUpperCase().optional(),
+		/** How many requests fail; absent means all. */
+		times: z.int().min(1).optional(),
+		/** How many matching requests pass first. */
+		after: z.int().min(0).default(0),
+		/** Answers with this status instead of doing anything. */
+		status: z.int().min(200).max(599).optional(),
+		headers: z.record(z.string(), z.string()).refine(areHeaders, 'Not valid headers.').optional(),
+		body: z.json().optional(),
+		contentType: z.string().refine(isContentType, 'Not a valid content type.').optional(),
+		/** Waits before anything else happens. */
+		latencyMs: z.int().min(0).max(600_000).optional(),
+		/** Drops the connection, before or after the request has its effect. */
+		drop: z.enum(['before', 'after']).optional(),
+		/** Answers 200 with broken JSON instead of doing anything. */
+		malformed: z.literal(true).optional(),
+	})
+	.refine((fault) => [fault.status, fault.latencyMs, fault.drop, fault.malformed].some(isGiven), {
+		message: 'A fault needs one of status, latencyMs, drop, malformed.',
+	})
+	.refine(({ status, body }) => !(isGiven(body) && noBodyAllowed.includes(status ?? 200)), {
+		message: 'This status allows no body.',
+	});
+
+export const faultsSchema = z.array(faultSchema).max(100);
+
+export type Fault = z.output<typeof faultSchema>;
+
+/** The planned faults, and how many requests each one has affected. */
+export class Faults {
+	private planned: Array<{ fault: Fault; seen: number; hits: number }> = [];
+
+	replace(faults: Fault[]): void {
+		this.planned = faults.map((fault) => ({ fault, seen: 0, hits: 0 }));
+	}
+
+	list(): Array<Fault & { hits: number }> {
+		return this.planned.map(({ fault, hits }) => ({ ...fault, hits }));
+	}
+
+	/** Picks the fault for a request: the first one that matches and is not used up. */
+	strike(method: string, path: string): Fault | undefined {
+		for (const plan of this.planned) {
+			const { fault } = plan;
+			if (fault.method !== undefined && fault.method !== method) continue;
+			if (fault.path !== undefined && !isAtOrBelow(fault.path, path)) continue;
+			plan.seen += 1;
+			if (plan.seen <= fault.after || plan.hits >= (fault.times ?? Infinity)) continue;
+			plan.hits += 1;
+			return fault;
+		}
+		return undefined;
+	}
+}
+
+function isAtOrBelow(path: string, requested: string): boolean {
+	return requested === path || requested.startsWith(path.endsWith('/') ? path : `${path}/`);
+}
+
+function areHeaders(headers: Record<string, string>): boolean {
+	try {
+		new Headers(headers);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function isContentType(value: string): boolean {
+	return areHeaders({ 'Content-Type': value });
+}
+
+function isGiven(value: unknown): boolean {
+	return value !== undefined;
+}

@@ -1,0 +1,87 @@
+import type { z } from 'zod/v4';
+import type { FieldError } from './problem.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * What is wrong with a body, place by place.
+ *
+ * @param input what was parsed, to tell a wrong value from a missing one
+ */
+export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
+	return error.issues.flatMap((issue) => {
+		const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
+		if (issue.code === 'unrecognized_keys') {
+			return issue.keys.map((key) => ({
+				pointer: `${pointer}/${escapePointer(key)}`,
+				code: 'unknown_field',
+				detail: `There is no field "${key}".`,
+			}));
+		}
+		if (valueAt(input, issue.path) === undefined) {
+			return [{ pointer, code: 'required', detail: `${issue.path.join('.')} is required.` }];
+		}
+		return [{ pointer, code: errorCode(issue), detail: explainIssue(issue) }];
+	});
+}
+
+/** One part of a JSON Pointer (RFC 6901, 3). */
+export const escapePointer = (part: string): string =>
+	part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** One of zod's issues in a sentence for the people who read the error. */
+export function explainIssue(issue: Issue): string {
+	switch (issue.code) {
+		case 'invalid_type':
+			return `Expected ${typeNames[issue.expected] ?? issue.expected}.`;
+		case 'invalid_value':
+			return `Expected one of: ${issue.values.join(', ')}.`;
+		case 'too_big':
+			return `It must not be ${issue.origin === 'number' ? 'above' : 'longer than'} ${issue.maximum}.`;
+		case 'too_small':
+			return issue.origin === 'number'
+				? `It must not be below ${issue.minimum}.`
+				: 'It must not be empty.';
+		case 'invalid_format':
+			return formats[issue.format] ?? issue.message;
+		default:
+			return issue.message;
+	}
+}
+
+function errorCode(issue: Issue): string {
+	switch (issue.code) {
+		case 'invalid_type':
+		case 'invalid_union':
+			return 'invalid_type';
+		case 'too_big':
+			return issue.origin === 'number' ? 'too_big' : 'too_long';
+		case 'too_small':
+			return issue.origin === 'number' ? 'too_small' : 'too_short';
+		case 'invalid_format':
+			return 'invalid_format';
+		default:
+			return 'invalid_value';
+	}
+}
+
+const typeNames: Record<string, string> = {
+	string: 'a text',
+	number: 'a number',
+	int: 'a whole number',
+	boolean: 'true or false',
+	array: 'a list',
+	object: 'an object',
+	record: 'an object',
+};
+
+const formats: Record<string, string> = {
+	email: 'Expected an e-mail address.',
+	url: 'Expected a web address that begins with http:// or https://.',
+	date: 'Expected a date like 2025-03-01.',
+	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',
+};
+
+function valueAt(input: unknown, path: PropertyKey[]): unknown {
+	return path.reduce((parent, part) => (parent as Record<PropertyKey, unknown>)[part], input);
+}

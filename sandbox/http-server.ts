@@ -1,0 +1,61 @@
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { once } from 'node:events';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Problem, type ProblemCode } from './foundation/problem.ts';
+import type { Env } from './http/service.ts';
+
+/**
+ * An HTTP server for the app, not yet listening. What Node.js or hono refuse before it is a request
+ * of the app, a broken header line or a host that is none, is answered by the app all the same, so
+ * that it looks like every other refusal.
+ */
+export function serverFor(app: Hono<Env>): Server {
+	const refuse = async (problem: Problem): Promise<Response> =>
+		app.fetch(new Request('http://localhost/'), { refusal: problem });
+	const listener = getRequestListener(app.fetch, {
+		errorHandler: (error) => refuse(malformed(error)),
+	});
+	// A missing host is found out by hono, which asks us what to answer.
+	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
+		void listener(incoming, outgoing);
+	});
+	// Which expectations there are is for the app to know: it knows none, and may ignore them.
+	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
+	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+		if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+		const code = codes[error.code ?? ''];
+		const problem = code ? new Problem(code, details[code]) : malformed(error);
+		return void refuse(problem).then((response) => send(response, socket));
+	});
+	return server;
+}
+
+const codes: Record<string, 'headers_too_large' | 'request_timeout'> = {
+	HPE_HEADER_OVERFLOW: 'headers_too_large',
+	ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+const details = {
+	headers_too_large: 'Address and headers may have 16 KiB together. Send less in them.',
+	request_timeout: 'The rest of the request did not come in time. Send it again.',
+} as const satisfies Partial<Record<ProblemCode, string>>;
+
+const malformed = (error: unknown): Problem => {
+	const reason = error instanceof Error ? error.message : String(error);
+	return new Problem('malformed_request', `This is not a valid HTTP request: ${reason}.`);
+};
+
+/** Writes a response by hand: where the request could not be read, Node.js has none to answer. */
+async function send(response: Response, socket: Duplex): Promise<void> {
+	const body = await response.text();
+	const headers = new Headers(response.headers);
+	headers.set('Content-Length', `${Buffer.byteLength(body)}`);
+	headers.set('Connection', 'close');
+	const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+	const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}\r\n`;
+	socket.end(`${status}${lines}\r\n${body}`);
+	await once(socket, 'finish');
+	socket.destroy();
+}

@@ -1,0 +1,92 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { accountId } from '../foundation/account-id.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Env, Service } from './service.ts';
+import { addressOf } from './address.ts';
+
+const windowMs = 60_000;
+
+/** The number of windows to hold before ended ones are removed. */
+const mostWindows = 10_000;
+
+/** Counts requests in fixed windows of a minute, each beginning with its first request. */
+export class RateLimiter {
+	private readonly limit: number;
+	private readonly windows = new Map<string, { endsAt: number; used: number }>();
+	private nextLookAt = 0;
+
+	constructor(requestsPerMinute: number) {
+		this.limit = requestsPerMinute;
+	}
+
+	/** Counts one request; false if it exceeds the limit. */
+	take(who: string, now: number): boolean {
+		const window = this.windows.get(who);
+		if (!window || now >= window.endsAt) {
+			this.forgetEnded(now);
+			this.windows.set(who, { endsAt: now + windowMs, used: 1 });
+			return this.limit > 0;
+		}
+		window.used += 1;
+		return window.used <= this.limit;
+	}
+
+	/** @returns requests left, and the end of the window in milliseconds since 1970 */
+	state(who: string, now: number): { remaining: number; endsAt: number } {
+		const window = this.windows.get(who);
+		if (!window || now >= window.endsAt) return { remaining: this.limit, endsAt: now + windowMs };
+		return { remaining: Math.max(0, this.limit - window.used), endsAt: window.endsAt };
+	}
+
+	/** Removes ended windows, which would otherwise accumulate with every new caller. */
+	private forgetEnded(now: number): void {
+		if (this.windows.size < mostWindows || now < this.nextLookAt) return;
+		this.nextLookAt = now + windowMs;
+		for (const [who, { endsAt }] of this.windows) if (now >= endsAt) this.windows.delete(who);
+	}
+}
+
+/** Adds the rate-limit headers of the caller's window to every response, errors included. */
+export const rateLimitHeaders = (service: Service, limiter: RateLimiter) =>
+	createMiddleware<Env>(async (c, next) => {
+		await next();
+		const { remaining, endsAt } = limiter.state(windowOf(c), service.now());
+		const headers = c.res.headers;
+		if (!headers.has('X-RateLimit-Remaining')) headers.set('X-RateLimit-Remaining', `${remaining}`);
+		if (!headers.has('X-RateLimit-Reset')) {
+			headers.set('X-RateLimit-Reset', `${Math.ceil(endsAt / 1000)}`);
+		}
+	});
+
+/**
+ * Counts the request, and refuses it if the limit is exceeded.
+ *
+ * @param purpose names a separate window for unauthenticated requests of this kind
+ */
+export const rateLimit = (service: Service, limiter: RateLimiter, purpose?: string) =>
+	createMiddleware<Env>(async (c, next) => {
+		if (purpose !== undefined) c.set('window', `${purpose} ${addressOf(c)}`);
+		spendRequest(service, limiter, c);
+		await next();
+	});
+
+/** @throws Problem rate_limited */
+export function spendRequest(service: Service, limiter: RateLimiter, c: Context<Env>): void {
+	const now = service.now();
+	const window = windowOf(c);
+	if (limiter.take(window, now)) return;
+	const seconds = Math.max(1, Math.ceil((limiter.state(window, now).endsAt - now) / 1000));
+	throw new Problem(
+		'rate_limited',
+		`The plan allows ${service.requestsPerMinute} requests per minute. Try again in ${seconds} s.`,
+		{ headers: { 'Retry-After': `${seconds}` } },
+	);
+}
+
+/**
+ * Authenticated requests share the account's window. Unauthenticated requests have one per address,
+ * so that they exhaust neither the account's window nor each other's.
+ */
+const windowOf = (c: Context<Env>): string =>
+	c.get('window') ?? (c.get('caller') ? accountId : `stranger ${addressOf(c)}`);

@@ -1,0 +1,56 @@
+import { type CustomField, customFieldType } from '../schemas/custom-field-type.ts';
+import { customFieldTypes } from '../schemas/custom-fields.ts';
+import { jsonSchema } from '../schemas/json-schema.ts';
+import type { Resource } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { customField } from '../store/columns.ts';
+import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
+
+/** Finds the filter of a list by the name of its query parameter, custom fields included. */
+export function filterFinder(store: StoreView, resource: Resource) {
+	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
+	return (parameter: string): Filter | undefined => {
+		const filter =
+			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+		const { indexedField } = filter ?? {};
+		if (indexedField !== undefined) store.whole.table(resource.name)!.indexCustomField(indexedField);
+		return filter;
+	};
+}
+
+/** The filter behind `custom_fields.<key>`, or the same with an operator in brackets. */
+function customFieldFilter(
+	fields: Map<string, CustomField>,
+	parameter: string,
+): Filter | undefined {
+	const key = /^custom_fields\.(\w+)/.exec(parameter)?.[1];
+	const field = key === undefined ? undefined : fields.get(key);
+	return field && filtersOfCustomField(field).find((filter) => filter.parameter === parameter);
+}
+
+function filtersOfCustomField(field: CustomField): Filter[] {
+	const name = `custom_fields.${field.key}`;
+	const sql = customField(field.key);
+	const type = customFieldType(field);
+	const schema = jsonSchema(type, 'output');
+	if (field.type === 'multi_select') {
+		const list = listFilter(name, `document -> '$.${name}'`, schema);
+		return [list, emptyFilter(name, sql, schema, '[]')];
+	}
+	const values = valueFilters(name, sql, type, field.unique);
+	const indexed = values.map((filter) => ({ ...filter, indexedField: field.key }));
+	return [...indexed, emptyFilter(name, sql, schema)];
+}
+
+/** By type of custom field, the operators that its filter takes in brackets: `gte`, `contains`. */
+export function customFieldOperators(): Record<string, string[]> {
+	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
+	return Object.fromEntries(
+		customFieldTypes.map((type) => {
+			const filters = filtersOfCustomField({ ...sample, type } as CustomField);
+			return [type, filters.flatMap(({ parameter }) => /\[(\w+)\]$/.exec(parameter)?.[1] ?? [])];
+		}),
+	);
+}

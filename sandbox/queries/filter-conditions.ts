@@ -1,0 +1,65 @@
+import { invalidParameter } from '../foundation/problem.ts';
+import { type Cell, quoted } from '../store/columns.ts';
+import type { Condition } from '../store/condition.ts';
+import { foldCase } from '../store/fold-case.ts';
+import { explainIssue } from '../foundation/field-errors.ts';
+import type { Filter } from './filters.ts';
+
+/**
+ * A filter and the text of its query parameter, as SQL.
+ *
+ * @param sortedBy the column that the list is sorted by first. Only an index on this column, or one
+ * that leaves few rows, is worth using; with any other one, SQLite would collect all matching rows
+ * and sort them, for every page. A plus sign in front of a column keeps it from doing so.
+ * @throws Problem invalid_parameter
+ */
+export function filterCondition(filter: Filter, text: string, sortedBy: string): Condition {
+	const texts = filter.takesList ? text.split(',') : [text];
+	const values = texts.map((one) => parseValue(filter, one));
+	if (filter.operator === 'empty') {
+		return { sql: values[0] === 1 ? filter.sql : `NOT (${filter.sql})`, values: [] };
+	}
+	if (filter.operator === 'contains' || filter.operator === 'starts_with') {
+		const place = filter.operator === 'contains' ? '> 0' : '= 1';
+		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
+		return { sql, values: values.map((value) => foldCase(String(value))) };
+	}
+	const { isSelective } = filter;
+	const isIndexed = filter.indexedField !== undefined;
+	const mayUseIndex = isSelective || isIndexed || filter.sql === quoted(sortedBy);
+	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
+	if (filter.operator === '=') {
+		const anyOf = `IN (${values.map(() => '?').join()})`;
+		const sql = filter.isList
+			? `${compared} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
+			: `${compared} ${anyOf}`;
+		return { sql, values, ...(isSelective && { isSelective }) };
+	}
+	const isText = typeof values[0] === 'string';
+	// What is absent sorts before everything, but is not less than anything.
+	const present = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
+	return { sql: `${compared} ${filter.operator} ? AND ${present}`, values };
+}
+
+function parseValue(filter: Filter, text: string): Cell {
+	if (text === '') {
+		throw invalidParameter(
+			filter.parameter,
+			`${filter.parameter} is empty. Give a value or leave the parameter out.`,
+		);
+	}
+	const parsed = filter.type.safeParse(typed(filter, text));
+	if (!parsed.success) {
+		const reason = parsed.error.issues.map((issue) => explainIssue(issue)).join(' ');
+		throw invalidParameter(filter.parameter, `${filter.parameter} cannot be "${text}". ${reason}`);
+	}
+	return typeof parsed.data === 'boolean' ? Number(parsed.data) : (parsed.data as Cell);
+}
+
+/** Query parameters are texts; this makes a number or boolean of them where one is expected. */
+function typed({ schema }: Filter, text: string): string | number | boolean {
+	const isNumber = schema.type === 'number' || schema.type === 'integer';
+	if (isNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+	if (schema.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+	return text;
+}

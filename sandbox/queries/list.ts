@@ -1,0 +1,45 @@
+import type { StoredRecord } from '../schemas/resource.ts';
+import type { AccountKey } from '../store/account-key.ts';
+import { type Cell, cellOf } from '../store/columns.ts';
+import type { TableView } from '../store/visible-table.ts';
+import { encodeCursor } from './cursor.ts';
+import type { ListQuery } from './list-query.ts';
+
+/**
+ * Reads one page and returns the list envelope as JSON.
+ *
+ * @param key signs the cursor
+ */
+export async function listPage(table: TableView, query: ListQuery, key: AccountKey): Promise<string> {
+	// One more than asked for shows whether there is a next page.
+	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
+	const page = documents.slice(0, query.limit);
+	const last = documents.length > query.limit ? page.at(-1) : undefined;
+	const data = page.map((document) => listedRecord(document, query));
+	const cursor = last && encodeCursor(key, keysetPosition(last, table, query), query.fingerprint);
+	const next = JSON.stringify(cursor ?? null);
+	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
+}
+
+/** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */
+export const listedRecord = (document: string, { fields }: ListQuery): string =>
+	fields ? JSON.stringify(pickFields(parse(document), fields)) : document;
+
+/** Reduces a record to the requested fields, id and object. */
+export function pickFields(record: StoredRecord, fields: string[] | undefined) {
+	if (!fields) return record;
+	const names = new Set(['id', 'object', ...fields]);
+	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
+}
+
+/** The values of the sort columns of a record; the next page starts after them. */
+export function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
+	const record = parse(document);
+	return query.order.map(({ column }) =>
+		column === 'id'
+			? record.id
+			: cellOf(table.columns.find(({ name }) => name === column)!, record[column]),
+	);
+}
+
+const parse = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;

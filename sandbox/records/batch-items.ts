@@ -1,0 +1,110 @@
+import { refuseManyMembers } from '../http/body.ts';
+import { Problem, type ProblemBody } from '../foundation/problem.ts';
+import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
+import type { Answer } from '../foundation/answer.ts';
+import type { Part } from '../store/transactions.ts';
+import { fieldErrors } from '../foundation/field-errors.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
+import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
+import type { Writing } from '../store/writing.ts';
+
+/** The operation that a batch or a job applies to each of its items. */
+export interface Bulk {
+	operation: BulkOperation;
+	/** Set only for an upsert. */
+	matchOn: string | undefined;
+}
+
+/** The outcome of one item. */
+export interface ItemResult {
+	/** The position of the item, from 0. */
+	index: number;
+	/** The HTTP status that a single request for this record would have. */
+	status: number;
+	/** The id of the record; null if the item neither names nor creates a record. */
+	id: string | null;
+	/** The written record as JSON; absent after a deletion. */
+	data?: string;
+	/** JSON Pointers are relative to the item. */
+	error?: ProblemBody;
+}
+
+/**
+ * Writes one item, completely or not at all. A refused item is a result, not an exception.
+ *
+ * @param part runs the write as a part of the transaction of all items
+ * @throws Error only for a fault of the service
+ */
+export function writeItem(
+	writing: Writing,
+	part: Part,
+	bulk: Bulk,
+	item: unknown,
+	index: number,
+	requestId: string,
+): ItemResult {
+	try {
+		const { status, body, id } = part(() => {
+			if (!isObject(item)) throw notAnObject();
+			refuseManyMembers(item);
+			return effect(writing, bulk, item);
+		});
+		if (body === null) return { index, status, id: idNamed(bulk, item) };
+		return { index, status, id: id!, data: body };
+	} catch (error) {
+		if (!(error instanceof Problem)) throw error;
+		return { index, status: error.status, id: idNamed(bulk, item), error: error.body(requestId) };
+	}
+}
+
+/** Serializes a result, reusing the JSON of the record. */
+export function resultJson({ data, error, ...told }: ItemResult): string {
+	const rest = error ? `,"error":${JSON.stringify(error)}` : data ? `,"data":${data}` : '';
+	return `${JSON.stringify(told).slice(0, -1)}${rest}}`;
+}
+
+function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+	switch (operation) {
+		case 'create':
+			return createRecord(writing, item);
+		case 'upsert':
+			return upsertRecord(writing, matchOn!, item);
+		case 'update': {
+			const { id, ifMatch } = targetOf(targetSchema, item);
+			const { id: _, version: __, ...change } = item;
+			return updateRecord(writing, id, change, ifMatch);
+		}
+		case 'delete': {
+			const { id, ifMatch } = targetOf(targetSchema.strict(), item);
+			return deleteRecord(writing, id, ifMatch);
+		}
+	}
+}
+
+/**
+ * Reads which record an item addresses, and the If-Match that a single request would have.
+ *
+ * @throws Problem validation_failed
+ */
+function targetOf(schema: typeof targetSchema, item: JsonObject) {
+	const parsed = schema.safeParse(item);
+	if (parsed.success) {
+		const { id, version } = parsed.data;
+		return { id, ifMatch: version === undefined ? undefined : `"${version}"` };
+	}
+	throw new Problem('validation_failed', 'The item does not say which record it is about.', {
+		errors: fieldErrors(parsed.error, item),
+	});
+}
+
+function idNamed({ operation }: Bulk, item: unknown): string | null {
+	const namesOne = operation === 'update' || operation === 'delete';
+	return namesOne && isObject(item) && typeof item['id'] === 'string' ? item['id'] : null;
+}
+
+function notAnObject(): Problem {
+	const detail = 'An item has to be a JSON object.';
+	return new Problem('validation_failed', detail, {
+		errors: [{ pointer: '', code: 'invalid_type', detail }],
+	});
+}

@@ -1,0 +1,110 @@
+import { Problem, type FieldError } from '../foundation/problem.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { users } from '../schemas/users.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { customField } from '../store/columns.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
+import { customFieldType } from '../schemas/custom-field-type.ts';
+import { escapePointer, explainIssue } from '../foundation/field-errors.ts';
+
+type CustomValues = Record<string, unknown>;
+
+/**
+ * Merges custom values into those a record has; null clears one. Only what the change touches is
+ * checked, so that a definition made stricter later does not stand in the way of other changes.
+ *
+ * @returns the merged values and what is wrong with the change
+ */
+export function mergeCustomValues(
+	store: StoreView,
+	resource: Resource,
+	stored: StoredRecord | undefined,
+	change: CustomValues,
+): { values: CustomValues; errors: FieldError[] } {
+	const before = (stored?.['custom_fields'] as CustomValues) ?? {};
+	// Most changes touch none, and then the definitions need not be read.
+	if (stored && Object.keys(change).length === 0) return { values: before, errors: [] };
+	const fields = customFieldsOf(store, resource.name);
+	const values = new Map(Object.entries(before));
+	const errors: FieldError[] = [];
+	const refuse = (key: string, code: string, detail: string) =>
+		errors.push({ pointer: `/custom_fields/${escapePointer(key)}`, code, detail });
+
+	for (const [key, value] of Object.entries(change)) {
+		const field = fields.get(key);
+		if (field?.read_only) {
+			refuse(key, 'read_only', `${field.label} can only be read.`);
+		} else if (value === null && (field || values.has(key))) {
+			values.delete(key);
+		} else if (!field) {
+			refuse(key, 'unknown_field', `${resource.name} have no custom field "${key}".`);
+		} else if (field.archived_at !== null) {
+			refuse(key, 'archived', `${field.label} is archived and takes no values.`);
+		} else {
+			const parsed = customFieldType(field).safeParse(value);
+			if (parsed.success) values.set(key, parsed.data);
+			else refuse(key, 'invalid_value', parsed.error.issues.map(explainIssue).join(' '));
+			const target = field.type === 'user' ? users.name : field.reference_resource;
+			if (parsed.success && target !== null && !store.table(target)?.find(value as string)) {
+				refuse(key, 'reference_not_found', `There is no such record in ${target}.`);
+			}
+		}
+	}
+	for (const field of fields.values()) {
+		const isTouched = !stored || Object.hasOwn(change, field.key);
+		const isDue = field.required && field.archived_at === null && isTouched;
+		if (isDue && !values.has(field.key) && change[field.key] == null) {
+			refuse(field.key, 'required', `${field.label} is required.`);
+		}
+	}
+	return { values: Object.fromEntries(values), errors };
+}
+
+/**
+ * Refuses a change that gives two records the same value of a unique custom field.
+ *
+ * @throws Problem duplicate
+ */
+export function refuseDuplicateCustomValues(
+	store: StoreView,
+	resource: Resource,
+	record: StoredRecord,
+	change: CustomValues,
+): void {
+	if (Object.keys(change).length === 0) return;
+	for (const field of customFieldsOf(store, resource.name).values()) {
+		const value = (record['custom_fields'] as CustomValues)[field.key];
+		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
+		const other = findByCustomField(store.whole, resource, field.key, value).find(
+			({ id }) => id !== record.id,
+		);
+		if (!other) continue;
+		const seen = store.table(resource.name)!.find(other.id);
+		throw duplicateProblem(`/custom_fields/${field.key}`, field.label, seen);
+	}
+}
+
+/** At most two live records, which is enough to tell none, one and several apart. */
+export function findByCustomField(
+	store: StoreView,
+	resource: Resource,
+	key: string,
+	value: unknown,
+): StoredRecord[] {
+	store.whole.table(resource.name)!.indexCustomField(key);
+	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
+}
+
+/** @param other the record with the value, if the caller may know which one it is */
+export function duplicateProblem(
+	pointer: string,
+	label: string,
+	other: StoredRecord | undefined,
+): Problem {
+	const holder = other?.id ?? 'a record you cannot see';
+	const detail = `${label} has to be unique, and ${holder} already has this value.`;
+	return new Problem('duplicate', detail, {
+		errors: [{ pointer, code: 'duplicate', detail }],
+		...(other && { members: { existing_id: other.id } }),
+	});
+}

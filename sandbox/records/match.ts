@@ -1,0 +1,80 @@
+import { invalidParameter, Problem } from '../foundation/problem.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { findByFields } from './change.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
+import { customFieldType } from '../schemas/custom-field-type.ts';
+import { findByCustomField } from './custom-values.ts';
+import { isObject, type JsonObject } from '../foundation/json.ts';
+
+/**
+ * The record an upsert is about: the one with the body's value of a unique field.
+ *
+ * @param matchOn a unique field, or `custom_fields.<key>` of a unique custom field
+ * @returns undefined if there is none
+ * @throws Problem invalid_parameter, validation_failed (no value to match on), ambiguous_match
+ */
+export function findMatch(
+	store: StoreView,
+	resource: Resource,
+	matchOn: string,
+	body: JsonObject,
+): StoredRecord | undefined {
+	requireUniqueMatchOn(store, resource, matchOn);
+	const matches = Object.hasOwn(resource.unique, matchOn)
+		? matchFields(store, resource, resource.unique[matchOn]!, body)
+		: matchCustomField(store, resource, matchOn, body);
+	if (matches.length < 2) return matches[0];
+	throw new Problem(
+		'ambiguous_match',
+		`More than one record of ${resource.name} has this ${matchOn}.`,
+	);
+}
+
+/**
+ * The query parameter that every upsert needs.
+ *
+ * @throws Problem invalid_parameter
+ */
+export function matchOnOf(given: Map<string, string>): string {
+	const matchOn = given.get('match_on');
+	if (matchOn) return matchOn;
+	throw invalidParameter('match_on', 'match_on names the field to match on.');
+}
+
+/** @throws Problem invalid_parameter if several records may have the same value of the field */
+export function requireUniqueMatchOn(store: StoreView, resource: Resource, matchOn: string): void {
+	if (Object.hasOwn(resource.unique, matchOn)) return;
+	if (uniqueCustomField(store, resource, matchOn)) return;
+	const known = Object.keys(resource.unique).join(', ');
+	throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
+}
+
+function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {
+	const values = fields.map((field) => [
+		field,
+		present(field, resource.fields[field]!.safeParse(body[field])),
+	]);
+	return findByFields(store, resource, fields, Object.fromEntries(values) as JsonObject);
+}
+
+function matchCustomField(store: StoreView, resource: Resource, matchOn: string, body: JsonObject) {
+	const field = uniqueCustomField(store, resource, matchOn)!;
+	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
+	const value = present(matchOn, customFieldType(field).safeParse(values[field.key]));
+	return findByCustomField(store, resource, field.key, value);
+}
+
+function uniqueCustomField(store: StoreView, resource: Resource, matchOn: string) {
+	const key = /^custom_fields\.(\w+)$/.exec(matchOn)?.[1];
+	const field = key === undefined ? undefined : customFieldsOf(store, resource.name).get(key);
+	return field?.unique ? field : undefined;
+}
+
+function present(field: string, parsed: { success: boolean; data?: unknown }): unknown {
+	if (parsed.success && parsed.data != null && parsed.data !== '') return parsed.data;
+	const detail = `The body needs a valid ${field} to match on.`;
+	throw new Problem('validation_failed', detail, {
+		errors: [{ pointer: `/${field.replace('.', '/')}`, code: 'required', detail }],
+	});
+}

@@ -1,0 +1,149 @@
+import { Problem } from '../foundation/problem.ts';
+import { publishChange } from '../events/publish.ts';
+import { resources } from '../schemas/index.ts';
+import { firstVersion } from '../schemas/record.ts';
+import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { recordJson } from '../store/record-json.ts';
+import type { StoreView } from '../store/visible-store.ts';
+import { etag, recordAnswer } from './answer.ts';
+import type { Answer } from '../foundation/answer.ts';
+import { changedValues, refuseDuplicates } from './change.ts';
+import { findMatch } from './match.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { ruleContext } from './rules.ts';
+import { countTags } from './tag-usage.ts';
+import type { Writing } from '../store/writing.ts';
+
+/** @param given fields that the service sets itself */
+export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
+	const { resource, now, actor } = writing;
+	const id = writing.newId(resource.idPrefix, now);
+	const at = writing.store.whole.writeClock.stamp(now);
+	const values = changedValues(writing, undefined, body);
+	const record = arrangeRecord(resource, {
+		...values,
+		...given,
+		id,
+		object: resource.object,
+		...firstVersion(actor, at),
+	});
+	save(writing, undefined, record, body);
+	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
+}
+
+/** @param ifMatch of the request header, if there is one */
+export function updateRecord(
+	writing: Writing,
+	id: string,
+	body: JsonObject,
+	ifMatch: string | undefined,
+): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	requireVersion(stored, ifMatch);
+	return recordAnswer(200, changeRecord(writing, stored, body));
+}
+
+/**
+ * Marks a record as deleted. It stays in the database for lists with `include_deleted`.
+ *
+ * @throws Problem in_use
+ */
+export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	requireVersion(stored, ifMatch);
+	const { store, resource } = writing;
+	const user = resource.usedBy?.(stored, ruleContext(writing));
+	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
+	if (resource.insteadOfDeletion) {
+		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
+		if (record !== stored) publishChange(writing, 'deleted', record, stored);
+	} else {
+		const next = nextVersion(writing, stored);
+		const record = { ...next, deleted_at: next.updated_at };
+		store.table(resource.name)!.save(record);
+		countTags(store, stored, undefined);
+		publishChange(writing, 'deleted', record, stored);
+	}
+	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
+		deleteRecord({ ...writing, resource: resourceNamed(name) }, other, undefined);
+	}
+	return { status: 204, headers: {}, body: null };
+}
+
+/** Updates the record whose field `matchOn` has the value in the body, or creates a record. */
+export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
+	const match = findMatch(writing.store, writing.resource, matchOn, body);
+	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
+}
+
+/** @throws Problem not_found if there is no such record, or it is deleted */
+export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
+	const record = store.table(resource.name)!.find(id);
+	if (record) return record;
+	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
+}
+
+/**
+ * Applies a change. A change without effect creates no new version.
+ *
+ * @param byService whether the change comes from the service, which may set every field
+ */
+export function changeRecord(
+	writing: Writing,
+	stored: StoredRecord,
+	body: JsonObject,
+	byService = false,
+): StoredRecord {
+	const values = changedValues(writing, stored, body, byService);
+	const same = arrangeRecord(writing.resource, { ...stored, ...values });
+	if (JSON.stringify(same) === recordJson(stored)) return stored;
+	const record = { ...same, ...nextVersion(writing, same) };
+	save(writing, stored, record, body);
+	return record;
+}
+
+const resourceNamed = (name: string): Resource =>
+	[...resources, webhooks].find((one) => one.name === name)!;
+
+/** Saves a record, publishes its events, and applies the consequences for other records. */
+function save(
+	writing: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+	body: JsonObject,
+): void {
+	const { store, resource } = writing;
+	refuseDuplicates(store, resource, record, body);
+	store.table(resource.name)!.save(record, new Date(writing.now).toISOString());
+	countTags(store, stored, record);
+	publishChange(writing, stored ? 'updated' : 'created', record, stored);
+	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
+	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
+	for (const { resource: name, id, change } of consequences) {
+		const other = { ...writing, resource: resourceNamed(name) };
+		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+	}
+}
+
+const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+	...stored,
+	version: stored.version + 1,
+	updated_at: store.whole.writeClock.stamp(now),
+	updated_by: actor,
+});
+
+/**
+ * Checks If-Match with the strong comparison of RFC 9110, 13.1.1, so that weak tags never match.
+ *
+ * @throws Problem version_mismatch
+ */
+export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+	if (ifMatch === undefined || ifMatch.trim() === '*') return;
+	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
+	throw new Problem(
+		'version_mismatch',
+		`The record is at version ${stored.version} now. Read it again and repeat the change.`,
+		{ headers: { ETag: etag(stored) } },
+	);
+}

@@ -1,0 +1,151 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import type { Env } from '../http/service.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import type { Client } from '../store/clients.ts';
+import { docsPath } from '../http/docs-path.ts';
+import { alert, type Html, renderPage } from '../pages/page.ts';
+import { csrfToken, type Session } from '../pages/session.ts';
+import { signOutForm } from '../pages/sign-in.ts';
+
+export const settingsPath = '/settings/api';
+
+export interface SettingsView {
+	session: Session;
+	apiKeys: ApiKey[];
+	clients: Client[];
+	/** What was just made, with its secret. */
+	made?: Html;
+	error?: string;
+	/** What was typed into the form that has an error. */
+	typed?: URLSearchParams;
+}
+
+/** The settings "API and integrations". */
+export const settingsPage = (c: Context<Env>, view: SettingsView) =>
+	renderPage(c, {
+		title: 'API and integrations',
+		isWide: true,
+		status: view.error === undefined ? 200 : 422,
+		body: html`
+			<div class="row apart">
+				<h1>API and integrations</h1>
+				<div class="row quiet">
+					<p>${view.session.member.email}</p>
+					${signOutForm(view.session, settingsPath)}
+				</div>
+			</div>
+			<p class="quiet">What other programs need to work with your CRM Platform account. What they can
+				do with it is in the <a href="${docsPath}">API documentation</a>.</p>
+			${alert(view.error)} ${view.made ?? ''} ${apiKeys(view)} ${clients(view)}
+		`,
+	});
+
+const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
+	<section class="card" aria-labelledby="api-keys">
+		<h2 id="api-keys">API keys</h2>
+		<p class="quiet">A key opens the whole account. Give each program a key of its own.</p>
+		<ul class="things">
+			${apiKeys.map(
+				({ id, name, hint, createdAt, lastUsedAt }) => html`<li class="row">
+					<div class="grow">
+						<strong>${name}</strong> <code>…${hint}</code><br />
+						<small>Created ${day(createdAt)} ·
+							${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</small>
+					</div>
+					${confirmed(session, 'revoke-key', id, name, 'Revoke', 'Programs with it stop working.')}
+				</li>`,
+			)}
+		</ul>
+		<form method="post" action="${settingsPath}">
+			${hidden(session, 'create-key')}
+			<label for="key-name">Name of a new key</label>
+			<input id="key-name" name="key_name" required maxlength="100" autocomplete="off"
+				placeholder="Which program is it for?" value="${view.typed?.get('key_name') ?? ''}" />
+			<button class="main">Create API key</button>
+		</form>
+	</section>
+`;
+
+function clients({ session, clients, typed }: SettingsView) {
+	const isPublic = typed?.get('client_type') === 'public';
+	return html`<section class="card" aria-labelledby="clients">
+		<h2 id="clients">OAuth clients</h2>
+		<p class="quiet">An application that users let act for them, with what they can see themselves.</p>
+		<ul class="things">
+			${clients.map(
+				(client) => html`<li class="row">
+					<div class="grow">
+						<strong>${client.name}</strong>
+						<small>${client.isConfidential ? 'confidential' : 'public'}</small><br />
+						<small>Client ID</small> <code>${client.id}</code><br />
+						${client.redirectUris.map((uri) => html`<small><code>${uri}</code></small><br />`)}
+						<small>Created ${day(client.createdAt)}</small>
+					</div>
+					${confirmed(
+						session,
+						'delete-client',
+						client.id,
+						client.name,
+						'Delete',
+						'All its users are disconnected.',
+					)}
+				</li>`,
+			)}
+		</ul>
+		<form method="post" action="${settingsPath}">
+			${hidden(session, 'create-client')}
+			<label for="client-name">Name of a new client</label>
+			<input id="client-name" name="client_name" required maxlength="100" autocomplete="off"
+				placeholder="Users are asked whether they allow this application"
+				value="${typed?.get('client_name') ?? ''}" />
+			<label for="redirects">Redirect addresses, one per line</label>
+			<textarea id="redirects" name="redirect_addresses" required rows="2" spellcheck="false"
+				placeholder="https://app.example/oauth/callback">${typed?.get('redirect_addresses') ?? ''}</textarea>
+			<fieldset>
+				<legend>Can it keep a secret?</legend>
+				<label><input type="radio" name="client_type" value="confidential"
+					${isPublic ? '' : 'checked'} /> Yes, it runs on a server (confidential)</label>
+				<label><input type="radio" name="client_type" value="public"
+					${isPublic ? 'checked' : ''} /> No, it runs on the user's device (public)</label>
+			</fieldset>
+			<button class="main">Create OAuth client</button>
+		</form>
+	</section>`;
+}
+
+/** What was made, with a secret that is shown this once. */
+export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
+	html`<div class="notice" role="status">
+		<p><strong>${title}</strong></p>
+		${Object.entries(values).map(
+			([label, value]) => html`<p>${label}<br /><code>${value}</code></p>`,
+		)}
+		<p>${note}</p>
+	</div>`;
+
+/** A button that asks once more; it works without a script. */
+const confirmed = (
+	session: Session,
+	action: string,
+	id: string,
+	name: string,
+	verb: string,
+	effect: string,
+) =>
+	html`<details>
+		<summary aria-label="${verb} ${name}">${verb}</summary>
+		<form method="post" action="${settingsPath}">
+			${hidden(session, action)}
+			<input type="hidden" name="id" value="${id}" />
+			<p><small>${effect}</small></p>
+			<button class="danger">${verb} for good</button>
+		</form>
+	</details>`;
+
+const hidden = (session: Session, action: string) => html`
+	<input type="hidden" name="csrf" value="${csrfToken(session)}" />
+	<input type="hidden" name="action" value="${action}" />
+`;
+
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10);

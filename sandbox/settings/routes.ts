@@ -1,0 +1,109 @@
+import type { Context } from 'hono';
+import { parseRedirectAddresses, RedirectAddressError } from '../oauth/redirect-addresses.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
+import { newApiKey } from '../store/api-keys.ts';
+import { newSecret } from '../store/secrets.ts';
+import { deleteClient } from '../webhooks/grants.ts';
+import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import { type Html, refusalPage } from '../pages/page.ts';
+import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
+import { madeNotice, settingsPage, settingsPath } from './page.ts';
+import { signInAddress } from '../pages/sign-in.ts';
+
+const longestName = 100;
+
+/** What a form did: a notice with what it made, or nothing to show. */
+type Action = (service: Service, form: URLSearchParams) => Html | undefined;
+
+/** A mistake in a form, in words for the person who filled it in. */
+class FormError extends Error {}
+
+/** The page where administrators make and revoke what opens the account to programs. */
+export function settingsRoutes(service: Service): Route[] {
+	const asAdministrator = (
+		c: Context<Env>,
+		proceed: (session: Session) => Response | Promise<Response>,
+	) => {
+		const session = sessionOf(service, c);
+		if (!session) return c.redirect(signInAddress(settingsPath), 303);
+		if (session.member.role === 'admin') return proceed(session);
+		const detail = 'API keys open the whole account, so ask an administrator for what you need.';
+		return refusalPage(c, 403, 'Only administrators can open these settings', detail);
+	};
+
+	const view = (session: Session) => ({
+		session,
+		apiKeys: service.store.apiKeys.list(),
+		clients: service.store.clients.list(),
+	});
+
+	const act: Route['handler'] = async (c) => {
+		const form = await readForm(c);
+		return asAdministrator(c, (session) => {
+			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
+			const action = actions.get(form.get('action') ?? '');
+			try {
+				const made = action?.(service, form);
+				return made ? settingsPage(c, { ...view(session), made }) : c.redirect(settingsPath, 303);
+			} catch (error) {
+				if (!(error instanceof FormError || error instanceof RedirectAddressError)) throw error;
+				return settingsPage(c, { ...view(session), error: error.message, typed: form });
+			}
+		});
+	};
+
+	return [
+		{
+			method: 'GET',
+			path: settingsPath,
+			handler: (c) => asAdministrator(c, (session) => settingsPage(c, view(session))),
+		},
+		{ method: 'POST', path: settingsPath, handler: act, middleware: formMiddleware },
+	];
+}
+
+const createKey: Action = ({ store, newId, now }, form) => {
+	const name = nameIn(form, 'key_name');
+	const key = newApiKey();
+	store.apiKeys.add(newId('key', now()), key, { name, now: now() });
+	const note = 'Copy it now: it is shown this once, and only its hash is kept.';
+	return madeNotice(`API key “${name}” created`, { 'API key': key }, note);
+};
+
+const createClient: Action = ({ store, newId, now }, form) => {
+	const name = nameIn(form, 'client_name');
+	const redirectUris = parseRedirectAddresses(form.get('redirect_addresses') ?? '');
+	const id = newId('cli', now());
+	const isPublic = form.get('client_type') === 'public';
+	const secret = isPublic ? undefined : newSecret('crm_secret');
+	store.clients.add({ id, name, redirectUris, createdAt: now() }, secret);
+	const values = { 'Client ID': id, ...(secret !== undefined && { 'Client secret': secret }) };
+	const note = isPublic
+		? 'A public client has no secret.'
+		: 'Copy the secret now: it is shown this once, and only its hash is kept.';
+	return madeNotice(`OAuth client “${name}” created`, values, note);
+};
+
+const revokeKey: Action = ({ store }, form) => {
+	store.apiKeys.revoke(form.get('id') ?? '');
+	return undefined;
+};
+
+const removeClient: Action = (service, form) => {
+	deleteClient(service, form.get('id') ?? '');
+	return undefined;
+};
+
+const actions: ReadonlyMap<string, Action> = new Map([
+	['create-key', createKey],
+	['revoke-key', revokeKey],
+	['create-client', createClient],
+	['delete-client', removeClient],
+]);
+
+function nameIn(form: URLSearchParams, field: string): string {
+	const name = form.get(field)?.trim() ?? '';
+	if (name.length >= 1 && name.length <= longestName) return name;
+	throw new FormError(`Give it a name of 1 to ${longestName} characters.`);
+}

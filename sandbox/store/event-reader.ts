@@ -1,0 +1,103 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RequestOrigin } from '../foundation/origin.ts';
+import { type Audience, parseAudience } from './audience.ts';
+import type { Cell } from './columns.ts';
+import type { Condition } from './condition.ts';
+import type { Query } from './query.ts';
+import type { BackgroundReader } from './background-reader.ts';
+
+/** An event before the log assigns its sequence number. */
+export interface NewEvent {
+	id: string;
+	type: string;
+	/** The instant, RFC 3339. */
+	timestamp: string;
+	/** The name of the record's resource. */
+	resource: string;
+	/** The users who receive it. */
+	audience: Audience;
+	/**
+	 * Whether administrators and API keys receive it too. They do not if only some users gain or lose
+	 * sight of a record: for the account, the record was neither created nor deleted.
+	 */
+	isForAccount: boolean;
+	actor: { type: string; id: string };
+	/** Null if no request caused it. */
+	request: RequestOrigin | null;
+	/** The payload, as JSON. */
+	data: string;
+}
+
+export interface StoredEvent extends NewEvent {
+	/** Counts all events of the account, in the order in which they happened. */
+	sequence: number;
+}
+
+/** Reads the events of the log that meet certain conditions, such as those that a user may read. */
+export class EventReader {
+	protected readonly database: DatabaseSync;
+	protected readonly reader: BackgroundReader;
+	/** Conditions that hold for every event that this reader finds. */
+	private readonly visible: readonly Condition[];
+
+	constructor(database: DatabaseSync, reader: BackgroundReader, visible: readonly Condition[]) {
+		this.database = database;
+		this.reader = reader;
+		this.visible = visible;
+	}
+
+	/** Reads events in sequence, or newest first. */
+	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
+		const { sql, values } = this.pageQuery(conditions, limit, descending);
+		return this.database
+			.prepare(sql)
+			.all(...values)
+			.map(eventOf);
+	}
+
+	/**
+	 * Reads a page, and counts all events that meet the conditions, without blocking other requests.
+	 *
+	 * @param beyond excludes the events of earlier pages
+	 */
+	async list(
+		conditions: Condition[],
+		beyond: Condition[],
+		limit: number,
+		descending: boolean,
+	): Promise<{ events: StoredEvent[]; total: number }> {
+		const { sql, values } = all([...conditions, ...this.visible]);
+		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
+		const page = this.pageQuery([...conditions, ...beyond], limit, descending);
+		const [rows, counted] = await this.reader.read([page, count]);
+		return { events: rows!.map(eventOf), total: counted![0]!['total'] as number };
+	}
+
+	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
+		const { sql, values } = all([...conditions, ...this.visible]);
+		const direction = descending ? 'DESC' : 'ASC';
+		return {
+			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
+			values: [...values, limit],
+		};
+	}
+}
+
+function all(conditions: Condition[]): { sql: string; values: Cell[] } {
+	const sql = conditions.map((condition) => `(${condition.sql})`).join(' AND ') || 'true';
+	return { sql, values: conditions.flatMap(({ values }) => values) };
+}
+
+/** @param row of the table `events` */
+export const eventOf = (row: Record<string, unknown>): StoredEvent => ({
+	sequence: row['sequence'] as number,
+	id: row['id'] as string,
+	type: row['type'] as string,
+	timestamp: row['created_at'] as string,
+	resource: row['resource'] as string,
+	audience: parseAudience(row['seen_by'] as string),
+	isForAccount: row['is_for_account'] === 1,
+	actor: JSON.parse(row['actor'] as string) as StoredEvent['actor'],
+	request: JSON.parse(row['request'] as string) as StoredEvent['request'],
+	data: row['data'] as string,
+});

@@ -1,0 +1,48 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+const mostRemembered = 1000;
+
+/** Caches what was read from a table since its last change. */
+export class QueryCache {
+	/** The number of changes of the table so far. */
+	changes = 0;
+	private readonly database: DatabaseSync;
+	private readonly known = new Map<string, unknown>();
+	private readonly dataVersion: StatementSync;
+	private version = 0;
+
+	constructor(database: DatabaseSync) {
+		this.database = database;
+		this.dataVersion = database.prepare('PRAGMA data_version');
+	}
+
+	/** The cached value, unless another process has written to the file since. */
+	get<T>(key: string): T | undefined {
+		// At the beginning of a transaction the store looks, and during it nobody else can write.
+		if (!this.database.isTransaction) {
+			const version = this.dataVersion.get()!['data_version'] as number;
+			if (version !== this.version) this.clear();
+			this.version = version;
+		}
+		return this.known.get(key) as T | undefined;
+	}
+
+	set(key: string, value: unknown): void {
+		if (this.known.size >= mostRemembered) this.known.clear();
+		this.known.set(key, value);
+	}
+
+	/** Returns the cached value, or reads and caches it. */
+	getOrRead<T>(key: string, read: () => T): T {
+		const known = this.get<T>(key);
+		if (known !== undefined) return known;
+		const value = read();
+		this.set(key, value);
+		return value;
+	}
+
+	clear(): void {
+		this.changes += 1;
+		if (this.known.size > 0) this.known.clear();
+	}
+}

@@ -1,0 +1,121 @@
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Column } from './columns.ts';
+import type { Condition } from './condition.ts';
+import { live, sqlName } from './table-definition.ts';
+import type { QueryCache } from './query-cache.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
+import type { Row } from './query.ts';
+import type { BackgroundReader } from './background-reader.ts';
+import { parseRecord } from './record-json.ts';
+import type { Rows } from './rows.ts';
+import { countQuery, pageQuery, type Selection } from './selection.ts';
+
+/** The parts of a table that every reader of it shares. */
+export interface RecordSource {
+	resource: Resource;
+	columns: Column[];
+	statements: PreparedStatements;
+	reader: BackgroundReader;
+	rows: Rows;
+	cache: QueryCache;
+}
+
+/** Reads the records of a table that meet certain conditions, such as those that a user can see. */
+export class RecordReader {
+	readonly resource: Resource;
+	readonly columns: Column[];
+	readonly source: RecordSource;
+	private readonly name: string;
+	/** Conditions that hold for every record that this reader finds. */
+	private readonly visible: readonly Condition[];
+
+	constructor(source: RecordSource, visible: readonly Condition[]) {
+		this.source = source;
+		this.resource = source.resource;
+		this.columns = source.columns;
+		this.name = sqlName(source.resource);
+		this.visible = visible;
+	}
+
+	/** Finds a live record. */
+	find(id: string): StoredRecord | undefined {
+		if (this.visible.length > 0) return this.findAll([{ sql: 'id = ?', values: [id] }], 1)[0];
+		const sql = `SELECT document FROM ${this.name} WHERE id = ? AND ${live}`;
+		const row = this.source.statements.get(sql).get(id);
+		return row && parseRecord(documentOf(row));
+	}
+
+	/** Finds a record, deleted or not. */
+	findEver(id: string): StoredRecord | undefined {
+		const conditions = [{ sql: 'id = ?', values: [id] }];
+		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+		return this.page(selection).map(parseRecord)[0];
+	}
+
+	/** Finds live records that meet all conditions. */
+	findAll(conditions: Condition[], limit: number): StoredRecord[] {
+		const selection = { conditions, order: [], after: undefined, includeDeleted: false, limit };
+		return this.page(selection).map(parseRecord);
+	}
+
+	/** Reads records as JSON texts. */
+	page(selection: Selection): string[] {
+		const { sql, values } = this.pageQuery(selection);
+		return this.source.statements.get(sql).all(...values).map(documentOf);
+	}
+
+	/** Counts exactly. */
+	count(conditions: Condition[], includeDeleted: boolean): number {
+		const total = this.storedTotal(conditions, includeDeleted);
+		if (total !== undefined) return total;
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), () => {
+			const { sql, values } = this.countQuery(conditions, includeDeleted);
+			return totalOf(this.source.statements.get(sql).all(...values));
+		});
+	}
+
+	/**
+	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
+	 * rows runs on another thread, so that other requests are answered meanwhile.
+	 */
+	async list(selection: Selection): Promise<{ documents: string[]; total: number }> {
+		const { conditions, includeDeleted } = selection;
+		const all = [...conditions, ...this.visible];
+		if (all.length === 0 || all.some(({ isSelective }) => isSelective)) {
+			return { documents: this.page(selection), total: this.count(conditions, includeDeleted) };
+		}
+		const { cache: memory, reader } = this.source;
+		const { changes } = memory;
+		const key = this.totalKey(conditions, includeDeleted);
+		const known = this.storedTotal(conditions, includeDeleted) ?? memory.get<number>(key);
+		const queries = [this.pageQuery(selection)];
+		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
+		const [page, counted] = await reader.read(queries);
+		const total = known ?? totalOf(counted!);
+		if (changes === memory.changes) memory.set(key, total);
+		return { documents: page!.map(documentOf), total };
+	}
+
+	private pageQuery(selection: Selection) {
+		const conditions = [...selection.conditions, ...this.visible];
+		return pageQuery(this.name, { ...selection, conditions });
+	}
+
+	private countQuery(conditions: Condition[], includeDeleted: boolean) {
+		return countQuery(this.name, [...conditions, ...this.visible], includeDeleted);
+	}
+
+	/** The number of all records, which the database keeps up to date. */
+	private storedTotal(conditions: Condition[], includeDeleted: boolean): number | undefined {
+		if (conditions.length > 0 || this.visible.length > 0) return undefined;
+		return this.source.rows.total(includeDeleted);
+	}
+
+	private totalKey(conditions: Condition[], includeDeleted: boolean): string {
+		return `total ${JSON.stringify([conditions, includeDeleted, this.visible])}`;
+	}
+}
+
+const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
+
+export const documentOf = (row: Row): string => row['document'] as string;

@@ -1,0 +1,38 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Answer } from '../foundation/answer.ts';
+
+const keptForMs = 24 * 60 * 60 * 1000;
+
+/** Stores the answers to requests with an idempotency key for 24 hours. Times are in milliseconds. */
+export class StoredAnswers {
+	private readonly expire: StatementSync;
+	private readonly select: StatementSync;
+	private readonly insert: StatementSync;
+
+	constructor(database: DatabaseSync) {
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS idempotency_keys (
+				key TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, answer TEXT NOT NULL, created_at REAL NOT NULL
+			);
+			CREATE INDEX IF NOT EXISTS idempotency_keys_by_created_at ON idempotency_keys (created_at);
+		`);
+		this.expire = database.prepare('DELETE FROM idempotency_keys WHERE created_at <= ?');
+		this.select = database.prepare(
+			'SELECT fingerprint, answer FROM idempotency_keys WHERE key = ?',
+		);
+		this.insert = database.prepare('INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)');
+	}
+
+	find(key: string, now: number): { fingerprint: string; answer: Answer } | undefined {
+		this.expire.run(now - keptForMs);
+		const row = this.select.get(key);
+		if (!row) return undefined;
+		const answer = JSON.parse(row['answer'] as string) as Answer;
+		return { fingerprint: row['fingerprint'] as string, answer };
+	}
+
+	/** Call it in the transaction of the request, so that the database keeps both or neither. */
+	add(key: string, fingerprint: string, answer: Answer, now: number): void {
+		this.insert.run(key, fingerprint, JSON.stringify(answer), now);
+	}
+}

@@ -1,0 +1,40 @@
+import type { EventReader } from './event-reader.ts';
+import type { Store } from './store.ts';
+import { type TableView, VisibleTable } from './visible-table.ts';
+
+/**
+ * The store as one caller sees it: what goes through it can neither find nor change anything else.
+ * What this interface does not name, a caller does not reach, except on purpose through `whole`.
+ */
+export interface StoreView {
+	/** The store with every record. */
+	readonly whole: Store;
+	readonly events: Pick<EventReader, 'page' | 'list'>;
+	/** The table of a resource; undefined if the service has no such resource. */
+	table(resource: string): TableView | undefined;
+}
+
+/** The store of a user who is not an administrator. */
+class VisibleStore implements StoreView {
+	readonly whole: Store;
+	readonly events: EventReader;
+	private readonly userId: string;
+
+	constructor(whole: Store, userId: string) {
+		this.whole = whole;
+		this.events = whole.events.readableBy(userId);
+		this.userId = userId;
+	}
+
+	table(resource: string): TableView | undefined {
+		const table = this.whole.table(resource);
+		return table && new VisibleTable(table, this.userId);
+	}
+}
+
+/**
+ * The store as a caller sees it. API keys and administrators see every record; other users see the
+ * records that `visibleTo` allows, and the events that they heard.
+ */
+export const storeSeenBy = (store: Store, caller: { type: string; id: string }): StoreView =>
+	store.seesAll(caller) ? store : new VisibleStore(store, caller.id);
