@@ -104,6 +104,8 @@ function fieldOf(given: Definition): Field {
 		required: required ?? false,
 		unique: unique ?? false,
 	};
+	// The service keeps e-mail addresses in lower case, as it does in its own fields.
+	if (type === 'email') field.lowerCase = [''];
 	const reference = type === 'user' ? 'users' : given.reference_resource;
 	if (reference) field.reference = reference;
 	if (options?.length) {

@@ -20,6 +20,8 @@ export interface Schema {
 	allOf?: Schema[] | undefined;
 	anyOf?: Schema[] | undefined;
 	oneOf?: Schema[] | undefined;
+	/** Ours: whether texts are kept in lower case, so that case does not tell values apart. */
+	'x-lower-case'?: boolean | undefined;
 	/** Ours: the records an id belongs to, such as `companies`. */
 	'x-resource'?: string | undefined;
 	/** Ours: the part of other records an id belongs to, such as `pipelines.stages`. */
@@ -47,6 +49,7 @@ const schema: z.ZodType<Schema, z.ZodTypeDef, unknown> = z.lazy(() =>
 		allOf: z.array(schema).optional(),
 		anyOf: z.array(schema).optional(),
 		oneOf: z.array(schema).optional(),
+		'x-lower-case': z.boolean().optional().catch(undefined),
 		'x-resource': z.string().optional(),
 		'x-item-of': z.string().optional(),
 	}),

@@ -11,6 +11,8 @@ export interface WriteDescription {
 	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
+	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
+	takesIfMatch?: true;
 	/**
 	 * The parameter that names the field to match on, the fields it takes, and whether unique custom
 	 * fields are among them (upsert).
@@ -28,6 +30,8 @@ export interface BatchDescription {
 	items: string;
 	/** Most records in one request. */
 	maximum: number;
+	/** Whether an item can name the version it changes; the service refuses it for a newer one. */
+	takesVersion?: true;
 }
 
 /**
@@ -56,6 +60,8 @@ export function describeWrite(
 		/idempotency/i.test(name),
 	);
 	if (header?.name !== undefined) description.idempotencyHeader = header.name;
+	const headers = parametersIn(document, pathItem, operation, 'header');
+	if (headers.some(({ name = '' }) => /^if-match$/i.test(name))) description.takesIfMatch = true;
 	const match = query.find((parameter) => parameterChoices(document, parameter).length > 0);
 	if (match?.name !== undefined) {
 		description.match = {
@@ -82,7 +88,10 @@ function describeBatch(
 		const { type, maxItems } = flatten(document, schema);
 		// Without a limit of the service's own, what is sent may be refused as too much.
 		if (type === 'array' && maxItems !== undefined) {
-			return { path: path.slice(collection.length), items, maximum: maxItems };
+			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems };
+			const { items: item } = flatten(document, schema);
+			if (flatten(document, item ?? {}).properties?.version) batch.takesVersion = true;
+			return batch;
 		}
 	}
 	return undefined;
