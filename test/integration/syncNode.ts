@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameter
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { contextIn, type Setup } from '../../tools/node-context.ts';
 import { parts } from './n8n.ts';
+import type { TestSandbox } from './sandbox.ts';
 
 const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
 
@@ -20,8 +21,7 @@ export async function runSync(setup: Setup): Promise<SyncRun> {
 }
 
 /** The parameters of a sync that takes its items as they are. */
-export const syncOf = (resource: string, more: IDataObject = {}): INodeParameters =>
-	({
+export const syncOf = (resource: string, more: IDataObject = {}): INodeParameters => ({
 		authentication: 'apiKey',
 		resource,
 		operation: 'upsert',
@@ -41,7 +41,7 @@ export const syncOf = (resource: string, more: IDataObject = {}): INodeParameter
 		preview: false,
 		options: {},
 		...more,
-	}) as INodeParameters;
+});
 
 /** Filters of Records in Scope. */
 export const scopeOf = (value: IDataObject): IDataObject => ({ mappingMode: 'defineBelow', value });
@@ -49,3 +49,42 @@ export const scopeOf = (value: IDataObject): IDataObject => ({ mappingMode: 'def
 /** What the node says it did with an item. */
 export const syncIn = ({ json }: INodeExecutionData) =>
 	json.sync as { action: string; changes: IDataObject[]; reason: string | null };
+
+let teams = 0;
+
+/** Contacts that each test has for itself, told from others by their job title. */
+export const teamsIn = (sandbox: TestSandbox) => ({
+	run: async (items: IDataObject[], more: IDataObject = {}, setup = {}) =>
+		await runSync({ credential: sandbox.credential, parameters: syncOf('contact', more), items, ...setup }),
+
+	/** How many items each output has. */
+	counts: (run: SyncRun) => outputs.map((name) => run[name].length),
+
+	/** The records of the source, and the filter that their team is in scope by. */
+	own(count: number, more: IDataObject = {}) {
+		const team = `team-${++teams}`;
+		const records = Array.from({ length: count }, (_, i) => ({
+			external_id: `${team}-${i}`,
+			email: `${team}-${i}@source.example`,
+			last_name: `Name ${i}`,
+			job_title: team,
+			...more,
+		}));
+		return { team, records, scope: scopeOf({ job_title: team }) };
+	},
+
+	/** Creates the records, in the CRM. */
+	async add(records: IDataObject[]) {
+		const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', { items: records });
+		return (body.results as Array<{ data: IDataObject }>).map(({ data }) => data);
+	},
+
+	listed: async (team: string) =>
+		(await sandbox.call('GET', `/v1/contacts?job_title=${team}&limit=500`)).body.data as IDataObject[],
+
+	/** The requests that may have changed something. */
+	writes: async () => (await sandbox.requests()).filter(({ method }) => method !== 'GET'),
+
+	change: async (id: unknown, body: IDataObject) =>
+		(await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, body)).body,
+});

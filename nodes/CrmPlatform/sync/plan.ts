@@ -1,27 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Change, Difference } from './compare';
-
-/** A record of the other system. */
-export interface SourceRecord {
-	/** Index of the input item. */
-	item: number;
-	/** The mapped values, as the service takes them. */
-	values: IDataObject;
-	/** The record's key for each field to match on; undefined where it has no value. */
-	keys: Array<string | undefined>;
-	/** Whether the other system has seen the record in the CRM: it carries its version or its id. */
-	wasInCrm: boolean;
-	/** The version of the CRM's record that the other system saw last. */
-	seenVersion?: string;
-	/** When the record was changed in the other system: Unix epoch milliseconds. */
-	changedAt?: number;
-}
-
-/** A record of the CRM: the fields that are compared, its id, and its version. */
-export interface CrmRecord extends IDataObject {
-	id: string;
-}
+import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
 
 /** The user's choices. */
 export interface SyncRules {
@@ -55,14 +35,6 @@ export interface PlannedChange {
 	reason?: string;
 }
 
-/** The records of the CRM by their keys. */
-export interface CrmIndex {
-	/** The records in scope with that key. */
-	find(field: number, key: string): readonly CrmRecord[];
-	/** All records in scope; only needed where those missing in the source are changed. */
-	records: readonly CrmRecord[];
-}
-
 interface Context {
 	rules: SyncRules;
 	/** The field that each key is of, in words. */
@@ -82,7 +54,7 @@ interface Context {
  * source does not have, unless they are left alone
  */
 export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Context): PlannedChange[] {
-	const duplicates = duplicateKeys(source, context);
+	const duplicates = duplicateKeys(source, context.matchLabels);
 	const matches = source.map((record) => matchesOf(record, crm));
 	const owners = ownersOf(source, matches, duplicates);
 
@@ -119,68 +91,6 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (!present.has(record.id)) planned.push(missingInSource(record, context));
 	}
 	return planned;
-}
-
-interface Matches {
-	/** Index of the field that found them: the first that finds any decides. */
-	field: number;
-	records: readonly CrmRecord[];
-}
-
-function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
-	for (const [field, key] of keys.entries()) {
-		const records = key === undefined ? [] : crm.find(field, key);
-		if (records.length > 0) return { field, records };
-	}
-	return { field: 0, records: [] };
-}
-
-interface Owners {
-	/** The item that the first field leads to the record; keys of the first field are unique. */
-	byFirst?: number;
-	/** The items that a later field leads to it. */
-	byLater: number[];
-}
-
-function ownersOf(
-	source: SourceRecord[],
-	matches: Matches[],
-	duplicates: ReadonlyMap<SourceRecord, string>,
-): Map<string, Owners> {
-	const owners = new Map<string, Owners>();
-	for (const [i, record] of source.entries()) {
-		if (duplicates.has(record)) continue;
-		const { field, records } = matches[i]!;
-		for (const { id } of records) {
-			const known = owners.get(id) ?? { byLater: [] };
-			if (field === 0) known.byFirst = record.item;
-			else known.byLater.push(record.item);
-			owners.set(id, known);
-		}
-	}
-	return owners;
-}
-
-/** The source records that share a key with another, and the reason to leave them alone. */
-function duplicateKeys(source: SourceRecord[], { matchLabels }: Context): Map<SourceRecord, string> {
-	const duplicates = new Map<SourceRecord, string>();
-	for (const [field, label] of matchLabels.entries()) {
-		const byKey = new Map<string, SourceRecord[]>();
-		for (const record of source) {
-			const key = record.keys[field];
-			// Records that an earlier field identifies are told apart by it.
-			if (key === undefined || record.keys.slice(0, field).some((earlier) => earlier !== undefined)) continue;
-			const same = byKey.get(key);
-			if (same) same.push(record);
-			else byKey.set(key, [record]);
-		}
-		for (const [key, records] of byKey) {
-			if (records.length === 1) continue;
-			const items = records.map(({ item }) => item);
-			for (const record of records) duplicates.set(record, sharedKey(label, key, items));
-		}
-	}
-	return duplicates;
 }
 
 function missingInCrm(record: SourceRecord, { rules, compare }: Context): PlannedChange {
@@ -265,8 +175,3 @@ const alreadyMatched = (id: string, item: number) =>
 	`Record ${id} belongs to item ${item}. Correct the keys of one of the two items.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
-const sharedKey = (label: string, key: string, items: number[]) =>
-	`${label}: ‘${key.slice(0, 100)}’ is the key of several items (${listed(items)}). Only one of them may have it.`;
-
-const listed = (values: Array<string | number>) =>
-	values.slice(0, 10).join(', ') + (values.length > 10 ? ', …' : '');

@@ -1,43 +1,23 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { readPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
-import type { ListDescription } from '../api/openapi/listing';
-import type { Field } from '../api/openapi/fields';
 import { matchKey, valueIn, type ComparedField } from './compare';
-import type { CrmRecord } from './plan';
-
-/** The records of one kind, as a sync reads them. */
-export interface Collection {
-	api: Connection;
-	/** Collection path with version prefix. */
-	path: string;
-	list: ListDescription;
-	/** The filters of the list, those on custom fields included. */
-	filters: Field[];
-	/** Names of the fields to read. */
-	fields: string[];
-}
-
-/** A value to look records up by. */
-export interface Wanted {
-	field: ComparedField;
-	/** As `matchKey` gives it. */
-	key: string;
-	value: unknown;
-}
-
-/** Values of one filter in one request: more would make a long URL. */
-const mostValues = 50;
-
-/** Ids in one request, by the same measure. */
-const mostIds = 100;
-
-/** Requests at the same time. */
-const concurrency = 5;
+import {
+	chunks,
+	concurrency,
+	identified,
+	inParallel,
+	lookUp,
+	lookUps,
+	mostIds,
+	withFields,
+	type Collection,
+	type Wanted,
+} from './lookUp';
+import type { CrmRecord } from './matching';
 
 /**
  * Reads all records that the filters let through.
@@ -142,53 +122,6 @@ async function idsInScope(
 	return new Set(pages.flat());
 }
 
-/** One request by values of one filter. */
-interface LookUp {
-	filter: string;
-	value: string | readonly string[];
-	field: ComparedField;
-	keys: ReadonlySet<string>;
-}
-
-/** The requests that look the values up; undefined where one of them cannot be filtered by. */
-function lookUps({ filters }: Collection, wanted: Wanted[]): LookUp[] | undefined {
-	const requests: LookUp[] = [];
-	const byField = new Map<ComparedField, Map<string, string>>();
-	for (const { field, key, value } of wanted) {
-		const values = byField.get(field) ?? new Map<string, string>();
-		byField.set(field, values.set(key, String(value)));
-	}
-	for (const [field, values] of byField) {
-		const name = field.name === 'id' ? 'ids' : field.name;
-		const filter = filters.find((one) => one.name === name);
-		if (!filter) return undefined;
-		// In a list, a comma would divide one value into two.
-		const isList = filter.kind === 'list' && ![...values.values()].some((value) => value.includes(','));
-		for (const some of chunks([...values], isList ? mostValues : 1)) {
-			const given = some.map(([, value]) => value);
-			const keys = new Set(some.map(([key]) => key));
-			requests.push({ filter: name, value: isList ? given : given[0]!, field, keys });
-		}
-	}
-	return requests;
-}
-
-async function lookUp(
-	{ api, path, list, fields }: Collection,
-	{ filter, value, field, keys }: LookUp,
-): Promise<CrmRecord[]> {
-	const query = withFields(list, { [filter]: value }, [...fields, field.path[0] ?? '']);
-	const records: CrmRecord[] = [];
-	for await (const page of readPages(api.send, { path, list, query })) {
-		for (const record of identified(page.records, path)) {
-			const key = matchKey(field, valueIn(record, field));
-			if (key === undefined || !keys.has(key)) throw new Error(ignored(filter, path));
-			records.push(record);
-		}
-	}
-	return records;
-}
-
 /** How many records meet the filters; undefined where the service does not say. */
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
@@ -201,39 +134,3 @@ async function pageCount(collection: Collection, scope: Query): Promise<number> 
 	if (!pageSize) return Infinity;
 	return Math.ceil(((await countRecords(collection, scope)) ?? Infinity) / pageSize.maximum);
 }
-
-function withFields(list: ListDescription, query: Query, fields: string[]): Query {
-	if (list.fields === undefined) return query;
-	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
-}
-
-/** @throws Error in the user's words where a record has no id */
-function identified(records: IDataObject[], path: string): CrmRecord[] {
-	for (const { id } of records) {
-		if (typeof id !== 'string' && typeof id !== 'number') throw new Error(withoutId(path));
-	}
-	return records as CrmRecord[];
-}
-
-async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
-	const results: Out[] = [];
-	let next = 0;
-	const worker = async () => {
-		while (next < all.length) {
-			const place = next++;
-			results[place] = await work(all[place]!);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(concurrency, all.length) }, worker));
-	return results;
-}
-
-function chunks<One>(all: One[], size: number): One[][] {
-	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
-}
-
-const ignored = (filter: string, path: string) =>
-	`The service gave records of ${path} that the filter ${filter} does not let through, so records cannot be found by it. Choose another field in Match On, and report it to the service’s support.`;
-
-const withoutId = (path: string) =>
-	`The service gave records of ${path} without id, so they cannot be kept in step.`;

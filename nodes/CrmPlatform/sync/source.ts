@@ -4,7 +4,7 @@ import { parseMoment } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
 import { matchKey, valueIn, type ComparedField } from './compare';
-import type { SourceRecord } from './plan';
+import type { SourceRecord } from './matching';
 
 /** What is read of each input item beside its values. */
 export interface SourceFields {

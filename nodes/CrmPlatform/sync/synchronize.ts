@@ -1,18 +1,18 @@
-import { NodeApiError, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type NodeOperationError } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
-import { describedOperation } from '../writing/describedOperation';
+import { applyPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates } from './claims';
-import { comparison, matchKey, mergePatch, valueIn } from './compare';
+import { comparison, matchKey, valueIn } from './compare';
 import { guardDeletions } from './guards';
-import { nodeErrorOf, outputNames, outputOf, type SyncFailure } from './output';
-import { planChanges, refused, type CrmIndex, type CrmRecord, type PlannedChange } from './plan';
-import { countRecords, findRecords, inWholeList, readWhole, type Collection, type Found } from './readRecords';
+import { nodeErrorOf, outputNames, outputOf } from './output';
+import type { CrmIndex, CrmRecord } from './matching';
+import { planChanges, type PlannedChange } from './plan';
+import { countRecords, findRecords, inWholeList, readWhole, type Found } from './readRecords';
 import { idField, settingsOf, syncJob, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
-import { writeAll, type RecordWrite, type WriteResult } from './writeChanges';
 
 /**
  * Keeps records of the CRM in step with the input items: reads what it has to, plans all changes, and
@@ -47,7 +47,7 @@ async function run(job: Execution): Promise<INodeExecutionData[][]> {
 	const isPreview = n8n.getNodeParameter('preview', 0, false) === true;
 	const { done, failures, untried } = isPreview
 		? { done: planned, failures: [], untried: 0 }
-		: await write(job, collection, planned);
+		: await applyPlan(job, collection, planned);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
@@ -147,90 +147,6 @@ async function withoutDuplicates(
 		of: (field, key) => found.holdersOf(field, key) ?? others?.holdersOf(field, key) ?? [],
 	});
 }
-
-/** Makes the planned changes: updates, then new records, then deletions. */
-async function write(job: Execution, collection: Collection, planned: PlannedChange[]) {
-	const done = new Map<number, PlannedChange>();
-	const failures: SyncFailure[] = [];
-	let untried = 0;
-	let count = 0;
-	const isWanted = () =>
-		!job.n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || job.n8n.continueOnFail());
-
-	for (const action of ['update', 'create', 'delete'] as const) {
-		const places = [...planned.keys()].filter((place) => planned[place]!.action === action);
-		if (places.length === 0) continue;
-		if (!isWanted()) {
-			untried += places.length;
-			continue;
-		}
-		const description = await describedOperation(job, action);
-		const writes = places.map((place) => writeOf(planned[place]!));
-		const isGoing = (results: Array<WriteResult | undefined>) =>
-			!job.n8n.getExecutionCancelSignal()?.aborted &&
-			(job.n8n.continueOnFail() || results.every((result) => !isFailure(result)));
-		const results = await writeAll(job, description, collection.path, writes, () => count++, isGoing);
-		for (const [i, place] of places.entries()) {
-			const change = planned[place]!;
-			const result = results[i];
-			if (!result) untried += 1;
-			else if ('record' in result) done.set(place, written(change, result.record));
-			else {
-				const reason = conflictIn(result.error);
-				if (reason === undefined) failures.push({ item: change.item, error: result.error });
-				else done.set(place, refused(change, reason));
-			}
-		}
-	}
-	for (const [place, change] of planned.entries()) {
-		if (change.action === 'unchanged' || change.action === 'conflict') done.set(place, change);
-	}
-	const inOrder = [...done].sort(([one], [other]) => one - other).map(([, change]) => change);
-	return { done: inOrder, failures, untried };
-}
-
-const isFailure = (result: WriteResult | undefined): boolean =>
-	result !== undefined && 'error' in result && conflictIn(result.error) === undefined;
-
-function writeOf({ record, patch }: PlannedChange): RecordWrite {
-	const result: RecordWrite = {};
-	if (record) result.id = record.id;
-	if (record && (typeof record.version === 'number' || typeof record.version === 'string')) {
-		result.version = record.version;
-	}
-	if (patch) result.body = patch;
-	return result;
-}
-
-/** The change as it was made: a service that keeps the version has stored these values before. */
-function written(change: PlannedChange, answered: IDataObject): PlannedChange {
-	const { patch = {}, ...made } = change;
-	if (change.action === 'delete') return change;
-	const record = { ...mergePatch(change.record ?? {}, patch), ...answered } as CrmRecord;
-	const version = change.record?.version;
-	if (version === undefined || version !== answered.version) return { ...made, record };
-	return { ...made, record, action: 'unchanged', reason: storedAlready };
-}
-
-/** Why the CRM refused a change that it would have taken when it was planned; undefined for errors. */
-function conflictIn(error: Error): string | undefined {
-	if (!(error instanceof NodeApiError)) return undefined;
-	switch (error.httpCode) {
-		case '412':
-			return changedMeanwhile;
-		case '404':
-		case '410':
-			return deletedMeanwhile;
-		case '409':
-			return `The CRM refuses the change: ${error.message}`;
-		default:
-			return undefined;
-	}
-}
-
-const storedAlready = 'The CRM stores these values in another notation; it had them already.';
-const changedMeanwhile = 'The CRM’s record was changed after this run had read it. Nothing was overwritten.';
-const deletedMeanwhile = 'The CRM’s record was deleted after this run had read it.';
 
 /** The failure with more lines: n8n drops the hints of a node that fails. */
 function withLines<Failure extends NodeApiError | NodeOperationError>(failure: Failure, lines: string[]): Failure {
