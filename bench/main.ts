@@ -1,11 +1,16 @@
 import { benchNode } from './node.ts';
 import { publish } from './report.ts';
+import { benchBulk } from './sandbox-bulk.ts';
+import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 
 /** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
 const benchmarks: Record<string, () => Promise<void>> = {
-	sandbox: async () =>
-		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() }),
+	sandbox: async () => {
+		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() });
+		publish({ name: 'sandbox-load', ours: 'while searched', bare: 'alone', rows: await benchLoad() });
+		publish({ name: 'sandbox-bulk', ours: 'sandbox', bare: 'bare loop', rows: await benchBulk() });
+	},
 	node: async () =>
 		publish({ name: 'node', ours: 'node', bare: 'bare loop', rows: await benchNode() }),
 };

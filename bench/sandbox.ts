@@ -2,22 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Pair, percentile, type Row, rowOf, sideBySide, time } from './measure.ts';
+import { person, startSandbox } from './sandbox-server.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const contacts = 100_000;
 const writers = 8;
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 
-const startSandbox = (name: string, count: number) => {
-	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${count}`;
-	const db = join(folder, `${name}.db`);
-	return startServer([resolve('sandbox', 'main.ts'), ...options.split(' '), '--db', db]);
-};
-
 /** The sandbox beside a bare server that answers with the very bytes the sandbox has answered with. */
 export async function benchSandbox(): Promise<Row[]> {
 	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
-	const ours = await startSandbox('large', contacts);
+	const ours = await startSandbox(folder, 'large', contacts);
 	const answers = join(folder, 'answers.json');
 	writeFileSync(answers, JSON.stringify(await sampleAnswers(ours)));
 	const bare = await startServer([resolve('bench', 'bare-server.ts'), answers]);
@@ -26,6 +21,7 @@ export async function benchSandbox(): Promise<Row[]> {
 		return [
 			...(await pages(servers, 100, 500)),
 			...(await pages(servers, 500, 100)),
+			...(await pagesAfterChanges(servers)),
 			rowOf('memory after that', 'MB', { ours: [ours.memory()], bare: [bare.memory()] }),
 			...(await creates(servers)),
 			...(await batches(servers)),
@@ -39,8 +35,6 @@ export async function benchSandbox(): Promise<Row[]> {
 
 type Servers = Record<keyof Pair, ServerProcess>;
 
-let made = 0;
-const person = () => ({ first_name: 'Ana', last_name: 'Moreno', email: `bench${made++}@x.example` });
 const batch = () => JSON.stringify({ items: Array.from({ length: 100 }, person) });
 
 const sampleAnswers = async (ours: ServerProcess) => ({
@@ -67,6 +61,21 @@ async function pages({ ours, bare }: Servers, limit: number, count: number): Pro
 	return [0.5, 0.99].map((share) =>
 		rowOf(`${what}, p${share * 100}`, 'ms', values, (all) => percentile(all, share)),
 	);
+}
+
+/** The same page, each time after a record has changed. */
+async function pagesAfterChanges({ ours, bare }: Servers): Promise<Row[]> {
+	const first = JSON.parse(await ours.ask('GET', '/v1/contacts?limit=1')) as {
+		data: Array<{ id: string }>;
+	};
+	let changes = 0;
+	const values = await sideBySide(200, async (which) => {
+		if (which === 'bare') return await time(() => bare.ask('GET', '/v1/contacts/100'));
+		const change = JSON.stringify({ job_title: `Buyer ${changes++}` });
+		await ours.ask('PATCH', `/v1/contacts/${first.data[0]!.id}`, change);
+		return await time(() => ours.ask('GET', '/v1/contacts?limit=100'));
+	});
+	return [rowOf('a page of 100 after a change, p50', 'ms', values)];
 }
 
 async function creates(servers: Servers): Promise<Row[]> {
@@ -104,7 +113,7 @@ async function starts(answers: string): Promise<Row[]> {
 		const ms = await time(async () => {
 			server =
 				which === 'ours'
-					? await startSandbox(`start-${round}`, 200)
+					? await startSandbox(folder, `start-${round}`, 200)
 					: await startServer([resolve('bench', 'bare-server.ts'), answers]);
 		});
 		await server!.stop();

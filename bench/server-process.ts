@@ -51,12 +51,12 @@ export function serverAt(url: string): Server {
 		ask: (method, path, body, more = {}) =>
 			new Promise((resolve, reject) => {
 				const headers = {
-					...more,
 					Authorization: 'Bearer KEY',
 					...(body !== undefined && {
 						'Content-Type': 'application/json',
 						'Content-Length': Buffer.byteLength(body),
 					}),
+					...more,
 				};
 				const asking = request(url + path, { method, headers, agent }, (response) => {
 					const chunks: Buffer[] = [];

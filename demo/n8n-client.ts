@@ -97,6 +97,17 @@ export class N8nClient {
 		return await this.waitForExecution(executionId);
 	}
 
+	/**
+	 * Retries a failed execution, as the button in the list of executions does.
+	 *
+	 * @returns the execution that this started, once it has ended
+	 */
+	async retryExecution(id: string): Promise<Execution> {
+		const body = { loadWorkflow: false };
+		const retry = await this.request('POST', `/rest/executions/${id}/retry`, answers.WithId, body);
+		return await this.waitForExecution(retry.id);
+	}
+
 	/** The same where the trigger waits for something to happen: it listens when this returns. */
 	async listenForTest(id: string, trigger: string): Promise<void> {
 		const body = { triggerToStartFrom: { name: trigger } };

@@ -22,6 +22,7 @@ import { usualLifetimes } from './oauth/tokens.ts';
 import { openApiText } from './openapi/document.ts';
 import { docsPath } from './pages/docs-path.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
+import { ownHosts } from './pages/hosts.ts';
 import { settingsRoutes } from './pages/settings-routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './plans.ts';
@@ -44,6 +45,8 @@ export interface AppOptions {
 	allowPrivateWebhooks?: boolean;
 	/** Whether tests may ask for faults, move the clock and read the log of requests under `/_sandbox`. */
 	faults?: boolean;
+	/** Names by which its pages may be opened, beside addresses and localhost. */
+	hostNames?: string[];
 	/** An hour, and ten minutes for a replaced refresh token, if not said otherwise. */
 	tokenLifetimes?: Partial<TokenLifetimes>;
 	/** Milliseconds since 1970. */
@@ -83,14 +86,15 @@ export function createApp(options: AppOptions): Hono<Env> {
 	for (const path of ['/v1/*', '/contacts']) {
 		app.use(path, rateLimit(service, limiter), authenticated, authorized);
 	}
-	// No one has to be known here, so here guessing is what has to be slowed down.
-	for (const path of ['/oauth/token', '/oauth/revoke', '/sign-in']) {
-		app.use(path, rateLimit(service, limiter));
-	}
-	app.use(oneAtATime());
+	for (const path of pagePaths) app.use(path, ownHosts(options.hostNames ?? []));
+	// No one has to be known here, so here guessing is what has to be slowed down. The endpoints of
+	// OAuth count by client, once they know which one it is.
+	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
+	// Only of those who are known: a stranger must not keep a key busy.
+	app.use('/v1/*', oneAtATime());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service, dispatcher), service.now);
+	mount(app, serviceRoutes(service, limiter, dispatcher), service.now);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
 	app.notFound((c) => {
@@ -113,10 +117,17 @@ function problemOf(error: Error, store: Store): Problem {
 	return new Problem('internal_error', 'This is a fault of the service. Try again.');
 }
 
+/** What browsers open, and what takes no credentials. */
+const pagePaths = ['/sign-in', '/sign-out', '/settings/*', '/docs/*', '/oauth/authorize', '/_sandbox/*'];
+
 const openApi = (c: Context<Env>) =>
 	c.body(openApiText(), 200, { 'Content-Type': 'application/json' });
 
-function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
+function serviceRoutes(
+	service: Service,
+	limiter: RateLimiter,
+	dispatcher: Dispatcher,
+): Route[] {
 	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
 	const isContactList = ({ method, path }: Route) =>
 		method === 'GET' && path === `/v1/${contacts.name}`;
@@ -140,7 +151,7 @@ function serviceRoutes(service: Service, dispatcher: Dispatcher): Route[] {
 				return c.json(accountOf(service));
 			},
 		},
-		...oauthRoutes(service),
+		...oauthRoutes(service, limiter),
 		...signInRoutes(service),
 		...settingsRoutes(service),
 		...docsRoutes(findScript()),

@@ -14,12 +14,13 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --port N                  port to listen on; 0 takes any free one (4010)
   --db PATH                 file that keeps the data; :memory: keeps nothing (:memory:)
   --contacts N              how many contacts a new database begins with (200)
-  --api-key KEY             the API key to accept (made up)
+  --api-key KEY             the API key to accept (made up once for each database)
   --plan NAME               ${planList} requests per minute (starter)
   --requests-per-minute N   instead of what the plan allows
   --access-token-seconds N  how long an access token is good (3600)
   --refresh-grace-seconds N how long a replaced refresh token stays good (600)
   --allow-private-webhooks  lets webhooks be sent to this machine and its network
+  --host-name NAME          name by which its pages may be opened, beside localhost
   --faults                  lets tests ask for faults at /_sandbox/faults, and move the
                             clock at /_sandbox/clock
   --help                    shows this
@@ -63,6 +64,9 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 				replacedRefreshToken: seconds('--refresh-grace-seconds', given['refresh-grace-seconds'], 0),
 			}),
 		},
+		...(given['host-name'] !== undefined && {
+			hostNames: [text('--host-name', given['host-name']).toLowerCase()],
+		}),
 		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
 		faults: given.faults ?? false,
 	};
@@ -81,6 +85,7 @@ function parse(args: string[]) {
 			'requests-per-minute': string,
 			'access-token-seconds': string,
 			'refresh-grace-seconds': string,
+			'host-name': string,
 			'allow-private-webhooks': boolean,
 			faults: boolean,
 			help: boolean,

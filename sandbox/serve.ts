@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './ids.ts';
 import { seed } from './seed/index.ts';
-import { newApiKey } from './store/api-keys.ts';
 import { Store } from './store/store.ts';
 import { serverFor } from './unreadable.ts';
 
@@ -15,7 +14,7 @@ export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	db?: string;
 	/** How many contacts a new database begins with: 200, if not said otherwise. */
 	contacts?: number;
-	/** Made up if none is given. */
+	/** If none is given, one is made up with the database, and is the same at every start. */
 	apiKey?: string;
 	/** A public OAuth client that is there from the beginning, besides those made in the settings. */
 	oauthClient?: { id: string; name: string; redirectUri: string };
@@ -33,11 +32,11 @@ export interface Sandbox {
  * @throws Error if the port is taken or the file is not a database; the message says what to do
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { port = 0, host = '127.0.0.1', apiKey = newApiKey() } = options;
+	const { port = 0, host = '127.0.0.1' } = options;
 	const store = openStore(options.db ?? ':memory:');
 	try {
 		seed(store, options.contacts ?? 200);
-		store.apiKeys.add(idMaker()('key', Date.now()), apiKey, { name: 'Command line' });
+		const apiKey = keyOf(store, options.apiKey);
 		if (options.oauthClient) {
 			const { id, name, redirectUri } = options.oauthClient;
 			const client = { id, name, redirectUris: [redirectUri], createdAt: Date.now() };
@@ -61,6 +60,25 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		store.close();
 		throw error;
 	}
+}
+
+/**
+ * The API key of the command line.
+ *
+ * @param given if none is, the key that was made up for this database before, unless it was revoked;
+ * only its hash is kept, but it can be made again from its id
+ */
+function keyOf({ accountKey, apiKeys }: Store, given: string | undefined): string {
+	const keyFor = (id: string) => {
+		const bytes = accountKey.mac('api key', id).subarray(0, 24);
+		return `crm_${bytes.toString('base64url')}`;
+	};
+	const known = apiKeys.list().find(({ id }) => apiKeys.find(keyFor(id)));
+	if (given === undefined && known) return keyFor(known.id);
+	const id = idMaker()('key', Date.now());
+	const key = given ?? keyFor(id);
+	apiKeys.add(id, key, { name: 'Command line' });
+	return key;
 }
 
 function openStore(path: string): Store {

@@ -41,6 +41,10 @@ export interface Env {
 		store: Store;
 		/** What the caller's access token allows; an API key allows everything. */
 		scopes: string[] | undefined;
+		/** What the access token was given for; undefined for an API key. */
+		grantId: string | undefined;
+		/** Whose rate-limit window the request uses up; undefined until that is known. */
+		window: string | undefined;
 		/** Whether the request came with an access token that was good once. */
 		isExpired: boolean;
 		/** Set when the connection is dropped instead of answered. */

@@ -4,6 +4,8 @@ import { runJest } from '../tools/jest.ts';
 import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
+import { helpersIn } from './versions/steps.ts';
+import { OLDEST } from './versions/versions.ts';
 
 const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';
 const E2E_CONFIG = 'test/e2e/jest.config.cjs';
@@ -43,11 +45,14 @@ export const gate: Step = {
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
 	run: () => {
-		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue'];
+		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions'];
 		const others = folders.map((folder) => `/test/${folder}/`);
 		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
 	},
 };
+
+/** The oldest n8n that is supported; the newest is the one all other tests run in. */
+export const oldestN8n: Step = helpersIn(OLDEST);
 
 /** The contract by itself, then the service against it: every request and answer, by Prism. */
 export const conformance: Step = {

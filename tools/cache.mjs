@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, posix, win32 } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.mjs';
 import { withLock } from './lock.mjs';
+
+const RENAME_ATTEMPTS = 60;
+const RENAME_PAUSE_MS = 500;
 
 /**
  * Where this project keeps what it installs once per machine, outside the clone: the place each
@@ -14,6 +18,7 @@ import { withLock } from './lock.mjs';
  * @param {string} [home]
  */
 export function cacheFolder(platform = process.platform, env = process.env, home = homedir()) {
+	const { join } = platform === 'win32' ? win32 : posix;
 	return join(userCache(platform, env, home), 'n8n-nodes-crm-platform');
 }
 
@@ -23,6 +28,7 @@ export function cacheFolder(platform = process.platform, env = process.env, home
  * @param {string} home
  */
 function userCache(platform, env, home) {
+	const { join } = platform === 'win32' ? win32 : posix;
 	if (env.XDG_CACHE_HOME) return env.XDG_CACHE_HOME;
 	if (platform === 'win32') return env.LOCALAPPDATA || join(home, 'AppData', 'Local');
 	if (platform === 'darwin') return join(home, 'Library', 'Caches');
@@ -91,11 +97,30 @@ async function removeLeftovers(folder) {
  */
 async function renameUnlessThere(from, to) {
 	try {
-		await rename(from, to);
+		await renamePatiently(from, to);
 	} catch (error) {
 		// A lock can be taken for abandoned while its holder's machine sleeps: the first rename wins.
 		if (!existsSync(to)) throw error;
 		await rm(from, { recursive: true, force: true });
+	}
+}
+
+/**
+ * On Windows a folder cannot be renamed while a virus scanner still looks into a file of it.
+ *
+ * @param {string} from
+ * @param {string} to
+ */
+async function renamePatiently(from, to) {
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			return await rename(from, to);
+		} catch (error) {
+			const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+			const mayPass = process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code);
+			if (!mayPass || attempt === RENAME_ATTEMPTS) throw error;
+			await sleep(RENAME_PAUSE_MS);
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ export async function runGroup(command, args, options) {
 }
 
 /**
- * Runs a program in our place: same terminal, and every stop signal to us is handed on.
+ * Runs a program in our place: same terminal, and every stop signal to us ends it too.
  *
  * @param {string} command
  * @param {string[]} args
@@ -102,7 +102,7 @@ export async function runInPlace(command, args, options) {
 	const child = spawn(command, args, { ...options, stdio: 'inherit' });
 	/** @param {NodeJS.Signals} signal */
 	const forward = (signal) => {
-		child.kill(signal);
+		if (mustForward(signal, process.platform)) child.kill(signal);
 	};
 	for (const signal of STOP_SIGNALS) process.on(signal, forward);
 	const watch = watchParent(() => forward('SIGTERM'));
@@ -113,6 +113,18 @@ export async function runInPlace(command, args, options) {
 		clearInterval(watch);
 		for (const signal of STOP_SIGNALS) process.off(signal, forward);
 	}
+}
+
+/**
+ * Whether a stop signal has to be handed on to a program that shares our console. Windows tells
+ * every program of a console of a Ctrl-C or of its closing, and there `kill` with any signal ends a
+ * program at once, before it can put anything in order.
+ *
+ * @param {NodeJS.Signals} signal
+ * @param {NodeJS.Platform} platform
+ */
+export function mustForward(signal, platform) {
+	return platform !== 'win32' || signal === 'SIGTERM';
 }
 
 /**

@@ -17,20 +17,28 @@ const INSTALL = [
 	'--include=optional',
 ];
 
+/** Leaves out the packages of test/package.json, the one workspace. */
+const WITHOUT_TESTS = '--workspaces=false';
+
 /**
  * Installs the clone's own packages when they are missing or not those of package-lock.json.
  *
  * @param {string} root the clone.
  * @param {string} node the binary to install for.
+ * @param {boolean} tests whether those that only tests and checks need are wanted too.
  */
-export async function installDependencies(root, node) {
-	if (areDependenciesCurrent(root)) return;
+export async function installDependencies(root, node, tests) {
+	if (areDependenciesCurrent(root, tests)) return;
 	await withLock(
 		join(root, '.tmp', 'dependencies.lock'),
 		async () => {
-			if (areDependenciesCurrent(root)) return;
+			if (areDependenciesCurrent(root, tests)) return;
 			await showProgress("Installing the project's packages (about a minute, once)", () =>
-				npm(INSTALL, { subject: 'dependencies', cwd: root, node }),
+				npm(tests ? INSTALL : [...INSTALL, WITHOUT_TESTS], {
+					subject: 'dependencies',
+					cwd: root,
+					node,
+				}),
 			);
 			writeFileSync(stampFile(root), lockHash(root));
 		},
@@ -43,14 +51,27 @@ export async function installDependencies(root, node) {
  * hash, or npm, run by hand, finished after that file was last written.
  *
  * @param {string} root the clone.
+ * @param {boolean} tests whether the packages of the tests have to be there too.
  */
-export function areDependenciesCurrent(root) {
+export function areDependenciesCurrent(root, tests) {
 	// npm writes this record last: without it an installation was interrupted.
 	const npmRecord = join(root, 'node_modules', '.package-lock.json');
 	if (!existsSync(npmRecord)) return false;
+	if (tests && !hasTestPackages(root)) return false;
 	const stamp = stampFile(root);
 	if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash(root)) return true;
 	return statSync(npmRecord).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs;
+}
+
+/**
+ * An installation for `npm start` is as complete and as new as any, but lacks these.
+ *
+ * @param {string} root
+ */
+function hasTestPackages(root) {
+	const manifest = JSON.parse(readFileSync(join(root, 'test', 'package.json'), 'utf8'));
+	const names = Object.keys(manifest.devDependencies);
+	return names.every((name) => existsSync(join(root, 'node_modules', name)));
 }
 
 /** @param {string} root */

@@ -1,20 +1,32 @@
-import { delimiter, dirname } from 'node:path';
+import { posix, win32 } from 'node:path';
 
 /**
  * An environment in which `node` is a certain Node, also for whatever its programs start.
  *
  * @param {NodeJS.ProcessEnv} env
  * @param {string} node its binary.
+ * @param {NodeJS.Platform} [platform]
  * @returns {NodeJS.ProcessEnv}
  */
-export function withNodeFirst(env, node) {
-	const rest = searchPath(env).filter((folder) => folder !== dirname(node));
+export function withNodeFirst(env, node, platform = process.platform) {
+	const { delimiter, dirname } = pathsOf(platform);
+	const rest = searchPath(env, platform).filter((folder) => folder !== dirname(node));
 	return { ...env, [pathVariable(env)]: [dirname(node), ...rest].join(delimiter) };
 }
 
-/** The folders in which programs are looked for, first to last. */
-export function searchPath(env = process.env) {
-	return (env[pathVariable(env)] ?? '').split(delimiter).filter(Boolean);
+/**
+ * The folders in which programs are looked for, first to last.
+ *
+ * @param {NodeJS.ProcessEnv} [env]
+ * @param {NodeJS.Platform} [platform]
+ */
+export function searchPath(env = process.env, platform = process.platform) {
+	return (env[pathVariable(env)] ?? '').split(pathsOf(platform).delimiter).filter(Boolean);
+}
+
+/** @param {NodeJS.Platform} platform */
+function pathsOf(platform) {
+	return platform === 'win32' ? win32 : posix;
 }
 
 /**

@@ -22,13 +22,18 @@ const Report = z.object({
  *
  * @param name tells the report's file from those of other runs.
  * @param args jest's arguments: which tests, and how.
+ * @param env its environment; ours unless given.
  */
-export async function runJest(name: string, args: string[]): Promise<StepResult> {
+export async function runJest(
+	name: string,
+	args: string[],
+	env = process.env,
+): Promise<StepResult> {
 	const report = resolve('.tmp', 'jest', `${name}.json`);
 	mkdirSync(dirname(report), { recursive: true });
 	rmSync(report, { force: true });
 	const jest = resolve('node_modules', 'jest', 'bin', 'jest.js');
-	const ok = await runNode([jest, ...args, '--json', `--outputFile=${report}`]);
+	const ok = await runNode([jest, ...args, '--json', `--outputFile=${report}`], env);
 	// Jest ended before it came to the tests; it has said why.
 	if (!existsSync(report)) return { ok: false, tests: { passed: 0, failed: 1, skipped: [] } };
 	return { ok, tests: countTests(readFileSync(report, 'utf8')) };

@@ -42,6 +42,10 @@ export interface Setup {
 	name?: string;
 	/** What n8n keeps the credential with the API key under. */
 	credentialId?: string;
+	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
+	context?: IDataObject;
+	/** Whether Retry On Fail is on; n8n's attempts are the caller's. */
+	retryOnFail?: boolean;
 }
 
 /** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
@@ -92,12 +96,14 @@ export function contextIn(
 	const items = (setup.items ?? [{}]).map((json, item) => ({ json, pairedItem: { item } }));
 	const input = { main: [items] };
 	const executeData: IExecuteData = { node, data: input, source: null };
+	const runData = parts.createRunExecutionData();
+	if (setup.context) runData.executionData!.contextData[`node:${node.name}`] = setup.context;
 	const context = new parts.ExecuteContext(
 		workflow,
 		node,
 		additionalData,
 		setup.mode ?? 'manual',
-		parts.createRunExecutionData(),
+		runData,
 		setup.runIndex ?? 0,
 		items,
 		input,
@@ -124,6 +130,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
 			: { crmPlatformApi: { id: setup.credentialId ?? 'credential-1', name: 'Test' } },
 		...(continueOnFail && { onError: 'continueRegularOutput' }),
+		...(setup.retryOnFail && { retryOnFail: true }),
 	};
 	const nodeTypes = {
 		getByName: () => type,

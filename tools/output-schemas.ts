@@ -60,7 +60,11 @@ function recordAt(contract: Contract, path: string): OutputSchema | undefined {
 		| { content?: Record<string, { schema?: Schema }> }
 		| undefined;
 	const schema = answer?.content?.['application/json']?.schema;
-	return schema && shown(contract, schema, 0);
+	if (!schema) return undefined;
+	const record = shown(contract, schema, 0);
+	const { error, ...others } = record.properties ?? {};
+	// The node moves a record's own `error`, which n8n would take for a failure.
+	return error ? { ...record, properties: { ...others, error_info: error } } : record;
 }
 
 function shown(contract: Contract, schema: Schema, depth: number): OutputSchema {

@@ -4,39 +4,65 @@ const TERMINAL_EVERY_MS = 1_000;
 /** Without a terminal every report is a line in somebody's log. */
 const LOG_EVERY_MS = 30_000;
 
+/** @typedef {{ name: string, startedAt: number, step: string }} Work */
+
+/** What is under way, in the order in which it began: it shares one line of the terminal. @type {Set<Work>} */
+const underWay = new Set();
+
+/** @type {NodeJS.Timeout | undefined} */
+let timer;
+
 /**
  * Says what is being done, and while it lasts how long it has taken.
  *
  * @template T
- * @param {string} title what is done and how long that usually takes.
+ * @param {string} title what is done, and in brackets how long that usually takes.
  * @param {(step: (name: string) => void) => Promise<T>} work may name the step it is at.
  * @returns {Promise<T>}
  */
 export async function showProgress(title, work) {
-	const out = process.stdout;
-	const startedAt = Date.now();
-	let step = '';
-	const report = () => {
-		if (isStopping()) return;
-		const line = `  ${duration(Date.now() - startedAt)}${step && `, ${step}`}`;
-		out.write(out.isTTY ? `\r\x1b[K${line}` : `${line}\n`);
-	};
-	out.write(`${title} ...\n`);
-	const timer = setInterval(report, out.isTTY ? TERMINAL_EVERY_MS : LOG_EVERY_MS);
+	const current = { name: title.split(' (')[0] ?? title, startedAt: Date.now(), step: '' };
+	writeLine(`${title} ...`);
+	underWay.add(current);
+	const isAlone = underWay.size === 1;
+	timer ??= setInterval(report, process.stdout.isTTY ? TERMINAL_EVERY_MS : LOG_EVERY_MS);
 	try {
 		const result = await work((name) => {
-			step = name;
+			current.step = name;
 			report();
 		});
-		if (out.isTTY) out.write('\r\x1b[K');
-		out.write(`  done in ${duration(Date.now() - startedAt)}\n`);
+		const subject = isAlone && underWay.size === 1 ? '' : `${current.name}: `;
+		writeLine(`  ${subject}done in ${duration(Date.now() - current.startedAt)}`);
 		return result;
 	} catch (error) {
-		if (out.isTTY) out.write('\r\x1b[K');
+		writeLine();
 		throw error;
 	} finally {
-		clearInterval(timer);
+		underWay.delete(current);
+		if (underWay.size === 0) {
+			clearInterval(timer);
+			timer = undefined;
+		}
 	}
+}
+
+function report() {
+	if (isStopping()) return;
+	const out = process.stdout;
+	const parts = [...underWay].map(({ name, startedAt, step }) => {
+		const state = `${duration(Date.now() - startedAt)}${step && `, ${step}`}`;
+		return underWay.size > 1 ? `${name}: ${state}` : state;
+	});
+	const line = `  ${parts.join('; ')}`;
+	// A line that wraps could not be written over.
+	if (out.isTTY) out.write(`\r\x1b[K${line.slice(0, (out.columns || 80) - 1)}`);
+	else out.write(`${line}\n`);
+}
+
+/** Writes over the report on a terminal; without a line it only clears that. */
+function writeLine(line = '') {
+	if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
+	if (line) process.stdout.write(`${line}\n`);
 }
 
 /**

@@ -4,9 +4,11 @@ import { runGroup } from './child.mjs';
  * Runs a script under this Node, its output in the same place as ours.
  *
  * @param args the script and its arguments.
+ * @param env its environment; ours unless given.
  * @returns whether it succeeded.
  */
-export async function runNode(args: string[]): Promise<boolean> {
-	const code = await runGroup(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+export async function runNode(args: string[], env = process.env): Promise<boolean> {
+	const stdio = ['ignore' as const, 'inherit' as const, 'inherit' as const];
+	const code = await runGroup(process.execPath, args, { env, stdio });
 	return code === 0;
 }

@@ -32,6 +32,7 @@ export const chromium: SystemProgram = {
 	elsewhere: [
 		'/Applications/Chromium.app/Contents/MacOS/Chromium',
 		'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+		'C:/Program Files*/Google/Chrome/Application/chrome.exe',
 	],
 	debianPackage: 'chromium',
 };
@@ -52,10 +53,16 @@ export const postgres: SystemProgram = {
 
 /** Where the program is on this machine, if it is. */
 export function findProgram({ commands, elsewhere = [] }: SystemProgram): string | undefined {
-	const onPath = commands.flatMap((command) => searchPath().map((folder) => join(folder, command)));
+	const files = commands.flatMap((command) => fileNames(command, process.platform));
+	const onPath = files.flatMap((file) => searchPath().map((folder) => join(folder, file)));
 	// Of several versions the newest.
 	const offPath = elsewhere.flatMap((place) => globSync(place).sort().reverse());
 	return [...onPath, ...offPath].find(isExecutable);
+}
+
+/** The names a command's file may have: on Windows a program is found by its extension. */
+export function fileNames(command: string, platform: NodeJS.Platform): string[] {
+	return platform === 'win32' ? [`${command}.exe`] : [command];
 }
 
 /**

@@ -8,8 +8,7 @@ import {
 
 import { execute } from './execute';
 import { getFields, getFilters, getMatchFields } from './pickers/fields';
-import { getOutputFields } from './pickers/getOutputFields';
-import { getSortOrders } from './pickers/getSortOrders';
+import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { getLinks, searchLinked } from './pickers/links';
 import {
 	searchCustomObjects,

@@ -9,17 +9,18 @@ import {
 	type IPairedItemData,
 } from 'n8n-workflow';
 
-import { connect } from './api/connection';
+import { connect, inWords } from './api/connection';
 import type { Batched, Execution, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
 import { runInBatches, runSequentially, type ItemOutcome } from './schedule';
 import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
+import { originalExecution } from './writing/runState';
 
 /**
- * Does the node's operation for each input item, in order. Each output, errors included, is linked
- * to the item it came from; the hints at the end, or the error, tell what the user should know.
+ * Runs the node's operation for each input item, in order. Each output, errors included, is linked
+ * to the item it came from; notices for the user become hints, or part of the error.
  *
- * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is to
+ * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
 export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -44,15 +45,15 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 			continue;
 		}
 		done += of.length;
-		if (!Array.isArray(result)) output.push({ json: result, pairedItem });
-		else for (const json of result) output.push({ json, pairedItem });
+		if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
+		else for (const json of result) output.push({ json: withoutError(json), pairedItem });
 	}
 
 	const [first] = failures;
 	if (!first) call?.succeeded();
 	if (first && !isWanted()) {
-		const sums = items.length > 1 ? [summed(failures, done, items.length)] : [];
-		throw adding(first.failure, [...sums, ...api.notices]);
+		const summary = items.length > 1 ? [summaryOf(failures, done, items.length)] : [];
+		throw withLines(first.failure, [...summary, ...api.notices]);
 	}
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return [output];
@@ -73,7 +74,7 @@ async function* outcomes(
 	isWanted: () => boolean,
 ): AsyncGenerator<ItemOutcome, void> {
 	const preparing = prepared(job);
-	// A failed preparation is each item's failure, as what it was for.
+	// If preparation fails, every item fails with that error.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
 	if (typeof plan === 'function') yield* runSequentially(plan, count, isWanted);
 	else yield* runInBatches(plan, count, isWanted);
@@ -98,8 +99,8 @@ function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Executi
 	return {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',
-		// Executions that are not stored have no id; then nothing can repeat them either.
-		execution: n8n.getExecutionId() ?? randomUUID(),
+		// Executions that are not stored have no id, and nothing can repeat them.
+		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: call?.id ?? (n8n.getWorkflowDataProxy(0).$runIndex as number),
 	};
@@ -111,26 +112,37 @@ function nodeErrorOf(
 	item: number | undefined,
 ): Failure['failure'] {
 	const known = error instanceof NodeApiError || error instanceof NodeOperationError;
-	const failure = known ? error : new NodeOperationError(n8n.getNode(), error);
+	const failure = known ? error : new NodeOperationError(n8n.getNode(), inWords(error));
 	failure.context.itemIndex ??= item;
 	return failure;
 }
 
-/** What became of the items beside the first that failed: some of them may be written already. */
-function summed(failures: Failure[], done: number, count: number): string {
+/**
+ * A record without `error`: under Retry On Fail, n8n takes a first item that has one for a failure and
+ * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
+ */
+function withoutError(record: IDataObject): IDataObject {
+	if (!Object.hasOwn(record, 'error')) return record;
+	const { error, ...others } = record;
+	const name = ['error_info', 'error_info_2'].find((free) => !Object.hasOwn(others, free));
+	return { ...others, [name ?? 'error_info_3']: error };
+}
+
+/** What became of the other items: some of them may be written already. */
+function summaryOf(failures: Failure[], done: number, count: number): string {
 	const failed = failures.flatMap(({ items }) => items);
 	const untried = count - done - failed.length;
 	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
 	return `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
 }
 
-/** The failure with more to say: n8n drops the hints of a node that fails. */
-function adding(failure: Failure['failure'], lines: string[]): Failure['failure'] {
+/** The failure with more lines: n8n drops the hints of a node that fails. */
+function withLines(failure: Failure['failure'], lines: string[]): Failure['failure'] {
 	failure.description = [failure.description, ...lines].filter(Boolean).join('\n');
 	return failure;
 }
 
-/** Exactly these three: n8n takes an item with them for an error, and one with more for data. */
+/** Exactly these three: n8n takes an item with no others for an error (n8n-core 2.41, handleNodeErrorOutput). */
 function errorJson(failure: Failure['failure']): IDataObject {
 	return {
 		error: failure.message,

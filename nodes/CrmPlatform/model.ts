@@ -10,36 +10,36 @@ import type { ResourceDescription } from './api/openapi/description';
 import type { WriteIdentity } from './api/http/idempotency';
 import type { WriteDescription } from './api/openapi/writing';
 
-/** One kind of record: a table of contents. */
+/** A kind of record: its name, its path, and the operations it offers. */
 export interface Resource {
-	/** As the user reads it: `Contact`. */
+	/** Display name: `Contact`. */
 	name: string;
-	/** As workflows store it: `contact`. */
+	/** Value stored in workflows: `contact`. */
 	value: string;
 	/**
-	 * Collection path without version prefix: `/contacts`. What stands in braces is a parameter of
-	 * the node, one of `parents`: `/custom-objects/{objectKey}/records`.
+	 * Collection path without version prefix: `/contacts`. A name in braces is a parameter of the node,
+	 * one of `parents`: `/custom-objects/{objectKey}/records`.
 	 */
 	path: `/${string}`;
-	/** What the user picks before anything else: what the records belong to. */
+	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
-	/** Whether its records refer to others: those can be picked from lists. */
+	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
-	/** What can be done with it. */
+	/** The operations it offers. */
 	operations: Operation[];
 }
 
-/** One verb: how it is offered, what it asks for, what it does, for any resource. */
+/** A verb, for any resource: its menu entry, its parameters, its effect. */
 export interface Operation {
 	option: INodePropertyOptions;
 	properties(resource: Resource): INodeProperties[];
-	/** What the user may add under Options. */
+	/** Parameters under Options. */
 	options?: INodeProperties[];
-	/** What comes out, where it is not the record; null where nobody can say it before. */
+	/** Schema of the output where it is not the record; null where it is not known beforehand. */
 	output?: OutputSchema | null;
-	/** What the service says of the write it does: the fields to fill in come from there. */
+	/** The description of the write it does, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Reads once what is the same for all items, and gives what is done for each. */
+	/** Reads what is the same for all items, and returns what is done for each. */
 	prepare(job: Execution): Promise<Run | Batched>;
 }
 
@@ -49,24 +49,24 @@ export interface OutputSchema {
 	properties?: Record<string, OutputSchema>;
 }
 
-/** Does the operation for the input item of that index: one after another. */
+/** Does the operation for one input item, by its index; items are done one after another. */
 export type Run = (item: number) => Promise<Result>;
 
-/** Does the operation for several items with one request, and a few requests at a time. */
+/** Does the operation for several items with one request, a few requests at a time. */
 export interface Batched {
-	/** How many items go into one. */
+	/** Number of items in one batch. */
 	size: number;
-	/** Reads the items; nothing is sent yet. What cannot be read fails when it is to be sent. */
+	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the batch is sent. */
 	assemble(items: number[]): Batch;
 }
 
-/** Some of the items, ready to be sent. */
+/** Items that are ready to be sent. */
 export interface Batch {
-	/** The records it changes: two batches that share one are not sent at the same time. */
+	/** The records it changes: two batches that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
-	/** Whether its items are one piece of work, with one result. */
+	/** Whether its items have one result in common. */
 	isOne?: boolean;
-	/** One result for each item, in their order. What it throws is the error of each. */
+	/** One result for each item, in their order. If it throws, every item fails with that error. */
 	send(): Promise<Array<Result | Error>>;
 }
 
@@ -78,6 +78,6 @@ export interface Execution {
 	api: Connection;
 	resource: Resource;
 	operation: Operation;
-	/** What makes this execution's writes its own, the items aside. */
+	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 }

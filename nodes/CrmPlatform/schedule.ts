@@ -1,13 +1,13 @@
 import type { Batch, Batched, Result, Run } from './model';
 
-/** What came of one input item, or of several that were one piece of work. */
+/** The outcome of one input item, or of several that were one piece of work. */
 export interface ItemOutcome {
 	items: number[];
 	result: Result | Error;
 }
 
-/** Batches on their way at the same time: more gain little, as the service does one after another. */
-const aFew = 4;
+/** Batches in flight at the same time: more gain little, as the service handles one after another. */
+const concurrency = 4;
 
 /**
  * Does the operation for each of `count` items, one after another.
@@ -27,18 +27,18 @@ export function runSequentially(
 }
 
 /**
- * Does the operation for `count` items in batches, a few at a time, and gives the results in the
+ * Does the operation for `count` items in batches, a few at a time, and yields the results in the
  * order of the items. Batches that change the same record go one after another, so that of two
- * items for one record the later has the last word, as it would one by one.
+ * items for one record the later one wins, as it would one by one.
  *
- * @param isWanted asked before each batch; once false, what is on its way is still waited for
+ * @param isWanted asked before each batch; once false, batches in flight are still waited for
  */
 export function runInBatches(
 	batched: Batched,
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<ItemOutcome, void> {
-	return inOrder(batched, aFew, count, isWanted);
+	return inOrder(batched, concurrency, count, isWanted);
 }
 
 async function* inOrder(
@@ -49,11 +49,13 @@ async function* inOrder(
 ): AsyncGenerator<ItemOutcome, void> {
 	const running: Array<{ items: number[]; batch: Batch; results: Promise<Array<Result | Error>> }> =
 		[];
+	// A slice of no items would never end.
+	const step = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
 	for (;;) {
 		while (next < count && running.length < atOnce && isWanted()) {
-			const items = indexes(next, Math.min(count, next + size));
-			next += size;
+			const items = indexes(next, Math.min(count, next + step));
+			next += step;
 			const batch = assemble(items);
 			const before = running.filter((other) => share(other.batch.records, batch.records));
 			const results = Promise.all(before.map((other) => other.results)).then(
@@ -66,12 +68,12 @@ async function* inOrder(
 		const { items, batch } = first;
 		const results = await first.results;
 		for (const [i, of] of (batch.isOne ? [items] : items.map((item) => [item])).entries()) {
-			yield { items: of, result: results[i] ?? new Error('Nothing came of this item.') };
+			yield { items: of, result: results[i] ?? new Error('The node has no result for this item.') };
 		}
 	}
 }
 
-/** What a batch gives, or its error for each of the items. */
+/** The results of a batch; if it fails, its error for each of the items. */
 async function settled(batch: Batch, items: number[]): Promise<Array<Result | Error>> {
 	try {
 		return await batch.send();

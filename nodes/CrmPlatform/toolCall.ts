@@ -3,45 +3,62 @@ import { createHash } from 'node:crypto';
 import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 /**
- * A call of the node by an AI agent that runs its tools itself. What it was called with tells it
- * from others: n8n's run index is another one for each try of Retry On Fail, and may be the same
- * for the calls of an agent that works on several items at once.
+ * A call of the node by an AI agent that runs its tools itself, identified by its arguments: n8n's run
+ * index differs between attempts of Retry On Fail, and may be the same for the calls of an agent that
+ * works on several items at once.
  */
 export interface ToolCall {
-	/** The same for each try of the call until it succeeds; then the same call is a new one. */
+	/** The same for each attempt at the call until it succeeds; then the same call is a new one. */
 	id: string;
 	succeeded(): void;
 }
 
-/** Nothing where the node is no such tool. */
+/** Successful calls of one execution. */
+interface CallCounts {
+	execution: string | undefined;
+	/** By the hash of the arguments. */
+	succeeded: Record<string, number>;
+}
+
+/** Undefined where the node does not run as a tool. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 	if (!n8n.isToolExecution()) return undefined;
-	const call = createHash('sha256').update(JSON.stringify(givenTo(n8n))).digest('hex');
-	// Calls without an execution (n8n's MCP trigger) have no place to be counted in.
-	const successes = n8n.getExecutionId() === undefined ? {} : n8n.getContext('node');
-	const before = Number(successes[call] ?? 0);
+	const call = createHash('sha256').update(JSON.stringify(argumentsOf(n8n))).digest('hex');
+	const counts = countsOf(n8n);
+	const before = counts.succeeded[call] ?? 0;
 	return {
 		id: `${call}/${before}`,
-		succeeded: () => (successes[call] = before + 1),
+		succeeded: () => (counts.succeeded[call] = before + 1),
 	};
 }
 
+/** A retry of an execution makes the agent's calls again from the first one, so it counts anew. */
+function countsOf(n8n: IExecuteFunctions): CallCounts {
+	const execution = n8n.getExecutionId();
+	const none: CallCounts = { execution, succeeded: {} };
+	// Calls without an execution (n8n's MCP trigger) have no place where they could be counted.
+	if (execution === undefined) return none;
+	const context = n8n.getContext('node') as { toolCalls?: CallCounts };
+	if (context.toolCalls?.execution !== execution) context.toolCalls = none;
+	return context.toolCalls ?? none;
+}
+
 /**
- * Looks whether the node's expressions are given what this call was made with. n8n finds that by
- * the run index: with one it gave to several calls, `$fromAI` has the values of another call.
+ * Checks that `$fromAI` gives the node's expressions the arguments of this call. n8n finds them by the
+ * run index: where several calls share one, they are those of another call.
  *
- * @throws NodeOperationError where they are given something else
+ * @throws NodeOperationError where they are others
  */
 export function refuseMixedUpToolCall(n8n: IExecuteFunctions): void {
 	if (!n8n.isToolExecution()) return;
-	const given = givenTo(n8n);
-	// n8n looks into an argument of this name first.
-	const query = given.query as IDataObject | undefined;
+	const passed = argumentsOf(n8n);
+	// n8n looks into an argument of this name first (2.41).
+	const query = passed.query as IDataObject | undefined;
 	const isOwn = ([name, value]: [string, unknown]) => {
 		const own = query?.[name] ?? value ?? null;
 		return JSON.stringify(own) === JSON.stringify(foundBy(n8n, name, own) ?? null);
 	};
-	if (Object.entries(given).every(isOwn)) return;
+	if (Object.entries(passed).every(isOwn)) return;
 	throw new NodeOperationError(
 		n8n.getNode(),
 		'n8n gave this call of the tool the values of another one, so nothing was sent',
@@ -52,7 +69,7 @@ export function refuseMixedUpToolCall(n8n: IExecuteFunctions): void {
 	);
 }
 
-/** What an expression finds for an argument; `own` where n8n has noted no call to look in. */
+/** The value `$fromAI` gives for an argument; `own` where n8n has recorded no call to look in. */
 function foundBy(n8n: IExecuteFunctions, name: string, own: unknown): unknown {
 	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
 	try {
@@ -62,7 +79,7 @@ function foundBy(n8n: IExecuteFunctions, name: string, own: unknown): unknown {
 	}
 }
 
-/** What the agent's model has filled in. */
-function givenTo(n8n: IExecuteFunctions): IDataObject {
+/** The arguments the agent's model has filled in. */
+function argumentsOf(n8n: IExecuteFunctions): IDataObject {
 	return n8n.getInputData()[0]?.json ?? {};
 }

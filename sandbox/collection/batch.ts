@@ -6,7 +6,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
 import type { Answer } from './answer.ts';
 import { fieldErrors } from './explain.ts';
-import { type Bulk, type ItemResult, writeItem } from './items.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from './items.ts';
 import { matchOnOf, refuseOtherMatchOn } from './match.ts';
 import type { JsonObject } from './merge.ts';
 import { queryOf } from './query.ts';
@@ -39,8 +39,8 @@ function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: 
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) refuseOtherMatchOn(store, resource, bulk.matchOn);
 	const { items, atomic } = parseBatch(body);
-	const results = store.transaction(
-		() => items.map((item, index) => writeItem(writing, bulk, item, index, requestId)),
+	const results = store.transactionOfParts(
+		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);
@@ -50,7 +50,7 @@ function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: 
 	return {
 		status: 207,
 		headers: { 'Content-Type': 'application/json' },
-		body: JSON.stringify({ results: told, summary }),
+		body: `{"results":[${told.map(resultJson).join()}],"summary":${JSON.stringify(summary)}}`,
 	};
 }
 

@@ -68,11 +68,11 @@ export function refuseDuplicates(
 	change: JsonObject,
 ): void {
 	for (const fields of Object.values(resource.unique)) {
-		const other = findByFields(store.whole, resource, fields, record).find(
-			({ id }) => id !== record.id,
-		);
-		if (!other) continue;
-		const seen = store.table(resource.name)!.find(other.id);
+		if (!areGiven(fields, record)) continue;
+		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
+		const other = store.whole.table(resource.name)!.findOther(values, record.id);
+		if (other === undefined) continue;
+		const seen = store.table(resource.name)!.find(other);
 		throw duplicate(`/${fields.at(-1)}`, fields.join(' and '), seen);
 	}
 	const custom = customChange(record, change);
@@ -86,13 +86,16 @@ export function findByFields(
 	fields: string[],
 	values: Values,
 ): StoredRecord[] {
-	if (fields.some((field) => values[field] == null || values[field] === '')) return [];
+	if (!areGiven(fields, values)) return [];
 	const conditions = fields.map((field) => ({
 		sql: `${quoted(field)} = ?`,
 		values: [values[field] as string],
 	}));
 	return store.table(resource.name)!.findAll(conditions, 2);
 }
+
+const areGiven = (fields: string[], values: Values): boolean =>
+	fields.every((field) => values[field] != null && values[field] !== '');
 
 /** Null for all custom fields is null for each of them. */
 function customChange(stored: StoredRecord | undefined, change: JsonObject): unknown {

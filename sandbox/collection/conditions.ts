@@ -1,6 +1,7 @@
 import { invalidParameter } from '../problem.ts';
-import { type Cell, foldCase, quoted } from '../store/columns.ts';
+import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
+import { foldCase } from '../store/fold-case.ts';
 import { explain } from './explain.ts';
 import type { Filter } from './filters.ts';
 
@@ -23,27 +24,22 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
 		return { sql, values: values.map((value) => foldCase(String(value))) };
 	}
-	const mayUseIndex = filter.isSelective || filter.sql === quoted(sortedBy);
+	const { isSelective } = filter;
+	const isIndexed = filter.indexedField !== undefined;
+	const mayUseIndex = isSelective || isIndexed || filter.sql === quoted(sortedBy);
 	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
 	if (filter.operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;
 		const sql = filter.isList
 			? `${compared} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
 			: `${compared} ${anyOf}`;
-		return { sql, values };
+		return { sql, values, ...(isSelective && { isSelective }) };
 	}
 	const isText = typeof values[0] === 'string';
 	// What is absent sorts before everything, but is not less than anything.
 	const present = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
 	return { sql: `${compared} ${filter.operator} ? AND ${present}`, values };
 }
-
-/** Every word has to be somewhere, whatever its case and accents. */
-export const searchConditions = (text: string): Condition[] =>
-	foldCase(text)
-		.split(/\s+/)
-		.filter(Boolean)
-		.map((word) => ({ sql: 'instr(search, ?) > 0', values: [word] }));
 
 function parseValue(filter: Filter, text: string): Cell {
 	if (text === '') {

@@ -4,6 +4,7 @@ import {
 	calendarDate,
 	emailAddress,
 	phoneNumber,
+	plainText,
 	pointInTime,
 	webAddress,
 } from '../schemas/fields.ts';
@@ -29,18 +30,21 @@ export interface CustomField extends StoredRecord {
 
 /** The custom fields of a resource, archived ones included, by key. */
 export function customFieldsOf(store: Store, resource: string): Map<string, CustomField> {
-	const ofResource = { sql: '"resource" = ?', values: [resource] };
-	const found = store.table('custom-fields')?.findAll([ofResource], 10_000) ?? [];
-	return new Map((found as CustomField[]).map((field) => [field.key, field]));
+	const table = store.whole.table('custom-fields')!;
+	return table.remember(`of ${resource}`, () => {
+		const ofResource = { sql: '"resource" = ?', values: [resource] };
+		const found = table.findAll([ofResource], 10_000) as CustomField[];
+		return new Map(found.map((field) => [field.key, field]));
+	});
 }
 
 /** What parses a value of the field. */
 export function customFieldType(field: CustomField): z.ZodType {
 	switch (field.type) {
 		case 'text':
-			return z.string().max(255);
+			return plainText().max(255);
 		case 'long_text':
-			return z.string().max(65_536);
+			return plainText().max(65_536);
 		case 'number':
 			return z.number();
 		case 'boolean':
@@ -70,8 +74,13 @@ export function customFieldType(field: CustomField): z.ZodType {
 /** Finds the filter of a list by the name of its query parameter, custom fields included. */
 export function filterFinder(store: Store, resource: Resource) {
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
-	return (parameter: string): Filter | undefined =>
-		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+	return (parameter: string): Filter | undefined => {
+		const filter =
+			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
+		const { indexedField } = filter ?? {};
+		if (indexedField !== undefined) store.table(resource.name)!.indexCustomField(indexedField);
+		return filter;
+	};
 }
 
 /** The filter behind `custom_fields.<key>`, or the same with an operator in brackets. */
@@ -93,7 +102,9 @@ function filtersOfCustomField(field: CustomField): Filter[] {
 		const list = listFilter(name, `document -> '$.${name}'`, schema);
 		return [list, emptyFilter(name, sql, schema, '[]')];
 	}
-	return [...valueFilters(name, sql, type, field.unique), emptyFilter(name, sql, schema)];
+	const values = valueFilters(name, sql, type, field.unique);
+	const indexed = values.map((filter) => ({ ...filter, indexedField: field.key }));
+	return [...indexed, emptyFilter(name, sql, schema)];
 }
 
 /** By type of custom field, the operators that its filter takes in brackets: `gte`, `contains`. */
@@ -108,4 +119,4 @@ export function customFieldOperators(): Record<string, string[]> {
 }
 
 const optionOf = ({ options }: CustomField) =>
-	z.enum(options.map(({ value }) => value) as [string, ...string[]]);
+	plainText().pipe(z.enum(options.map(({ value }) => value) as [string, ...string[]]));

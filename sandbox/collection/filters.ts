@@ -1,7 +1,9 @@
 import { z } from 'zod/v4';
+import { plainText } from '../schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
-import { absent, type Cell, columnsOf, foldCase, isComparable, isList, quoted } from '../store/columns.ts';
+import { absent, type Cell, columnsOf, isComparable, isList, quoted } from '../store/columns.ts';
+import { foldCase } from '../store/fold-case.ts';
 
 /** A query parameter that keeps some records of a list and drops the others. */
 export interface Filter {
@@ -13,6 +15,8 @@ export interface Filter {
 	isList: boolean;
 	/** Whether a value leaves few records, so that an index on it beats one on the sort order. */
 	isSelective: boolean;
+	/** The custom field behind it, if an index serves it although it may leave many records. */
+	indexedField?: string;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */
@@ -144,7 +148,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		sql,
 		isList: true,
 		isSelective: false,
-		type: z.string(),
+		type: plainText(),
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};

@@ -1,8 +1,8 @@
 import { refuseManyMembers } from '../middleware/body.ts';
 import { Problem, type ProblemBody } from '../problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
-import type { StoredRecord } from '../schemas/resource.ts';
 import type { Answer } from './answer.ts';
+import type { Part } from '../store/transactions.ts';
 import { fieldErrors } from './explain.ts';
 import { isObject, type JsonObject } from './merge.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
@@ -23,33 +23,43 @@ export interface ItemResult {
 	status: number;
 	/** Of the record; null if the item names none and made none. */
 	id: string | null;
-	/** The record as it is now, unless it was deleted. */
-	data?: StoredRecord;
+	/** The record as it is now, as JSON, unless it was deleted. */
+	data?: string;
 	/** Pointers are within the item. */
 	error?: ProblemBody;
 }
 
-/** Does what one item asks for, whole or not at all. Only errors of the service are thrown. */
+/**
+ * Does what one item asks for, whole or not at all. Only errors of the service are thrown.
+ *
+ * @param part of the transaction of all items
+ */
 export function writeItem(
 	writing: Writing,
+	part: Part,
 	bulk: Bulk,
 	item: unknown,
 	index: number,
 	requestId: string,
 ): ItemResult {
 	try {
-		const { status, body } = writing.store.transaction(() => {
+		const { status, body, id } = part(() => {
 			if (!isObject(item)) throw notAnObject();
 			refuseManyMembers(item);
 			return effect(writing, bulk, item);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
-		const data = JSON.parse(body) as StoredRecord;
-		return { index, status, id: data.id, data };
+		return { index, status, id: id!, data: body };
 	} catch (error) {
 		if (!(error instanceof Problem)) throw error;
 		return { index, status: error.status, id: idNamed(bulk, item), error: error.body(requestId) };
 	}
+}
+
+/** A result as JSON. The record is in it as it was serialized before. */
+export function resultJson({ data, error, ...told }: ItemResult): string {
+	const rest = error ? `,"error":${JSON.stringify(error)}` : data ? `,"data":${data}` : '';
+	return `${JSON.stringify(told).slice(0, -1)}${rest}}`;
 }
 
 function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject): Answer {

@@ -1,10 +1,12 @@
 import { invalidParameter } from '../problem.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Resource } from '../schemas/resource.ts';
+import type { AccountKey } from '../store/account-key.ts';
 import type { Cell } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
-import { filterCondition, searchConditions } from './conditions.ts';
+import { searchConditions } from '../store/search.ts';
+import { filterCondition } from './conditions.ts';
 import { decodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
 import { unknownParameter } from './query.ts';
@@ -46,12 +48,14 @@ const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTi
  * Reads the query of a list request.
  *
  * @param findFilter by the name of its parameter
+ * @param key that cursors are signed with
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
 export function parseListQuery(
 	resource: Resource,
 	given: Map<string, string>,
 	findFilter: (parameter: string) => Filter | undefined,
+	key: AccountKey,
 ): ListQuery {
 	const rest = new Map(given);
 	const take = (name: string) => {
@@ -68,7 +72,7 @@ export function parseListQuery(
 	const ids = take('ids');
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
-	if (q !== undefined) conditions.push(...searchConditions(parseSearch(q)));
+	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
 	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
@@ -76,7 +80,7 @@ export function parseListQuery(
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
 	const after =
-		cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, order.length);
+		cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
 }
 
@@ -131,5 +135,5 @@ function idCondition(text: string): Condition {
 	if (ids.length > pageSize.maximum) {
 		throw invalidParameter('ids', `ids takes at most ${pageSize.maximum} ids.`);
 	}
-	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids };
+	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isSelective: true };
 }

@@ -1,18 +1,22 @@
 import type { StoredRecord } from '../schemas/resource.ts';
+import type { AccountKey } from '../store/account-key.ts';
 import { type Cell, cellOf } from '../store/columns.ts';
 import type { Table } from '../store/table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 
-/** One page: the list envelope, as JSON. */
-export function listPage(table: Table, query: ListQuery): string {
+/**
+ * One page: the list envelope, as JSON.
+ *
+ * @param key signs the cursor
+ */
+export async function listPage(table: Table, query: ListQuery, key: AccountKey): Promise<string> {
 	// One more than asked for shows whether there is a next page.
-	const documents = table.page({ ...query, limit: query.limit + 1 });
+	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
 	const last = documents.length > query.limit ? page.at(-1) : undefined;
 	const data = page.map((document) => answered(document, query));
-	const cursor = last && encodeCursor(placeOf(last, table, query), query.fingerprint);
-	const total = table.count(query.conditions, query.includeDeleted);
+	const cursor = last && encodeCursor(key, placeOf(last, table, query), query.fingerprint);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }

@@ -39,15 +39,17 @@ export function refusedFields(
 	change: JsonObject,
 ): FieldError[] {
 	return Object.entries(change).flatMap(([field, value]) => {
-		const pointer = `/${escapePointer(field)}`;
+		const refuse = (code: string, detail: string) => [
+			{ pointer: `/${escapePointer(field)}`, code, detail },
+		];
 		if (!Object.hasOwn(resource.properties, field)) {
-			return [{ pointer, code: 'unknown_field', detail: `There is no field "${field}".` }];
+			return refuse('unknown_field', `There is no field "${field}".`);
 		}
 		if (isReadOnly(resource, field)) {
-			return [{ pointer, code: 'read_only', detail: `${field} is set by the service.` }];
+			return refuse('read_only', `${field} is set by the service.`);
 		}
 		if (stored && isImmutable(resource, field) && value !== stored[field]) {
-			return [{ pointer, code: 'immutable', detail: `${field} cannot be changed any more.` }];
+			return refuse('immutable', `${field} cannot be changed any more.`);
 		}
 		return [];
 	});

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../service.ts';
@@ -5,46 +6,48 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
+/** Few enough that other requests need not wait long. */
+const stepsAtOnce = 50;
+
+const passing = resources.filter(({ states }) => states?.passing);
+
 /**
- * Does what time alone has done since the last look, each step at its own time. Nothing ticks in
- * between, so that a test moves through days by moving the clock. Call it in a transaction.
+ * Makes the steps that are due, such as sending what was scheduled, in the order of their times.
+ * Nothing ticks in between, so a test moves through days by moving the clock. Call it before a
+ * request is answered; other requests may be answered while it works off a backlog.
  */
-export function catchUp(service: Service): void {
-	for (const { resource, record } of overdue(service)) {
-		let current: StoredRecord | undefined = record;
-		while (current) current = takeStep(service, resource, current);
-	}
+export async function catchUp(service: Service): Promise<void> {
+	while (service.store.isOpen && takeSteps(service)) await turn();
 }
 
-/** The same for requests that only read: most find nothing to do and need no transaction. */
-export function catchUpToRead(service: Service): void {
-	if (overdue(service).length > 0) service.store.transaction(() => catchUp(service));
-}
-
-/** @returns the record after its next step, or undefined if none is due */
-function takeStep(service: Service, resource: Resource, record: StoredRecord) {
-	const step = nextStep(resource, record);
-	const now = step ? Date.parse(step.at) : Infinity;
-	if (!step || now > service.now()) return undefined;
-	const writing = { ...service, resource, actor, request: null, now };
-	return changeRecord(writing, record, step.change, true);
-}
-
-function overdue({ store, now }: Service) {
-	return resources.flatMap((resource) => {
-		const { field, passing } = resource.states ?? {};
-		if (!passing) return [];
-		const marks = passing.states.map(() => '?').join();
-		const isUnderWay = { sql: `"${field}" IN (${marks})`, values: passing.states };
-		return store
-			.table(resource.name)!
-			.findAll([isUnderWay], 10_000)
-			.filter((record) => Date.parse(nextStep(resource, record)!.at) <= now())
-			.map((record) => ({ resource, record }));
+/** @returns whether there may be more to do */
+function takeSteps(service: Service): boolean {
+	const { store } = service;
+	const resource = passing.find((one) => nextStep(service, one));
+	if (!resource) return false;
+	store.transaction(() => {
+		for (let i = 0; i < stepsAtOnce; i++) {
+			const step = nextStep(service, resource);
+			if (!step) return;
+			takeStep(service, resource, step);
+		}
 	});
+	return true;
 }
 
-function nextStep({ states }: Resource, record: StoredRecord) {
-	const isPassing = states?.passing?.states.includes(String(record[states.field]));
-	return isPassing ? states!.passing!.next(record) : undefined;
+interface Step {
+	record: StoredRecord;
+	/** The instant, RFC 3339. */
+	at: string;
+}
+
+/** One by one, as a step may make the next one of the same record due before those of others. */
+function nextStep({ store, now }: Service, resource: Resource): Step | undefined {
+	return store.table(resource.name)!.due(new Date(now()).toISOString(), 1)[0];
+}
+
+function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
+	const { change } = resource.states!.passing!.next(record, at);
+	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
+	changeRecord(writing, record, change, true);
 }

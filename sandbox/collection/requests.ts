@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
 import { parseJsonObject, readBytes } from '../middleware/body.ts';
 import { once, requestFingerprint } from '../middleware/idempotency.ts';
-import type { Resource } from '../schemas/resource.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../service.ts';
 import type { RequestOrigin } from '../store/events.ts';
 import { type Answer, toResponse } from './answer.ts';
 import type { JsonObject } from './merge.ts';
 import { catchUp } from './passing.ts';
+import { may, withoutReading } from './reading.ts';
 import type { Writing } from './writing.ts';
 
 const keyHeader = 'Idempotency-Key';
@@ -21,6 +22,8 @@ export const originOf = (c: Context<Env>): RequestOrigin => ({
  * Answers a request that writes. It is decided and done in one go, so that requests cannot get in
  * each other's way.
  *
+ * A caller who may write but not read is told no more than the id and the version.
+ *
  * @param effect does it; the body is empty where the request has none
  */
 export async function answerWrite(
@@ -34,10 +37,19 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
+	await catchUp(service);
 	const answer = once(service, { key: c.req.header(keyHeader), fingerprint }, () => {
-		catchUp(service);
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	return toResponse(answer);
+	const whole = withSecret(service, answer);
+	return toResponse(may(c, 'read', resource.name) ? whole : withoutReading(whole));
+}
+
+/** Puts in the secret that the answer is about, as long as there is that secret. */
+function withSecret({ store }: Service, { secretId, ...answer }: Answer): Answer {
+	if (secretId === undefined) return answer;
+	const webhook = JSON.parse(answer.body!) as StoredRecord;
+	const secret = store.webhookSecrets.find(webhook.id, secretId);
+	return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
 }

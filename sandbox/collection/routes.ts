@@ -9,7 +9,7 @@ import { filterFinder } from './custom-fields.ts';
 import { listPage, onlyFields } from './list.ts';
 import { parseFields, parseListQuery } from './list-query.ts';
 import { matchOnOf } from './match.ts';
-import { catchUpToRead } from './passing.ts';
+import { catchUp } from './passing.ts';
 import { queryOf, singleValues } from './query.ts';
 import { answerWrite } from './requests.ts';
 import { hasTags, tagRoutes } from './tags.ts';
@@ -23,23 +23,25 @@ import {
 
 /** Everything the service offers for one resource. */
 export function collectionRoutes(service: Service, resource: Resource): Route[] {
-	const findFilter = filterFinder(service.store, resource);
+	const { store } = service;
+	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
 
-	const list: Route['handler'] = (c) => {
+	const list: Route['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
-		const query = parseListQuery(resource, singleValues(c), findFilter);
-		catchUpToRead(service);
-		return c.body(listPage(table, query), 200, { 'Content-Type': 'application/json' });
+		const query = parseListQuery(resource, singleValues(c), findFilter, store.accountKey);
+		await catchUp(service);
+		const page = await listPage(table, query, store.accountKey);
+		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 
-	const get: Route['handler'] = (c) => {
+	const get: Route['handler'] = async (c) => {
 		const given = queryOf(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		catchUpToRead(service);
+		await catchUp(service);
 		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
 		const answer = recordAnswer(200, record);
-		return toResponse({ ...answer, body: JSON.stringify(onlyFields(record, fields)) });
+		return toResponse({ ...answer, body: fields ? JSON.stringify(onlyFields(record, fields)) : answer.body });
 	};
 
 	const create: Route['handler'] = (c) => {

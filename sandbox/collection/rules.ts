@@ -3,7 +3,8 @@ import { quoted } from '../store/columns.ts';
 import type { Writing } from './writing.ts';
 
 /** What the rules of a resource may know while it is written. */
-export const ruleContext = ({ store, now, newId }: Writing): RuleContext => ({
+export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext => ({
+	actor,
 	at: new Date(now).toISOString(),
 	newId: (prefix) => newId(prefix, now),
 	find: (resource, id) => store.table(resource)?.find(id),

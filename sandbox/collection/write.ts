@@ -3,6 +3,8 @@ import { tellChange } from '../events/tell.ts';
 import { resources } from '../schemas/index.ts';
 import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { recordJson } from '../store/record-json.ts';
 import type { Store } from '../store/store.ts';
 import { type Answer, etag, recordAnswer } from './answer.ts';
 import { changedValues, refuseDuplicates } from './change.ts';
@@ -16,7 +18,7 @@ import type { Writing } from './writing.ts';
 export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
-	const at = new Date(now).toISOString();
+	const at = writing.store.writeClock.stamp(now);
 	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
@@ -56,11 +58,14 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
 		if (record !== stored) tellChange(writing, 'deleted', record, stored);
 	} else {
-		const at = new Date(writing.now).toISOString();
-		const record = { ...nextVersion(writing, stored), deleted_at: at };
+		const next = nextVersion(writing, stored);
+		const record = { ...next, deleted_at: next.updated_at };
 		store.table(resource.name)!.save(record);
 		countTags(store, stored, undefined);
 		tellChange(writing, 'deleted', record, stored);
+	}
+	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
+		deleteRecord({ ...writing, resource: resourceNamed(name) }, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -91,11 +96,14 @@ export function changeRecord(
 ): StoredRecord {
 	const values = changedValues(writing, stored, body, byService);
 	const same = arrangeRecord(writing.resource, { ...stored, ...values });
-	if (JSON.stringify(same) === JSON.stringify(stored)) return stored;
+	if (JSON.stringify(same) === recordJson(stored)) return stored;
 	const record = { ...same, ...nextVersion(writing, same) };
 	save(writing, stored, record, body);
 	return record;
 }
+
+const resourceNamed = (name: string): Resource =>
+	[...resources, webhooks].find((one) => one.name === name)!;
 
 /** Writes a record, what it tells, and what changes with it. */
 function save(
@@ -106,20 +114,21 @@ function save(
 ): void {
 	const { store, resource } = writing;
 	refuseDuplicates(store, resource, record, body);
-	store.table(resource.name)!.save(record);
+	store.table(resource.name)!.save(record, new Date(writing.now).toISOString());
 	countTags(store, stored, record);
 	tellChange(writing, stored ? 'updated' : 'created', record, stored);
+	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: resources.find((one) => one.name === name)! };
+		const other = { ...writing, resource: resourceNamed(name) };
 		changeRecord(other, existingRecord(store, other.resource, id), change, true);
 	}
 }
 
-const nextVersion = ({ now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
 	...stored,
 	version: stored.version + 1,
-	updated_at: new Date(now).toISOString(),
+	updated_at: store.writeClock.stamp(now),
 	updated_by: actor,
 });
 

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { filterCondition } from '../collection/conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../collection/cursor.ts';
 import { parseLimit } from '../collection/list-query.ts';
-import { catchUpToRead } from '../collection/passing.ts';
+import { catchUp } from '../collection/passing.ts';
 import { queryOf } from '../collection/query.ts';
 import { invalidParameter, Problem } from '../problem.ts';
 import type { Route } from '../router.ts';
@@ -18,8 +18,9 @@ const json = { 'Content-Type': 'application/json' };
 /** The log of events: what has happened in the last 30 days, in sequence. */
 export function eventRoutes(service: Service): Route[] {
 	const path = '/v1/events';
+	const { accountKey } = service.store;
 
-	const list: Route['handler'] = (c) => {
+	const list: Route['handler'] = async (c) => {
 		const given = queryOf(c, [
 			'cursor',
 			'limit',
@@ -30,7 +31,7 @@ export function eventRoutes(service: Service): Route[] {
 		const limit = parseLimit(given.get('limit'));
 		const descending = parseSort(given.get('sort'));
 		const conditions = [
-			...readable(c),
+			...readableWith(c.get('scopes')),
 			...typeConditions(service, given.get('type')),
 			...eventFilters.flatMap((filter) => {
 				const text = given.get(filter.parameter);
@@ -39,16 +40,15 @@ export function eventRoutes(service: Service): Route[] {
 		];
 		const fingerprint = listFingerprint('events', descending, conditions);
 		const cursor = given.get('cursor');
-		const after = cursor === undefined ? undefined : decodeCursor(cursor, fingerprint, 1);
+		const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
 		const order = [{ column: 'sequence', descending }];
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
-		const { events } = logOf(c);
+		const { events } = await logOf(c);
 		// One more than asked for shows whether there is a next page.
-		const found = events.page([...conditions, ...beyond], limit + 1, descending);
+		const { events: found, total } = await events.list(conditions, beyond, limit + 1, descending);
 		const page = found.slice(0, limit);
-		const next = found.length > limit ? encodeCursor([page.at(-1)!.sequence], fingerprint) : null;
+		const next = found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
-		const total = events.count(conditions);
 		return c.body(
 			`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
 			200,
@@ -56,18 +56,18 @@ export function eventRoutes(service: Service): Route[] {
 		);
 	};
 
-	const get: Route['handler'] = (c) => {
+	const get: Route['handler'] = async (c) => {
 		queryOf(c, []);
 		const id = c.req.param('id')!;
 		const isIt = { sql: 'id = ?', values: [id] };
-		const [event] = logOf(c).events.page([...readable(c), isIt], 1);
+		const [event] = (await logOf(c)).events.page([...readableWith(c.get('scopes')), isIt], 1);
 		if (event) return c.body(eventJson(event), 200, json);
 		throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 	};
 
 	/** The log as the caller sees it, as it is by now. */
-	const logOf = (c: Context<Env>) => {
-		catchUpToRead(service);
+	const logOf = async (c: Context<Env>) => {
+		await catchUp(service);
 		const store = c.get('store');
 		store.events.expire(service.now());
 		return store;
@@ -86,9 +86,12 @@ function parseSort(text: string | undefined): boolean {
 	throw invalidParameter('sort', `sort has to be one of: ${eventSorts.join(', ')}.`);
 }
 
-/** Events of resources that an access token may not read are not there. */
-function readable(c: Context<Env>): Condition[] {
-	const scopes = c.get('scopes');
+/**
+ * True of the events of resources that an access token may read.
+ *
+ * @param scopes undefined for an API key, which may read all
+ */
+export function readableWith(scopes: string[] | undefined): Condition[] {
 	if (!scopes) return [];
 	const readableNames = scopes.filter((scope) => scope.endsWith(':read')).map(resourceOf);
 	const marks = readableNames.map(() => '?').join();

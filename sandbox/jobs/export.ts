@@ -52,5 +52,5 @@ function exportedList(store: Store, { resource: name, query: asked }: Export) {
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
 	if (!resource || !table) throw new Problem('not_found', `There is no resource ${name} any more.`);
-	return { table, query: parseListQuery(resource, given, filterFinder(store, resource)) };
+	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.accountKey) };
 }

@@ -1,4 +1,5 @@
 import { tellHappenings } from '../events/tell.ts';
+import { grantableScopes, scopeForRecordsOf } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
@@ -35,6 +36,11 @@ export class JobQueue {
 			store.transaction(() => {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
+				if (!this.mayGoOn(job)) {
+					const detail = 'The user who asked for it may not do it any more. Lines without a result were not done.';
+					this.end(job, 'failed', detail);
+					return;
+				}
 				const { progress, isLast } = someMore(this.service, job);
 				const state = isLast ? this.ending('completed') : { status: 'processing' };
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
@@ -59,6 +65,14 @@ export class JobQueue {
 		});
 	}
 
+	/** A user's job goes on as long as the user may do what it does. */
+	private mayGoOn(job: Job): boolean {
+		const { type, id } = job.created_by;
+		if (type !== 'user') return true;
+		const member = this.service.store.members.find(id);
+		return member !== undefined && grantableScopes(member.role, [scopeForRecordsOf(job)]).length > 0;
+	}
+
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {
 		this.service.store.jobItems.drop(job.id);
 		return this.save(job, { ...this.ending(status), error });
@@ -74,9 +88,10 @@ export class JobQueue {
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {
-		const saved = { ...job, ...change, version: job.version + 1, updated_at: this.now() };
-		this.table.save(saved);
 		const { service } = this;
+		const at = service.store.writeClock.stamp(service.now());
+		const saved = { ...job, ...change, version: job.version + 1, updated_at: at };
+		this.table.save(saved);
 		const { created_by: actor, request } = job;
 		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
 		tellHappenings(writing, saved, job);

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../collection/merge.ts';
+import { resultWithoutReading } from '../collection/reading.ts';
 import { invalidParameter, Problem } from '../problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../service.ts';
@@ -26,12 +28,14 @@ export function parseRange(given: Map<string, string>): Range {
  * The results of a job as newline-delimited JSON, in the order of its lines, read from the store
  * while they are sent.
  *
+ * @param mayRead whether the caller may read the records; else only their ids and versions are there
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
 	service: Service,
 	job: Job,
 	{ offset, limit }: Range,
+	mayRead: boolean,
 ): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
@@ -52,7 +56,11 @@ export function resultLines(
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;
 			left -= lines.length;
-			controller.enqueue(encoder.encode(lines.map(({ text }) => `${text}\n`).join('')));
+			const texts = lines.map(({ text }) => (mayRead ? text : withoutRecord(text)));
+			controller.enqueue(encoder.encode(texts.map((text) => `${text}\n`).join('')));
 		},
 	});
 }
+
+const withoutRecord = (line: string): string =>
+	JSON.stringify(resultWithoutReading(JSON.parse(line) as JsonObject));

@@ -3,6 +3,7 @@ import { recordAnswer, toResponse } from '../collection/answer.ts';
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { matchOnOf, refuseOtherMatchOn } from '../collection/match.ts';
 import { queryOf, singleValues, unknownParameter } from '../collection/query.ts';
+import { may, withoutReading } from '../collection/reading.ts';
 import { answerWrite, originOf } from '../collection/requests.ts';
 import { collectionRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../collection/write.ts';
@@ -46,7 +47,7 @@ export function jobRoutes(service: Service): Route[] {
 				store.table(jobs.name)!.save(job);
 				return recordAnswer(202, job, { Location: `${path}/${id}` });
 			});
-			return toResponse(answer);
+			return toResponse(may(c, 'read', jobs.name) ? answer : withoutReading(answer));
 		} finally {
 			// What a refused or a repeated request has sent belongs to no job.
 			if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
@@ -63,7 +64,8 @@ export function jobRoutes(service: Service): Route[] {
 		const range = parseRange(queryOf(c, ['offset', 'limit']));
 		const job = jobOf(c);
 		refuseWithoutScope(c, scopeForRecordsOf(job));
-		return c.body(resultLines(service, job, range), 200, { 'Content-Type': 'application/x-ndjson' });
+		const lines = resultLines(service, job, range, may(c, 'read', job.resource));
+		return c.body(lines, 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
 	const jobOf = (c: Context<Env>) =>
@@ -123,7 +125,7 @@ function newJob(
 	c: Context<Env>,
 	about: Order & Pick<Job, 'id' | 'total'>,
 ): Job {
-	const at = new Date(service.now()).toISOString();
+	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {
 		...about,

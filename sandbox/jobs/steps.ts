@@ -1,14 +1,15 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
-import { type Bulk, type ItemResult, writeItem } from '../collection/items.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../collection/items.ts';
 import type { Writing } from '../collection/writing.ts';
 import { Problem } from '../problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../service.ts';
 import type { Line } from '../store/job-lines.ts';
+import type { Part } from '../store/transactions.ts';
 import { exportSome } from './export.ts';
 
-/** Small, so that requests need not wait long for the step of a job. */
-const linesPerStep = 25;
+/** As many as a batch has, so that requests need not wait long for the step of a job. */
+const linesPerStep = 100;
 
 export interface Step {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
@@ -32,12 +33,13 @@ function writeSome(service: Service, job: Job): Step {
 	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const lines = store.jobItems.take(job.id, linesPerStep);
-	let failed = 0;
-	for (const [i, line] of lines.entries()) {
-		const result = writeLine(writing, bulk, line, request.id);
-		if (result.error) failed += 1;
-		store.jobResults.add(job.id, { position: job.processed + i, text: JSON.stringify(result) });
+	const results = store.transactionOfParts((part) =>
+		lines.map((line) => writeLine(writing, part, bulk, line, request.id)),
+	);
+	for (const [i, result] of results.entries()) {
+		store.jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}
+	const failed = results.filter(({ error }) => error).length;
 	const processed = job.processed + lines.length;
 	return {
 		progress: {
@@ -50,7 +52,13 @@ function writeSome(service: Service, job: Job): Step {
 	};
 }
 
-function writeLine(writing: Writing, bulk: Bulk, line: Line, requestId: string): ItemResult {
+function writeLine(
+	writing: Writing,
+	part: Part,
+	bulk: Bulk,
+	line: Line,
+	requestId: string,
+): ItemResult {
 	let item: unknown;
 	try {
 		item = JSON.parse(line.text);
@@ -60,7 +68,7 @@ function writeLine(writing: Writing, bulk: Bulk, line: Line, requestId: string):
 		const { status } = problem;
 		return { index: line.position, status, id: null, error: problem.body(requestId) };
 	}
-	return writeItem(writing, bulk, item, line.position, requestId);
+	return writeItem(writing, part, bulk, item, line.position, requestId);
 }
 
 function readSome({ store }: Service, job: Job): Step {

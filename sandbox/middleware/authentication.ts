@@ -1,10 +1,13 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { scopeFor } from '../oauth/scopes.ts';
+import { grantableScopes, scopeFor } from '../oauth/scopes.ts';
 import { Problem } from '../problem.ts';
 import type { Env, Service } from '../service.ts';
 
-/** Finds out who is calling and what they may see, and lets everyone pass. */
+/**
+ * Finds out who is calling and what they may see, and lets everyone pass. A token is worth what its
+ * user may do now: nothing once they are deactivated, less once they have a lesser role.
+ */
 export const identify = ({ store, now }: Service) =>
 	createMiddleware<Env>(async (c, next) => {
 		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
@@ -14,9 +17,12 @@ export const identify = ({ store, now }: Service) =>
 		if (key) {
 			store.apiKeys.noteUse(key, now());
 			c.set('caller', { type: 'api_key', id: key.id });
-		} else if (token && !c.get('isExpired')) {
-			c.set('caller', { type: 'user', id: token.userId });
-			c.set('scopes', token.scopes);
+		}
+		const member = token && !c.get('isExpired') ? store.members.find(token.userId) : undefined;
+		if (token && member) {
+			c.set('caller', { type: 'user', id: member.id });
+			c.set('scopes', grantableScopes(member.role, token.scopes));
+			c.set('grantId', token.grantId);
 		}
 		const caller = c.get('caller');
 		c.set('store', caller ? store.seenBy(caller) : store);

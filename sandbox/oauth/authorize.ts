@@ -14,6 +14,7 @@ import {
 } from './authorization-request.ts';
 import { issuerOf } from './issuer.ts';
 import { parametersOf } from './parameters.ts';
+import { grantableScopes } from './scopes.ts';
 
 const codeLastsMs = 60_000;
 
@@ -21,7 +22,10 @@ const codeLastsMs = 60_000;
 export function authorizeRoutes(service: Service): Route[] {
 	const { store, now } = service;
 
-	/** What to do with a request that is in order; for any other the answer is clear. */
+	/**
+	 * What to do with a request that is in order; for any other the answer is clear. Of the scopes it
+	 * asks for, only those are left that this user can allow (RFC 6749, 3.3).
+	 */
 	const withRequest = (
 		c: Context<Env>,
 		proceed: (session: Session, request: AuthorizationRequest) => Response | Promise<Response>,
@@ -40,7 +44,13 @@ export function authorizeRoutes(service: Service): Route[] {
 		}
 		const session = sessionOf(service, c);
 		if (!session) return c.redirect(signInAddress(url.pathname + url.search), 303);
-		return proceed(session, request);
+		const scopes = grantableScopes(session.member.role, request.scopes);
+		if (scopes.length > 0) return proceed(session, { ...request, scopes });
+		const answer = {
+			error: 'invalid_scope',
+			error_description: `${session.member.email} may allow none of: ${request.scopes.join(', ')}.`,
+		};
+		return c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
 	};
 
 	const newCode = ({ member }: Session, request: AuthorizationRequest): string =>

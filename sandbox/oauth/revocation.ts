@@ -1,5 +1,6 @@
+import type { Service } from '../service.ts';
 import type { Client } from '../store/clients.ts';
-import type { Store } from '../store/store.ts';
+import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
 
 /**
@@ -8,13 +9,14 @@ import { OAuthError } from './error.ts';
  *
  * @throws OAuthError invalid_grant if it is the token of another client
  */
-export function revokeToken({ tokens, grants }: Store, client: Client, token: string): void {
+export function revokeToken(service: Service, client: Client, token: string): void {
+	const { tokens } = service.store;
 	const refresh = tokens.findRefresh(token);
 	const access = tokens.findAccess(token);
 	const owner = refresh?.grant.clientId ?? access?.clientId;
 	if (owner !== undefined && owner !== client.id) {
 		throw new OAuthError('invalid_grant', 'This token was given to another client.');
 	}
-	if (refresh) grants.revoke(refresh.grant.id);
+	if (refresh) revokeGrant(service, refresh.grant.id);
 	if (access) tokens.deleteAccess(token);
 }

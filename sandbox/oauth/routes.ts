@@ -1,5 +1,7 @@
 import type { Context } from 'hono';
+import { addressOf } from '../middleware/address.ts';
 import { limitBody } from '../middleware/body.ts';
+import { type RateLimiter, spendRequest } from '../middleware/rate-limit.ts';
 import type { Route } from '../router.ts';
 import type { Env, Service } from '../service.ts';
 import { authorizeRoutes } from './authorize.ts';
@@ -12,11 +14,20 @@ import { revokeToken } from './revocation.ts';
 import { grantTypes } from './tokens.ts';
 
 /** The endpoints of OAuth 2.0: where users allow things, and where clients get tokens. */
-export function oauthRoutes(service: Service): Route[] {
+export function oauthRoutes(service: Service, limiter: RateLimiter): Route[] {
+	/** Counts by client, so that nobody else uses up its requests; by address while it is unknown. */
 	const clientRequest = async (c: Context<Env>) => {
-		const parameters = await bodyParameters(c);
-		const authorization = c.req.header('Authorization');
-		return { parameters, client: authenticateClient(service.store, authorization, parameters) };
+		c.set('window', `OAuth ${addressOf(c)}`);
+		try {
+			const parameters = await bodyParameters(c);
+			const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
+			// The id of a public client is no secret, so anybody can claim to be one.
+			const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+			c.set('window', `client ${client.id}${place}`);
+			return { parameters, client };
+		} finally {
+			spendRequest(service, limiter, c);
+		}
 	};
 
 	const token: Route['handler'] = async (c) => {
@@ -31,7 +42,7 @@ export function oauthRoutes(service: Service): Route[] {
 
 	const revoke: Route['handler'] = async (c) => {
 		const { client, parameters } = await clientRequest(c);
-		revokeToken(service.store, client, required(parameters, 'token'));
+		revokeToken(service, client, required(parameters, 'token'));
 		return c.body(null, 200, noStore);
 	};
 

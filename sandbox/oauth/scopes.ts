@@ -1,5 +1,6 @@
 import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
+import type { Role } from '../store/members.ts';
 
 /** Two for each kind of record, one for events, with what the user is asked to allow. */
 export const scopes: ReadonlyMap<string, string> = new Map([
@@ -19,6 +20,25 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 
 /** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */
 export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
+
+/** What changes who works with the account, and how: only administrators can allow it. */
+export const administrativeScopes: readonly string[] = [
+	'users:write',
+	'pipelines:write',
+	'custom-fields:write',
+];
+
+/**
+ * The scopes that a user with this role can allow an application, and that work as long as the user
+ * has the role: a role taken back takes back what it allowed.
+ */
+export function grantableScopes(role: Role, asked: readonly string[]): string[] {
+	if (role === 'admin') return [...asked];
+	const isForViewers = (scope: string) => scope.endsWith(':read');
+	return asked.filter((scope) =>
+		role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope),
+	);
+}
 
 export type Access = 'read' | 'write';
 

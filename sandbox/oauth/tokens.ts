@@ -1,10 +1,11 @@
 import type { Service, TokenLifetimes } from '../service.ts';
 import type { Client } from '../store/clients.ts';
 import type { Grant } from '../store/grants.ts';
+import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
 import { required } from './parameters.ts';
 import { verifies } from './pkce.ts';
-import { parseScopes } from './scopes.ts';
+import { grantableScopes, parseScopes } from './scopes.ts';
 
 /** A client that refreshes several times at once, or lost an answer, is not logged out. */
 export const usualLifetimes: TokenLifetimes = {
@@ -41,7 +42,7 @@ const exchangeCode: Exchange = (service, client, parameters) => {
 	const code = store.grants.findCode(secret);
 	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is not known.');
 	if (code.isUsed) {
-		store.grants.revoke(code.grant.id);
+		revokeGrant(service, code.grant.id);
 		throw invalidGrant('This code was used before. The tokens it gave are revoked.');
 	}
 	if (now() >= code.expiresAt) throw invalidGrant('This code has expired. Ask the user again.');
@@ -58,8 +59,8 @@ const exchangeCode: Exchange = (service, client, parameters) => {
 };
 
 /**
- * Exchanges a refresh token for new tokens. The old one stays good for a while; used later, it was
- * probably stolen, so the whole grant is revoked (RFC 9700, 4.14.2).
+ * Exchanges a refresh token for new tokens. The old one stays good for a while, and gives the same
+ * new one again; used later, it was probably stolen, so the whole grant is revoked (RFC 9700, 4.14.2).
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope
  */
@@ -72,7 +73,7 @@ const refresh: Exchange = (service, client, parameters) => {
 	}
 	const { grant, replacedAt } = token;
 	if (replacedAt !== null && now() - replacedAt >= tokenLifetimes.replacedRefreshToken) {
-		store.grants.revoke(grant.id);
+		revokeGrant(service, grant.id);
 		throw invalidGrant('This refresh token was replaced. All tokens of the user are revoked.');
 	}
 	const asked = parameters.get('scope');
@@ -80,7 +81,7 @@ const refresh: Exchange = (service, client, parameters) => {
 	if (!scopes) throw new OAuthError('invalid_scope', 'The user has not allowed all of this.');
 	return store.transaction(() => {
 		store.tokens.replaceRefresh(secret, now());
-		return issue(service, grant, scopes);
+		return issue(service, grant, scopes, secret);
 	});
 };
 
@@ -89,15 +90,31 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
 	['refresh_token', refresh],
 ]);
 
-function issue(service: Service, grant: Grant, scopes: string[]): TokenAnswer {
+/**
+ * @param granted a scope that the user may no longer allow is left out
+ * @param replaced the refresh token that was exchanged, if it was one
+ * @throws OAuthError invalid_grant if the user may not sign in any more
+ */
+function issue(
+	service: Service,
+	grant: Grant,
+	granted: string[],
+	replaced?: string,
+): TokenAnswer {
 	const { store, now, tokenLifetimes } = service;
+	const member = store.members.find(grant.userId);
+	if (!member) throw invalidGrant('The user who allowed this cannot sign in any more.');
+	const scopes = grantableScopes(member.role, granted);
+	if (scopes.length === 0) {
+		throw invalidGrant('The user who allowed this may do none of it any more. Ask the user again.');
+	}
 	const time = now();
 	const lasts = tokenLifetimes.accessToken;
 	return {
 		access_token: store.tokens.addAccess(grant.id, scopes, time + lasts, time),
 		token_type: 'Bearer',
 		expires_in: lasts / 1000,
-		refresh_token: store.tokens.addRefresh(grant.id),
+		refresh_token: store.tokens.addRefresh(grant.id, replaced),
 		scope: scopes.join(' '),
 	};
 }

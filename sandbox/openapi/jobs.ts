@@ -111,7 +111,8 @@ export const jobPaths = () => ({
 				'One JSON object per line: what a batch answers for the item, where index is the line, ' +
 				'from 0; of an export, the record. As many as the job has processed, always in the same order, so ' +
 				'that a client whose connection broke goes on with offset. There for seven days from the end of the job. ' +
-				'An access token needs the scope that starting the job needs.',
+				'An access token needs the scope that starting the job needs; without the one to read the ' +
+				'records, results have their ids and versions only.',
 			parameters: [
 				query('offset', 'How many results to leave out: those that have arrived already.', {
 					type: 'integer',

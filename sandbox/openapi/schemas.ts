@@ -19,7 +19,8 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			description: `${capital(aOne)} as the service has it.`,
 			type: 'object',
 			properties: resource.properties,
-			required: ['id', 'object'],
+			// A token that may write and not read is answered the id and the version.
+			required: ['id'],
 			example: exampleOf(Object.entries(resource.properties)),
 		},
 		[`${One}Create`]: inputSchema(`What ${aOne} begins with.`, writable, required),

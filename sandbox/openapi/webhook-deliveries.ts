@@ -83,6 +83,8 @@ export const deliverySchemas = (): Record<string, JsonSchema> => ({
 	WebhookDelivery: {
 		description: 'An event on its way to a webhook.',
 		...jsonSchema(deliverySchema, 'output'),
+		// As of records, a token that may not read them is answered no more than this.
+		required: ['id'],
 	},
 	WebhookDeliveryList: pageSchema('WebhookDelivery', 'deliveries'),
 });

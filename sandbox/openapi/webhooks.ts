@@ -86,10 +86,10 @@ export const webhookPaths = () => ({
 			description:
 				'Sends webhook.test once, whatever the status of the webhook is, and answers with what ' +
 				'has become of it.',
-			parameters: [],
+			parameters: [idempotencyKeyParameter],
 			responses: {
-				200: success('The delivery, succeeded or failed.', 'WebhookDelivery'),
-				...errors(400, 404, ...always),
+				200: success('The delivery, succeeded or failed.', 'WebhookDelivery', 'Idempotent-Replayed'),
+				...errors(400, 404, 409, 422, ...always),
 			},
 			...write,
 		},
@@ -114,9 +114,8 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 		WebhookList: WebhookList!,
 		WebhookWithSecret: {
 			...record,
-			description: 'A webhook with its secret.',
+			description: 'A webhook with its secret; a repeated answer is without it once the webhook is deleted.',
 			properties: { ...record.properties, secret },
-			required: [...record.required!, 'secret'],
 			example: { ...(record['example'] as object), secret: exampleValue(secret) },
 		},
 		...deliverySchemas(),

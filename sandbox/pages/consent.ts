@@ -23,7 +23,7 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 				<ul class="scopes">
 					${request.scopes.map((scope) => html`<li>${scopes.get(scope)}</li>`)}
 				</ul>
-				<p>It will see only the records that you can see.</p>
+				<p>It will see only the records that you can see, and do nothing that you cannot do.</p>
 				<input type="hidden" name="csrf" value="${csrfToken(session)}" />
 				<p class="row">
 					<button class="main" name="decision" value="allow">Allow</button>

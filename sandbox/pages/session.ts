@@ -15,7 +15,8 @@ export interface Session {
 
 export function sessionOf({ store, now }: Service, c: Context<Env>): Session | undefined {
 	const token = getCookie(c, cookie);
-	const member = token === undefined ? undefined : store.sessions.find(token, now());
+	const userId = token === undefined ? undefined : store.sessions.find(token, now());
+	const member = userId === undefined ? undefined : store.members.find(userId);
 	return token !== undefined && member ? { token, member } : undefined;
 }
 

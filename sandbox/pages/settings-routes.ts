@@ -4,6 +4,7 @@ import type { Route } from '../router.ts';
 import type { Env, Service } from '../service.ts';
 import { newApiKey } from '../store/api-keys.ts';
 import { newSecret } from '../store/secrets.ts';
+import { deleteClient } from '../webhooks/grants.ts';
 import { foreignForm, formMiddleware, readForm } from './forms.ts';
 import { type Html, refusalPage } from './page.ts';
 import { hasCsrfToken, type Session, sessionOf } from './session.ts';
@@ -89,8 +90,8 @@ const revokeKey: Action = ({ store }, form) => {
 	return undefined;
 };
 
-const deleteClient: Action = ({ store }, form) => {
-	store.clients.delete(form.get('id') ?? '');
+const removeClient: Action = (service, form) => {
+	deleteClient(service, form.get('id') ?? '');
 	return undefined;
 };
 
@@ -98,7 +99,7 @@ const actions: ReadonlyMap<string, Action> = new Map([
 	['create-key', createKey],
 	['revoke-key', revokeKey],
 	['create-client', createClient],
-	['delete-client', deleteClient],
+	['delete-client', removeClient],
 ]);
 
 function nameIn(form: URLSearchParams, field: string): string {

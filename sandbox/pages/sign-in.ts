@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { addressOf } from '../middleware/address.ts';
 import { RateLimiter } from '../middleware/rate-limit.ts';
 import { isPassword, nobodysPassword } from '../oauth/password.ts';
 import type { Route } from '../router.ts';
@@ -18,7 +19,7 @@ import {
 
 const path = '/sign-in';
 const returnPaths = ['/settings/api', '/oauth/authorize'];
-/** For one e-mail address. */
+/** For one e-mail address, from one place: a stranger elsewhere shuts nobody out. */
 const triesPerMinute = 20;
 
 /** Where to sign in, and then to go on. */
@@ -39,7 +40,7 @@ export function signInRoutes(service: Service): Route[] {
 		const form = await readForm(c);
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
-		if (!tries.take(email.trim().toLowerCase(), service.now())) {
+		if (!tries.take(`${email.trim().toLowerCase()} ${addressOf(c)}`, service.now())) {
 			return signInPage(c, returnTo, email, 429, 'Too many tries. Wait a minute and try again.');
 		}
 		const member = await verified(email, form.get('password') ?? '');

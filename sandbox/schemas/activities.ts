@@ -22,6 +22,7 @@ export const activities = defineResource({
 	object: 'activity',
 	idPrefix: 'act',
 	description: 'What happened with records: calls, meetings, visits.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		type: z
 			.enum(['call', 'meeting', 'email', 'visit', 'demo', 'sms', 'system', 'custom'])

@@ -1,5 +1,15 @@
 import { z } from 'zod/v4';
-import { choice, currency, number, optional, phone, reference, text, url } from './fields.ts';
+import {
+	choice,
+	currency,
+	number,
+	optional,
+	phone,
+	plainText,
+	reference,
+	text,
+	url,
+} from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -19,8 +29,9 @@ export const companies = defineResource({
 	object: 'company',
 	idPrefix: 'com',
 	description: 'The organisations your contacts work for.',
+	visibility: { owner: 'owner_id' },
 	fields: {
-		name: z.string().min(1).max(255).meta({
+		name: plainText().min(1).max(255).meta({
 			title: 'Name',
 			description: 'Name of the company.',
 			examples: ['Altamira Logistics'],

@@ -38,6 +38,7 @@ export const contacts = defineResource({
 	object: 'contact',
 	idPrefix: 'con',
 	description: 'The people you are in touch with.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		first_name: text({
 			title: 'First Name',

@@ -5,7 +5,7 @@ import { companies } from './companies.ts';
 import { contacts } from './contacts.ts';
 import { customObjects, objectKeyOf } from './custom-objects.ts';
 import { deals } from './deals.ts';
-import { choice, instant, text } from './fields.ts';
+import { choice, instant, plainText, text } from './fields.ts';
 import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
@@ -49,12 +49,12 @@ export const customFieldTypes = [
 ] as const;
 
 const option = z.strictObject({
-	value: z.string().min(1).max(100).meta({
+	value: plainText().min(1).max(100).meta({
 		title: 'Value',
 		description: 'What records hold.',
 		examples: ['express'],
 	}),
-	label: z.string().min(1).max(100).meta({
+	label: plainText().min(1).max(100).meta({
 		title: 'Label',
 		description: 'What people see.',
 		examples: ['Express'],
@@ -69,6 +69,7 @@ export const customFields = defineResource({
 	object: 'custom_field',
 	idPrefix: 'cf',
 	description: 'The fields you have added to your records.',
+	visibility: 'everyone',
 	fields: {
 		resource: customizableName.meta({
 			title: 'Resource',
@@ -87,7 +88,7 @@ export const customFields = defineResource({
 				examples: ['shipping_class'],
 				'x-immutable': true,
 			}),
-		label: z.string().min(1).max(100).meta({
+		label: plainText().min(1).max(100).meta({
 			title: 'Label',
 			description: 'Name of the field as people see it.',
 			examples: ['Shipping Class'],

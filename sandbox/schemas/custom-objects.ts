@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { text } from './fields.ts';
+import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
@@ -8,13 +8,14 @@ const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
 });
 
 const label = (title: string, description: string, example: string) =>
-	z.string().min(1).max(100).meta({ title, description, examples: [example] });
+	plainText().min(1).max(100).meta({ title, description, examples: [example] });
 
 export const customObjects = defineResource({
 	name: 'custom-objects',
 	object: 'custom_object',
 	idPrefix: 'cob',
 	description: 'Kinds of records that you have added yourself.',
+	visibility: 'everyone',
 	fields: {
 		key: key.meta({
 			title: 'Key',
@@ -41,6 +42,13 @@ export const customObjects = defineResource({
 
 	usedBy: ({ key }, { count }) =>
 		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
+
+	// An object that reuses the key has fields of its own.
+	deletedWith: ({ key }, { findBy }) =>
+		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({
+			resource: 'custom-fields',
+			id,
+		})),
 });
 
 /** What the resource of an object's records is called, in paths and in custom fields. */
@@ -51,12 +59,15 @@ export const objectKeyOf = (resource: string): string | undefined =>
 	/^custom-objects\/(\w+)\/records$/.exec(resource)?.[1];
 
 /** The resource that a definition makes: its records are what their custom fields say. */
-export const recordsOf = ({ key, primary_field: primaryField }: StoredRecord): Resource =>
+export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource =>
 	defineResource({
 		name: recordsName(String(key)),
+		// By id: an object that reuses the key of a deleted one begins without records.
+		table: id,
 		object: 'custom_object_record',
 		idPrefix: 'cor',
 		description: 'The records of a custom object.',
+		visibility: { owner: 'owner_id' },
 		fields: {
 			title: z.string().meta({
 				title: 'Title',

@@ -8,6 +8,7 @@ import {
 	instant,
 	number,
 	optional,
+	plainText,
 	pointInTime,
 	reference,
 	references,
@@ -21,8 +22,9 @@ export const deals = defineResource({
 	object: 'deal',
 	idPrefix: 'dea',
 	description: 'What you may sell, on its way through a pipeline.',
+	visibility: { owner: 'owner_id' },
 	fields: {
-		title: z.string().min(1).max(255).meta({
+		title: plainText().min(1).max(255).meta({
 			title: 'Title',
 			description: 'What the deal is about.',
 			examples: ['Fleet telematics for Altamira Logistics'],

@@ -21,15 +21,16 @@ interface UnderWay {
 	status: string;
 	to: string[];
 	scheduled_at: string | null;
-	updated_at: string;
 }
 
 /**
  * What becomes of a message next, and when. Messages to an address that begins with `bounce` fail,
  * so that failures can be tried out.
+ *
+ * @param since the instant of the last change
  */
-export function nextStep(message: UnderWay) {
-	const { status, to, scheduled_at: scheduledAt, updated_at: since } = message;
+export function nextStep(message: UnderWay, since: string) {
+	const { status, to, scheduled_at: scheduledAt } = message;
 	if (status === 'scheduled') return { at: scheduledAt!, change: { status: 'queued' } };
 	const at = new Date(Date.parse(since) + stays[status]!).toISOString();
 	if (status === 'queued') return { at, change: { status: 'sending' } };

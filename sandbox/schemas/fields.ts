@@ -25,7 +25,14 @@ export interface About {
 export const optional = <T extends z.ZodType>(schema: T, about: About) =>
 	schema.nullable().default(null as never).meta({ ...about });
 
-export const text = (about: About, maxLength = 255) => optional(z.string().max(maxLength), about);
+/**
+ * Text in one normal form (NFC, UAX #15), so that what looks the same is the same, whether it is
+ * compared, looked up or has to be unique.
+ */
+export const plainText = () => z.string().normalize('NFC');
+
+export const text = (about: About, maxLength = 255) =>
+	optional(plainText().max(maxLength), about);
 
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);

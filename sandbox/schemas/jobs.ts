@@ -31,6 +31,7 @@ export const jobs = defineResource({
 	object: 'job',
 	idPrefix: 'job',
 	description: 'Bulk work in the background: imports and exports of many records.',
+	visibility: 'maker',
 	fields: {
 		resource: z
 			.string()

@@ -1,12 +1,12 @@
 import { z } from 'zod/v4';
-import { optional, text, webAddress } from './fields.ts';
+import { optional, plainText, text, webAddress } from './fields.ts';
 
 export const addresses = z.array(z.string().min(1).max(254)).max(100);
 
 export const attachments = z
 	.array(
 		z.strictObject({
-			name: z.string().min(1).max(255).meta({
+			name: plainText().min(1).max(255).meta({
 				title: 'Name',
 				description: 'Name of the file.',
 				examples: ['invoice.pdf'],

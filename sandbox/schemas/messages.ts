@@ -22,6 +22,7 @@ export const messages = defineResource({
 	object: 'message',
 	idPrefix: 'msg',
 	description: 'What was written to and by people, over any channel.',
+	visibility: { user: 'user_id', through: ['contact_id', 'ticket_id', 'deal_id'] },
 	fields: {
 		channel: z.enum(channels).meta({
 			title: 'Channel',
@@ -101,7 +102,7 @@ export const messages = defineResource({
 		}),
 		user_id: reference('users', {
 			title: 'User',
-			description: 'The user who wrote or received it.',
+			description: 'The user who wrote or received it; whoever makes it, if it names nobody else.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		scheduled_at: instant({
@@ -137,15 +138,19 @@ export const messages = defineResource({
 		failed: becomes('failed', 'A message could not be sent.'),
 	},
 
-	complete(message, previous, { at, find, newId }) {
+	complete(message, previous, { at, actor, find, newId }) {
 		const isDue = message.scheduled_at === null || message.scheduled_at <= at;
 		const initial = message.direction === 'inbound' ? 'received' : isDue ? 'queued' : 'scheduled';
 		const status = message.status ?? initial;
 		const answered = message.in_reply_to_id && find('messages', message.in_reply_to_id);
+		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
+		// Else a user who writes a message about nothing would not see it.
+		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
 		const since = (state: string, known: string | null | undefined) =>
 			known ?? (status === state ? at : null);
 		return {
 			status,
+			user_id: message.user_id ?? writer,
 			conversation_id:
 				message.conversation_id ??
 				(answered ? String(answered['conversation_id']) : newId('cnv')),

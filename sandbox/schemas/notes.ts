@@ -14,6 +14,7 @@ export const notes = defineResource({
 	object: 'note',
 	idPrefix: 'not',
 	description: 'What someone wrote down about records.',
+	visibility: { owner: 'author_id' },
 	fields: {
 		body: z
 			.string()

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../problem.ts';
-import { currency } from './fields.ts';
+import { currency, plainText } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 import { refuseForeignStages, refuseLossOfStages, type Stage, stage, stageKinds } from './stages.ts';
@@ -19,8 +19,9 @@ export const pipelines = defineResource({
 	object: 'pipeline',
 	idPrefix: 'pip',
 	description: 'The stages that deals go through.',
+	visibility: 'everyone',
 	fields: {
-		name: z.string().min(1).max(100).meta({
+		name: plainText().min(1).max(100).meta({
 			title: 'Name',
 			description: 'Name of the pipeline; unique.',
 			examples: ['Partner Sales'],

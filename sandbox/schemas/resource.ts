@@ -11,6 +11,8 @@ type Name<F> = keyof F & string;
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
+	/** Who makes the change. */
+	actor: { type: string; id: string };
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
 	find(resource: string, id: string): StoredRecord | undefined;
@@ -36,10 +38,15 @@ export interface States<F extends Fields> {
 	field: Name<F>;
 	/** What each state may become. */
 	moves: Record<string, readonly string[]>;
-	/** The states that records leave by themselves: what comes next, and at which instant. */
+	/** The states that records leave by themselves. */
 	passing?: {
 		states: string[];
-		next(record: Values<F>): { at: string; change: Record<string, unknown> };
+		/**
+		 * The next step of a record in one of these states, and its instant.
+		 *
+		 * @param since the instant of the last change
+		 */
+		next(record: Values<F>, since: string): { at: string; change: Record<string, unknown> };
 	};
 }
 
@@ -73,6 +80,16 @@ export interface Action<F extends Fields> {
 	): Partial<Values<F>>;
 }
 
+/** Who sees a record, beside administrators and API keys, who see all. */
+export type Visibility<F extends Fields> =
+	| 'everyone'
+	/** The user who created it. */
+	| 'maker'
+	/** The user in this field; everyone where it is empty. */
+	| { owner: Name<F> }
+	/** The user in the first field, and whoever sees one of the records that the others name. */
+	| { user: Name<F>; through: Array<Name<F>> };
+
 /** All there is to say about one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** As in the path: `/v1/custom-fields`. */
@@ -82,6 +99,9 @@ export interface Definition<F extends Fields> {
 	/** What its ids begin with. */
 	idPrefix: string;
 	description: string;
+	visibility: Visibility<F>;
+	/** The table of its records, if it is not named after the resource. */
+	table?: string;
 	/** In the order in which a form shows them. */
 	fields: F;
 	/**
@@ -120,6 +140,10 @@ export interface Definition<F extends Fields> {
 	eventPrefix?: string;
 	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
 	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
+	/** Of users: whether this one may no longer sign in, so that their sessions and grants end. */
+	endsAccess?(record: Values<F>): boolean;
+	/** What is deleted with the record. */
+	deletedWith?(record: Values<F>, context: RuleContext): Array<{ resource: string; id: string }>;
 	/** What deleting changes, for records that stay. */
 	insteadOfDeletion?: Partial<Values<F>>;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { Problem } from '../problem.ts';
-import { optional, text } from './fields.ts';
+import { optional, plainText, text } from './fields.ts';
 import type { RuleContext } from './resource.ts';
 
 export const stageKinds = ['open', 'won', 'lost'] as const;
@@ -13,7 +13,7 @@ export const stage = z.strictObject({
 		},
 		64,
 	),
-	name: z.string().min(1).max(100).meta({
+	name: plainText().min(1).max(100).meta({
 		title: 'Name',
 		description: 'Name of the stage.',
 		examples: ['Proposal'],

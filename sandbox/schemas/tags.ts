@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { optional, text } from './fields.ts';
+import { optional, plainText, text } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
@@ -12,8 +12,9 @@ export const tags = defineResource({
 	object: 'tag',
 	idPrefix: 'tag',
 	description: 'Labels for records of any kind.',
+	visibility: 'everyone',
 	fields: {
-		name: z.string().min(1).max(100).meta({
+		name: plainText().min(1).max(100).meta({
 			title: 'Name',
 			description: 'What people see; unique.',
 			examples: ['Early Adopter'],

@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { choice, choiceOr, instant, reference, text } from './fields.ts';
+import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { aboutLinks, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -9,8 +9,9 @@ export const tasks = defineResource({
 	object: 'task',
 	idPrefix: 'tas',
 	description: 'What someone has to do.',
+	visibility: { owner: 'owner_id' },
 	fields: {
-		title: z.string().min(1).max(255).meta({
+		title: plainText().min(1).max(255).meta({
 			title: 'Title',
 			description: 'What there is to do.',
 			examples: ['Call back about the offer'],

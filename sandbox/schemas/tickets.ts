@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../problem.ts';
 import { channels } from './channels.ts';
-import { choice, choiceOr, instant, reference, text } from './fields.ts';
+import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
@@ -10,6 +10,7 @@ export const tickets = defineResource({
 	object: 'ticket',
 	idPrefix: 'tic',
 	description: 'What people ask for help with, until it is solved.',
+	visibility: { owner: 'owner_id' },
 	fields: {
 		number: z.int().min(1).meta({
 			title: 'Number',
@@ -17,7 +18,7 @@ export const tickets = defineResource({
 			examples: [1042],
 			readOnly: true,
 		}),
-		subject: z.string().min(1).max(255).meta({
+		subject: plainText().min(1).max(255).meta({
 			title: 'Subject',
 			description: 'What it is about, in a few words.',
 			examples: ['Invoice shows the wrong address'],

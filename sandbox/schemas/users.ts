@@ -3,12 +3,14 @@ import { choiceOr, emailAddress, instant, text, url } from './fields.ts';
 import { languageTag, timeZone } from './profile.ts';
 import { systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
+import { ownerInUse, ownershipErrors, pauseWebhooks } from './user-rules.ts';
 
 export const users = defineResource({
 	name: 'users',
 	object: 'user',
 	idPrefix: 'usr',
 	description: 'The people who work with the account. Deleting one deactivates them.',
+	visibility: 'everyone',
 	fields: {
 		email: emailAddress.meta({
 			title: 'Email',
@@ -33,7 +35,9 @@ export const users = defineResource({
 		}),
 		role: choiceOr('member', ['owner', 'admin', 'member', 'viewer'], {
 			title: 'Role',
-			description: 'What the user may do.',
+			description:
+				'What the user may do: owners and administrators see every record, viewers change none. ' +
+				'Only owners decide who is an owner.',
 			examples: ['member'],
 		}),
 		status: choiceOr('invited', ['invited', 'active', 'deactivated'], {
@@ -72,6 +76,14 @@ export const users = defineResource({
 	complete: (user) => ({
 		name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email,
 	}),
+
+	check: ownershipErrors,
+
+	usedBy: ownerInUse,
+
+	consequences: pauseWebhooks,
+
+	endsAccess: ({ status }) => status !== 'active',
 
 	// Records go on naming the user, and history stays readable.
 	insteadOfDeletion: { status: 'deactivated' },

@@ -11,6 +11,7 @@ export const webhooks = defineResource({
 	object: 'webhook',
 	idPrefix: 'whk',
 	description: 'Subscriptions: addresses that events are sent to when they happen.',
+	visibility: 'maker',
 	fields: {
 		url: webAddress.meta({
 			title: 'URL',

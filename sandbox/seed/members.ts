@@ -29,5 +29,5 @@ export const demoMembers: Demo[] = [
 ];
 
 export function seedMembers({ members }: Store): void {
-	for (const demo of demoMembers) members.add(demo, demo.hash);
+	for (const { id, hash } of demoMembers) members.add(id, hash);
 }

@@ -1,4 +1,5 @@
-import { foldCase } from '../store/columns.ts';
+import {  } from '../store/columns.ts';
+import { foldCase } from '../store/fold-case.ts';
 import type { Country } from './countries.ts';
 import type { Random } from './random.ts';
 

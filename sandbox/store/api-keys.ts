@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { addMissingColumns } from './missing-columns.ts';
 import { hashOf } from './secrets.ts';
 
 /** What is known of a key beside its hash. Times are in milliseconds since 1970. */
@@ -23,7 +24,7 @@ export class ApiKeys {
 		database.exec(
 			'CREATE TABLE IF NOT EXISTS api_keys (id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE)',
 		);
-		addMissingColumns(database, {
+		addMissingColumns(database, 'api_keys', {
 			name: "TEXT NOT NULL DEFAULT 'API key'",
 			hint: "TEXT NOT NULL DEFAULT ''",
 			created_at: 'REAL NOT NULL DEFAULT 0',
@@ -79,12 +80,3 @@ const apiKeyOf = (row: Record<string, unknown>): ApiKey => ({
 	createdAt: row['created_at'] as number,
 	lastUsedAt: row['last_used_at'] as number | null,
 });
-
-/** For files that were made before there were these columns. */
-function addMissingColumns(database: DatabaseSync, columns: Record<string, string>): void {
-	const rows = database.prepare("SELECT name FROM pragma_table_info('api_keys')").all();
-	const known = rows.map((row) => row['name']);
-	for (const [name, definition] of Object.entries(columns)) {
-		if (!known.includes(name)) database.exec(`ALTER TABLE api_keys ADD COLUMN ${name} ${definition}`);
-	}
-}

@@ -1,5 +1,6 @@
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { foldCase } from './fold-case.ts';
 
 /** A value as SQLite keeps it. */
 export type Cell = string | number;
@@ -51,6 +52,3 @@ export function cellOf(column: Column, value: unknown): Cell {
 /** What `q` is looked for in: lower-case, without accents, one line per field. */
 export const searchText = (resource: Resource, record: StoredRecord): string =>
 	foldCase(resource.searched.map((field) => record[field] ?? '').join('\n'));
-
-export const foldCase = (text: string): string =>
-	text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

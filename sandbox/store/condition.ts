@@ -4,4 +4,6 @@ import type { Cell } from './columns.ts';
 export interface Condition {
 	sql: string;
 	values: Cell[];
+	/** Whether it leaves few rows and an index finds them. */
+	isSelective?: boolean;
 }

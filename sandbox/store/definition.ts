@@ -1,14 +1,24 @@
-import type { Resource } from '../schemas/resource.ts';
+import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { type Column, quoted } from './columns.ts';
 
 /** SQL that is true of the records that are not deleted. */
 export const live = "deleted_at = ''";
 
-export const sqlName = (resource: Resource): string => resource.name.replace(/\W/g, '_');
+export const sqlName = ({ name, table = name }: Resource): string => table.replace(/\W/g, '_');
+
+/** The column with the instant at which a record leaves its state by itself; empty if it stays. */
+export const nextStepAt = 'next_step_at';
+
+/**
+ * Whether search goes by an index. Other resources are definitions and lists of people, of which
+ * there are too few to need one.
+ */
+export const hasSearchIndex = hasCustomFields;
 
 /** What comes after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {
 	const typed = columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
+	if (resource.states?.passing) typed.push(`${nextStepAt} TEXT NOT NULL`);
 	// The document comes last, so that scanning the columns before it does not touch it.
 	return `${sqlName(resource)} (
 		id TEXT PRIMARY KEY, search TEXT NOT NULL, ${typed.join(', ')}, document TEXT NOT NULL
@@ -27,7 +37,7 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 		const on = `${table} (${fields.map(quoted).join(', ')}) ${where}`;
 		definitions.set(`${table}_${name}`, `${kind} IF NOT EXISTS ${table}_${name} ON ${on}`);
 	};
-	const always = ['created_at', 'updated_at', 'deleted_at'];
+	const always = ['created_at', 'updated_at'];
 	for (const field of [...always, ...sortable, ...lookups, ...Object.values(unique).flat()]) {
 		define('INDEX', `by_${field}`, [field, 'id']);
 	}
@@ -35,5 +45,23 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 		const given = fields.map((field) => `${quoted(field)} <> ''`).join(' AND ');
 		define('UNIQUE INDEX', `one_per_${name}`, fields, `WHERE ${live} AND ${given}`);
 	}
+	if (resource.states?.passing) {
+		define('INDEX', 'by_next_step', [nextStepAt, 'id'], `WHERE ${nextStepAt} <> ''`);
+	}
 	return definitions;
 }
+
+/**
+ * SQL that creates the index for search, with the same row ids as the table.
+ *
+ * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): half the
+ * size, and a match has to be compared with the text anyway. No trigger writes it: before each
+ * statement with a trigger, SQLite sets a savepoint, at which FTS5 writes out all it has in memory.
+ */
+export const searchIndexDefinition = (resource: Resource): string => `
+	CREATE VIRTUAL TABLE IF NOT EXISTS ${searchIndex(resource)} USING fts5(
+		search, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
+	)
+`;
+
+export const searchIndex = (resource: Resource): string => `${sqlName(resource)}_words`;

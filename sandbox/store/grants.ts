@@ -21,7 +21,14 @@ export interface Code {
 /** Grants and their authorization codes. Times are in milliseconds since 1970. */
 export class Grants {
 	private readonly statements: Record<
-		'insert' | 'insertCode' | 'selectCode' | 'useCode' | 'dropUnused' | 'delete',
+		| 'insert'
+		| 'insertCode'
+		| 'selectCode'
+		| 'useCode'
+		| 'dropUnused'
+		| 'delete'
+		| 'deleteOfUser'
+		| 'ofClient',
 		StatementSync
 	>;
 
@@ -37,6 +44,7 @@ export class Grants {
 				expires_at REAL NOT NULL, is_used INTEGER NOT NULL DEFAULT 0,
 				grant_id TEXT NOT NULL REFERENCES oauth_grants ON DELETE CASCADE
 			);
+			CREATE INDEX IF NOT EXISTS oauth_grants_by_user ON oauth_grants (user_id);
 			CREATE INDEX IF NOT EXISTS oauth_grants_by_client ON oauth_grants (client_id);
 			CREATE INDEX IF NOT EXISTS oauth_codes_by_grant ON oauth_codes (grant_id);
 		`);
@@ -58,6 +66,8 @@ export class Grants {
 					(SELECT grant_id FROM oauth_codes WHERE is_used = 0 AND expires_at <= ?)
 			`),
 			delete: database.prepare('DELETE FROM oauth_grants WHERE grant_id = ?'),
+			deleteOfUser: database.prepare('DELETE FROM oauth_grants WHERE user_id = ?'),
+			ofClient: database.prepare('SELECT grant_id FROM oauth_grants WHERE client_id = ?'),
 		};
 	}
 
@@ -90,9 +100,19 @@ export class Grants {
 		this.statements.useCode.run(hashOf(code));
 	}
 
-	/** Takes back all that the grant gave. */
+	/** Takes back the codes and tokens of a grant; `revokeGrant` ends its subscriptions too. */
 	revoke(id: string): void {
 		this.statements.delete.run(id);
+	}
+
+	/** The same for all that a user has allowed. */
+	revokeOfUser(userId: string): void {
+		this.statements.deleteOfUser.run(userId);
+	}
+
+	/** The ids of the grants that a client has. */
+	ofClient(clientId: string): string[] {
+		return this.statements.ofClient.all(clientId).map((row) => row['grant_id'] as string);
 	}
 }
 

@@ -1,58 +1,70 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StoredRecord } from '../schemas/resource.ts';
+import type { Table } from './table.ts';
 
-/** Somebody who can sign in; the id is that of the user. */
+/** What somebody may do: administrators see every record, viewers change none. */
+export type Role = 'admin' | 'member' | 'viewer';
+
+/** Somebody who can sign in: an active user who has a password. The id is that of the user. */
 export interface Member {
 	id: string;
 	email: string;
 	name: string;
-	/**
-	 * Administrators see every record and the settings. The role in the users resource does not
-	 * decide this: a token that may write users must not make anybody an administrator.
-	 */
-	role: 'admin' | 'member';
+	role: Role;
 }
 
-/** The people who can sign in, with hashes of their passwords that `isPassword` reads. */
+/**
+ * The passwords of the people who can sign in, as hashes that `isPassword` reads. Everything else
+ * about them, their role too, is in the users resource: there is no second truth to keep in step.
+ */
 export class Members {
+	private readonly users: () => Table;
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;
-	private readonly selectByEmail: StatementSync;
 
-	constructor(database: DatabaseSync) {
+	/** @param users gives the table of users, which is made after this one */
+	constructor(database: DatabaseSync, users: () => Table) {
+		this.users = users;
 		database.exec(`
-			CREATE TABLE IF NOT EXISTS members (
-				user_id TEXT PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-				role TEXT NOT NULL, password TEXT NOT NULL
-			)
+			CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)
 		`);
+		// OR IGNORE also skips rows that a table of an older file cannot take: it has these people.
 		this.insert = database.prepare(
-			'INSERT INTO members VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+			'INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)',
 		);
-		this.select = database.prepare('SELECT * FROM members WHERE user_id = ?');
-		this.selectByEmail = database.prepare('SELECT * FROM members WHERE email = ?');
+		this.select = database.prepare('SELECT password FROM members WHERE user_id = ?');
 	}
 
 	/** Adding somebody again changes nothing. */
-	add({ id, email, name, role }: Member, passwordHash: string): void {
-		this.insert.run(id, email, name, role, passwordHash);
+	add(id: string, passwordHash: string): void {
+		this.insert.run(id, passwordHash);
 	}
 
+	/** Somebody who may sign in now. */
 	find(id: string): Member | undefined {
-		const row = this.select.get(id);
-		return row && memberOf(row);
+		const user = this.select.get(id) && this.users().find(id);
+		return user && memberOf(user);
 	}
 
 	/** @param email in any case */
 	findByEmail(email: string): { member: Member; passwordHash: string } | undefined {
-		const row = this.selectByEmail.get(email.trim().toLowerCase());
-		return row && { member: memberOf(row), passwordHash: row['password'] as string };
+		const isTheirs = { sql: '"email" = ?', values: [email.trim().toLowerCase()] };
+		const [user] = this.users().findAll([isTheirs], 1);
+		const row = user && this.select.get(user.id);
+		const member = user && memberOf(user);
+		return row && member && { member, passwordHash: row['password'] as string };
 	}
 }
 
-/** @param row with the columns of `members` */
-export const memberOf = (row: Record<string, unknown>): Member => ({
-	id: row['user_id'] as string,
-	email: row['email'] as string,
-	name: row['name'] as string,
-	role: row['role'] as Member['role'],
-});
+const roles: Record<string, Role> = {
+	owner: 'admin',
+	admin: 'admin',
+	member: 'member',
+	viewer: 'viewer',
+};
+
+function memberOf(user: StoredRecord): Member | undefined {
+	const role = roles[String(user['role'])];
+	if (user['status'] !== 'active' || !role) return undefined;
+	return { id: user.id, email: String(user['email']), name: String(user['name']), role };
+}

@@ -1,12 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Member, memberOf } from './members.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
 const lastsMs = 12 * 60 * 60 * 1000;
 
 /** Who is signed in, in which browser. Times are in milliseconds since 1970. */
 export class Sessions {
-	private readonly statements: Record<'insert' | 'select' | 'delete' | 'expire', StatementSync>;
+	private readonly statements: Record<
+		'insert' | 'select' | 'delete' | 'expire' | 'end',
+		StatementSync
+	>;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`
@@ -17,12 +19,10 @@ export class Sessions {
 		`);
 		this.statements = {
 			insert: database.prepare('INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)'),
-			select: database.prepare(`
-				SELECT members.* FROM sessions JOIN members USING (user_id)
-				WHERE hash = ? AND expires_at > ?
-			`),
+			select: database.prepare('SELECT user_id FROM sessions WHERE hash = ? AND expires_at > ?'),
 			delete: database.prepare('DELETE FROM sessions WHERE hash = ?'),
 			expire: database.prepare('DELETE FROM sessions WHERE expires_at <= ?'),
+			end: database.prepare('DELETE FROM sessions WHERE user_id = ?'),
 		};
 	}
 
@@ -34,12 +34,17 @@ export class Sessions {
 		return token;
 	}
 
-	find(token: string, now: number): Member | undefined {
-		const row = this.statements.select.get(hashOf(token), now);
-		return row && memberOf(row);
+	/** @returns the id of the user who signed in */
+	find(token: string, now: number): string | undefined {
+		return this.statements.select.get(hashOf(token), now)?.['user_id'] as string | undefined;
 	}
 
 	close(token: string): void {
 		this.statements.delete.run(hashOf(token));
+	}
+
+	/** Signs a user out everywhere. */
+	closeAll(userId: string): void {
+		this.statements.end.run(userId);
 	}
 }

@@ -2,30 +2,30 @@ import { DatabaseSync } from 'node:sqlite';
 import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
+import { users } from '../schemas/users.ts';
 import { webhooks } from '../schemas/webhooks.ts';
+import { AccountKey } from './account-key.ts';
 import { ApiKeys } from './api-keys.ts';
 import { Clients } from './clients.ts';
-import { foldCase } from './columns.ts';
 import { Deliveries } from './deliveries.ts';
 import { Events } from './events.ts';
+import { addFoldCase } from './fold-case.ts';
 import { Grants } from './grants.ts';
 import { KeptAnswers } from './idempotency.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
+import { Reader } from './reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
+import { type Part, Transactions } from './transactions.ts';
+import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
-
-const outermost = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: 'ROLLBACK' };
-const nested = {
-	begin: 'SAVEPOINT part',
-	commit: 'RELEASE part',
-	rollback: 'ROLLBACK TO part; RELEASE part',
-};
+import { WriteClock } from './write-clock.ts';
 
 /** All that is kept: one SQLite database, one table per resource. */
 export class Store {
+	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
 	readonly answers: KeptAnswers;
 	readonly members: Members;
@@ -43,10 +43,16 @@ export class Store {
 	readonly events: Events;
 	/** What is sent of it, and where to. */
 	readonly deliveries: Deliveries;
+	readonly webhookGrants: WebhookGrants;
 	readonly webhookSecrets: WebhookSecrets;
+	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
-	private readonly tables: Map<string, Table>;
+	private readonly reader: Reader;
+	private readonly transactions: Transactions;
+	private readonly tables = new Map<string, Table>();
+	/** The tables of custom objects' records, by the id of the object. */
+	private readonly customTables = new Map<string, Table>();
 
 	/** @param path of a file, made if need be, or `:memory:` */
 	constructor(path: string) {
@@ -57,29 +63,31 @@ export class Store {
 			PRAGMA busy_timeout = 5000;
 			PRAGMA wal_autocheckpoint = 8192;
 			PRAGMA cache_size = -65536;
+			PRAGMA temp_store = MEMORY;
 		`);
-		// For conditions: SQLite's own lower() knows ASCII only.
-		this.database.function('fold_case', { deterministic: true }, (text) =>
-			foldCase(String(text ?? '')),
-		);
+		this.transactions = new Transactions(this.database, () => this.forget());
+		this.reader = new Reader(this.database, path);
+		addFoldCase(this.database);
+		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new KeptAnswers(this.database);
-		this.members = new Members(this.database);
+		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
-		this.tokens = new Tokens(this.database);
-		this.tables = this.transaction(
-			() =>
-				new Map(
-					[...resources, jobs, webhooks].map((one) => [one.name, new Table(this.database, one)]),
-				),
-		);
+		this.tokens = new Tokens(this.database, this.accountKey);
+		this.transaction(() => {
+			for (const one of [...resources, jobs, webhooks]) {
+				this.tables.set(one.name, new Table(this.database, one, this.reader));
+			}
+		});
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
-		this.events = new Events(this.database);
+		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database);
+		this.webhookGrants = new WebhookGrants(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
+		this.writeClock = new WriteClock(this.latestStamp());
 	}
 
 	/** The table of a resource, unless the service has no such resource. */
@@ -105,20 +113,28 @@ export class Store {
 		return type !== 'user' || this.members.find(id)?.role === 'admin';
 	}
 
-	/**
-	 * Everything `work` writes is kept, or nothing if it throws or `isKept` turns its result down.
-	 * Inside another transaction it is a part of that one, and can be undone alone.
-	 */
-	transaction<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
-		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
-		this.database.exec(begin);
-		try {
-			const result = work();
-			this.database.exec(isKept(result) ? commit : rollback);
-			return result;
-		} catch (error) {
-			this.database.exec(rollback);
-			throw error;
+	/** Signs a user out everywhere, and ends all that they have allowed applications. */
+	endAccess(userId: string): void {
+		this.sessions.closeAll(userId);
+		this.grants.revokeOfUser(userId);
+	}
+
+	/** A transaction, or a part of the one that is under way; see `Transactions`. */
+	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
+		return this.transactions.run(work, isKept);
+	}
+
+	/** A transaction of many parts; see `Transactions`. */
+	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
+		return this.transactions.runParts(work, isKept);
+	}
+
+	/** After a rollback, what tables remember is stale, and some may not exist any more. */
+	private forget(): void {
+		for (const table of this.tables.values()) table.forget();
+		for (const [id, table] of this.customTables) {
+			if (table.exists()) table.forget();
+			else this.customTables.delete(id);
 		}
 	}
 
@@ -126,13 +142,24 @@ export class Store {
 	private customTable(resource: string): Table | undefined {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
-		const byKey = { sql: '"key" = ?', values: [key] };
-		const [definition] = this.tables.get(customObjects.name)!.findAll([byKey], 1);
+		const objects = this.tables.get(customObjects.name)!;
+		const definition = objects.remember(`key ${key}`, () => {
+			const byKey = { sql: '"key" = ?', values: [key] };
+			return objects.findAll([byKey], 1)[0] ?? null;
+		});
 		if (!definition) return undefined;
-		const table = new Table(this.database, recordsOf(definition));
-		// A transaction may be rolled back, and then there is no such table any more.
-		if (!this.database.isTransaction) this.tables.set(resource, table);
+		let table = this.customTables.get(definition.id);
+		if (!table) {
+			table = new Table(this.database, recordsOf(definition), this.reader);
+			this.customTables.set(definition.id, table);
+		}
 		return table;
+	}
+
+	/** The latest instant at which anything was written; empty for a new database. */
+	private latestStamp(): string {
+		const latest = [...this.tables.values()].map((table) => table.lastUpdate());
+		return [...latest, this.events.lastInstant()].toSorted().at(-1)!;
 	}
 
 	/** Aborts what goes on beside the store when it is closed. */
@@ -145,6 +172,7 @@ export class Store {
 	}
 
 	close(): void {
+		this.reader.close();
 		this.database.close();
 		this.closing.abort();
 	}

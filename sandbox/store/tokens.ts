@@ -1,9 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
 /** An expired access token is remembered for so long, so that the client is told to refresh. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
+
+const refreshPrefix = 'crm_refresh';
 
 export interface AccessToken {
 	grantId: string;
@@ -27,7 +30,10 @@ export class Tokens {
 		StatementSync
 	>;
 
-	constructor(database: DatabaseSync) {
+	private readonly accountKey: AccountKey;
+
+	constructor(database: DatabaseSync, accountKey: AccountKey) {
+		this.accountKey = accountKey;
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS oauth_access_tokens (
 				hash BLOB PRIMARY KEY, token_scopes TEXT NOT NULL, expires_at REAL NOT NULL,
@@ -46,7 +52,7 @@ export class Tokens {
 				VALUES (?, ?, ?, ?)
 			`),
 			insertRefresh: database.prepare(
-				'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?)',
+				'INSERT INTO oauth_refresh_tokens (hash, grant_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
 			),
 			access: database.prepare(
 				'SELECT * FROM oauth_access_tokens JOIN oauth_grants USING (grant_id) WHERE hash = ?',
@@ -69,8 +75,12 @@ export class Tokens {
 		return token;
 	}
 
-	addRefresh(grantId: string): string {
-		const token = newSecret('crm_refresh');
+	/**
+	 * @param replaced the refresh token that the new one replaces. It has one successor, however often
+	 * it is exchanged: two that both live on could not be told from a stolen one (RFC 9700, 4.14.2).
+	 */
+	addRefresh(grantId: string, replaced?: string): string {
+		const token = replaced === undefined ? newSecret(refreshPrefix) : this.successorOf(replaced);
 		this.statements.insertRefresh.run(hashOf(token), grantId);
 		return token;
 	}
@@ -97,6 +107,11 @@ export class Tokens {
 	/** Notes when a refresh token was exchanged; only the first time counts. */
 	replaceRefresh(token: string, now: number): void {
 		this.statements.replace.run(now, hashOf(token));
+	}
+
+	/** Always the same one, though only hashes of tokens are kept. */
+	private successorOf(token: string): string {
+		return `${refreshPrefix}_${this.accountKey.mac('refresh token', token).toString('base64url')}`;
 	}
 
 	deleteAccess(token: string): void {

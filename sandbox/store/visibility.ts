@@ -1,40 +1,68 @@
-import { jobs } from '../schemas/jobs.ts';
-import { notes } from '../schemas/notes.ts';
+import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { webhooks } from '../schemas/webhooks.ts';
+import { anyOf, type Audience, everyone, only } from './audience.ts';
 import type { Condition } from './condition.ts';
-
-/** Resources whose records only those see who made them: these hold, or send, what they may see. */
-const personal = [jobs.name, webhooks.name];
-
-/** The field that says whose a record is; undefined where every one is everybody's. */
-function ownerField({ name, properties }: Resource): 'owner_id' | 'author_id' | undefined {
-	const owner = name === notes.name ? 'author_id' : 'owner_id';
-	return owner in properties ? owner : undefined;
-}
+import { sqlName } from './definition.ts';
 
 /**
- * Which records of a resource a user sees who is no administrator:
- * - records with an owner: their own, and those that nobody owns;
- * - notes, which have an author instead: their own, and those without an author;
- * - jobs and webhooks: those that they made, only;
- * - all else (messages, users, tags, pipelines, custom fields and objects): every one, as all work
- *   with them.
+ * Which records of a resource a user sees who is no administrator, as its definition says.
  *
  * @returns conditions that hold for these records
  */
 export function visibleTo(userId: string, resource: Resource): Condition[] {
-	if (personal.includes(resource.name)) {
-		return [{ sql: "document ->> '$.created_by.id' = ?", values: [userId] }];
-	}
-	const owner = ownerField(resource);
+	const { visibility } = resource;
+	if (visibility === 'everyone') return [];
+	if (visibility === 'maker') return [{ sql: "document ->> '$.created_by.id' = ?", values: [userId] }];
 	// The plus sign keeps the index on the sort order in use, as in filters.
-	return owner ? [{ sql: `+"${owner}" IN ('', ?)`, values: [userId] }] : [];
+	if (!('through' in visibility)) {
+		return [{ sql: `+"${visibility.owner}" IN ('', ?)`, values: [userId] }];
+	}
+	const table = sqlName(resource);
+	const seen = visibility.through.map((field): Condition => {
+		const target = targetOf(resource, field);
+		const isIt = { sql: `id = ${table}."${field}"`, values: [] };
+		const all = [isIt, ...visibleTo(userId, target)];
+		const where = all.map(({ sql }) => `(${sql})`).join(' AND ');
+		return {
+			sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${where})`,
+			values: all.flatMap(({ values }) => values),
+		};
+	});
+	const either = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
+	return [
+		{ sql: either.map(({ sql }) => sql).join(' OR '), values: either.flatMap(({ values }) => values) },
+	];
 }
 
-/** The user who alone sees a record, beside administrators; empty if every user sees it. */
-export function ownerOf(resource: Resource, record: StoredRecord): string {
-	if (personal.includes(resource.name)) return (record['created_by'] as { id: string }).id;
-	const owner = ownerField(resource);
-	return (owner && (record[owner] as string | null)) ?? '';
+/**
+ * The users who see a record, beside administrators.
+ *
+ * @param find gives a record of a resource, deleted or not, whoever may see it
+ */
+export function audienceOf(
+	resource: Resource,
+	record: StoredRecord,
+	find: (resource: string, id: string) => StoredRecord | undefined,
+): Audience {
+	const { visibility } = resource;
+	if (visibility === 'everyone') return everyone;
+	if (visibility === 'maker') return only((record['created_by'] as { id: string }).id);
+	const userIn = (field: string) => (record[field] as string | null) ?? undefined;
+	if (!('through' in visibility)) {
+		const owner = userIn(visibility.owner);
+		return owner === undefined ? everyone : only(owner);
+	}
+	const user = userIn(visibility.user);
+	const seen = visibility.through.flatMap((field) => {
+		const target = targetOf(resource, field);
+		const named = userIn(field);
+		const other = named === undefined ? undefined : find(target.name, named);
+		return other ? [audienceOf(target, other, find)] : [];
+	});
+	return anyOf([...seen, ...(user === undefined ? [] : [only(user)])]);
+}
+
+function targetOf({ properties }: Resource, field: string): Resource {
+	const name = properties[field]!['x-resource'];
+	return resources.find((resource) => resource.name === name)!;
 }

@@ -18,11 +18,22 @@ export async function publicAddress(host: string): Promise<Address> {
 	const addresses = await resolve(host);
 	const inside = addresses.find(({ address }) => !isPublic(address));
 	if (!inside) return addresses[0]!;
-	throw new Error(`${host} is at ${inside.address}, which is not a public address.`);
+	// Not at which one: that would tell outsiders what is inside.
+	throw new Error(`${host} does not lead to a public address.`);
 }
 
-/** IPv4 addresses in IPv6 ones (RFC 4291, 2.5.5.2) are what they stand for. */
-const isPublic = (address: string): boolean => ipaddr.process(address).range() === 'unicast';
+/**
+ * IPv4 addresses in IPv6 ones (RFC 4291, 2.5.5.2) are what they stand for. Of IPv6, all that is in
+ * public use begins with the bits 001 (IANA, IPv6 Global Unicast Address Assignments); elsewhere are
+ * ways to write IPv4 addresses that only some systems understand, such as ::127.0.0.1.
+ */
+function isPublic(address: string): boolean {
+	const parsed = ipaddr.process(address);
+	if (parsed.range() !== 'unicast') return false;
+	return parsed.kind() === 'ipv4' || parsed.match(globalUnicast);
+}
+
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 async function resolve(host: string): Promise<Address[]> {
 	try {

@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts';
 /** What was sent to a subscription and what became of it. */
 export function deliveryRoutes(service: Service): Route[] {
 	const path = `/v1/${webhooks.name}/:id/deliveries`;
+	const { accountKey } = service.store;
 
 	const list: Route['handler'] = (c) => {
 		const given = queryOf(c, ['cursor', 'limit', 'status']);
@@ -24,13 +25,13 @@ export function deliveryRoutes(service: Service): Route[] {
 		const statuses = parseStatuses(given.get('status'));
 		const fingerprint = listFingerprint('deliveries', webhook.id, statuses);
 		const cursor = given.get('cursor');
-		const [before] = cursor === undefined ? [] : decodeCursor(cursor, fingerprint, 1);
+		const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
 		const { deliveries } = service.store;
 		const found = deliveries.page(webhook.id, statuses, before as string, limit + 1);
 		const page = found.slice(0, limit);
 		return c.json({
 			data: page.map(deliveryAnswer),
-			next_cursor: found.length > limit ? encodeCursor([page.at(-1)!.id], fingerprint) : null,
+			next_cursor: found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
 			total: deliveries.count(webhook.id, statuses),
 		});
 	};

@@ -1,4 +1,4 @@
-import { catchUpToRead } from '../collection/passing.ts';
+import { catchUp } from '../collection/passing.ts';
 import { changeRecord } from '../collection/write.ts';
 import { eventJson } from '../events/event.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
@@ -79,7 +79,7 @@ export class Dispatcher {
 		try {
 			for (const webhook of active) this.fill(webhook);
 			// What time alone does is an event as well, and with subscriptions somebody waits for it.
-			catchUpToRead(service);
+			catchUp(service).catch(console.error);
 		} catch (error) {
 			console.error(error);
 		}

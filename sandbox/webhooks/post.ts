@@ -59,9 +59,26 @@ const explainStatus = (status: number): string =>
 		? `The receiver redirects (${status}), which is not followed. Subscribe with the new address.`
 		: `The receiver answered ${status}.`;
 
+/** Messages of the network say which addresses a name led to, so only their codes are told. */
 function explain(error: Error & { code?: string }): string {
 	if (axios.isCancel(error)) return `The receiver took longer than ${timeoutMs / 1000} s.`;
-	// Where all of several addresses fail, there is a code but no message.
-	if (axios.isAxiosError(error)) return `It cannot be reached: ${error.message || error.code}.`;
-	return error.message;
+	if (!axios.isAxiosError(error)) return error.message;
+	const reason = failures[error.code ?? ''] ?? 'the connection failed';
+	return `It cannot be reached: ${reason}${error.code ? ` (${error.code})` : ''}.`;
 }
+
+const failures: Record<string, string> = {
+	ECONNREFUSED: 'nothing answers there',
+	ECONNRESET: 'the connection was broken off',
+	EPIPE: 'the connection was broken off',
+	ETIMEDOUT: 'nothing answers there in time',
+	EHOSTUNREACH: 'there is no way there',
+	ENETUNREACH: 'there is no way there',
+	ENOTFOUND: 'the host is not known',
+	EPROTO: 'it does not speak TLS as it should',
+	CERT_HAS_EXPIRED: 'its certificate has expired',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+};

@@ -1,6 +1,8 @@
 import type { Writing } from '../collection/writing.ts';
 import { covers } from '../events/types.ts';
+import { scopeOf } from '../oauth/scopes.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
+import { hears } from '../store/audience.ts';
 import type { StoredEvent } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 
@@ -18,12 +20,24 @@ export function queueDeliveries(writing: Writing, event: StoredEvent, about: str
 	}
 }
 
-export const activeWebhooks = ({ whole }: Store): Webhook[] =>
-	whole
-		.table(webhooks.name)!
-		.findAll([{ sql: '"status" = ?', values: ['active'] }], 10_000) as Webhook[];
+export function activeWebhooks({ whole }: Store): Webhook[] {
+	const table = whole.table(webhooks.name)!;
+	const isActive = { sql: '"status" = ?', values: ['active'] };
+	return table.remember('active', () => table.findAll([isActive], 10_000) as Webhook[]);
+}
 
-/** Those of a user who is no administrator get only what this user may see. */
-const wants = (store: Store, { events, created_by: by }: Webhook, event: StoredEvent): boolean =>
-	events.some((pattern) => covers(pattern, event.type)) &&
-	(['', by.id].includes(event.seenBy) || store.seesAll(by));
+/**
+ * Those made with an access token get only what its user sees, of resources that it may read; and
+ * nothing at all while the user cannot sign in.
+ */
+function wants(store: Store, webhook: Webhook, event: StoredEvent): boolean {
+	const { id, events, created_by: by } = webhook;
+	if (!events.some((pattern) => covers(pattern, event.type))) return false;
+	if (store.seesAll(by)) {
+		if (!event.isForAccount) return false;
+	} else if (!store.whole.members.find(by.id) || !hears(event.audience, by.id)) {
+		return false;
+	}
+	const grant = store.whole.webhookGrants.find(id);
+	return !grant || grant.scopes.includes(scopeOf(event.resource, 'read'));
+}

@@ -1,5 +1,5 @@
 import type { Writing } from '../collection/writing.ts';
-import { typeCondition } from '../events/routes.ts';
+import { readableWith, typeCondition } from '../events/routes.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 
 const eventsAtOnce = 500;
@@ -13,7 +13,9 @@ const eventsAtOnce = 500;
  */
 export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
 	const { events } = store.whole.seenBy(webhook.created_by);
+	const grant = store.whole.webhookGrants.find(webhook.id);
 	const wanted = [
+		...readableWith(grant?.scopes),
 		{ sql: 'created_at >= ?', values: [since] },
 		typeCondition(webhook.events),
 		{ sql: `resource <> '${webhooks.name}' OR data ->> '$.object.id' <> ?`, values: [webhook.id] },

@@ -25,7 +25,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'writing', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {
@@ -69,7 +69,7 @@ export const design: Record<string, Part> = {
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['expressions', 'api', 'http', 'openapi', 'n8n-workflow', 'luxon'],
+		imports: ['expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
@@ -141,10 +141,11 @@ export const design: Record<string, Part> = {
 		imports: ['tools', 'sandbox', 'flatted', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
-	// It starts what it measures, in processes of their own, and imports none of it.
+	// What is measured runs in processes of its own; the bare loop of inserts borrows the sandbox's
+	// schemas and tables.
 	bench: {
 		files: ['bench/**'],
-		imports: ['tools', 'node:**'],
+		imports: ['tools', 'sandbox', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	test: {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installCommunityPackage } from '../../demo/community-package.ts';
-import { installN8n } from '../../demo/install-n8n.ts';
+import { installN8n } from '../../tools/n8n.mjs';
 import { N8nClient } from '../../demo/n8n-client.ts';
 import { type N8nProcess, startN8n } from '../../demo/n8n-process.ts';
 import { freePort } from '../../demo/ports.ts';

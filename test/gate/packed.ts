@@ -10,7 +10,7 @@ import {
 	symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 const notSource = ['node_modules', 'dist', '.git', '.demo', '.tmp'].map((name) => join(root, name));
@@ -52,7 +52,8 @@ export function packClone(): Packed {
 		unpacked,
 		files: entries
 			.filter((entry) => entry.isFile())
-			.map(({ parentPath, name }) => join(parentPath, name).slice(unpacked.length + 1)),
+			.map(({ parentPath, name }) => relative(unpacked, join(parentPath, name)))
+			.map((file) => file.replaceAll(sep, '/')),
 		bytes: statSync(join(folder, tarball)).size,
 		remove: () => rmSync(folder, { recursive: true, force: true }),
 	};

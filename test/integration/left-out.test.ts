@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, create, on, update } from './parameters.ts';
+import { failure, run } from './n8n.ts';
+import { automatic, byId, create, on, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -40,23 +40,57 @@ test('a record that was read is written to another, without a word of what is th
 
 test('a value of the service’s own that was written out is told', async () => {
 	const { id } = await created();
-	const parameters = { ...on('contact', 'update', id), fieldsMode: 'json', fieldsJson: '{"name":"Ada"}' };
+	const parameters = { ...on('contact', 'update', id), fieldsMode: 'json', fieldsJson: '{"name":"Ada","first_name":"Ada"}' };
 	expect((await told(parameters, [{}])).join()).toMatch(/no such field.*: name\./);
 });
 
-describe('items that match no field', () => {
-	test.each([{ fields: automatic }, asJson])('are told of, once', async (how) => {
+describe('an item of which nothing can be sent is an error and no request', () => {
+	const refused = async (parameters: object, items: IDataObject[]) =>
+		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
+
+	test.each([{ fields: automatic }, asJson])('where it has other names than the service', async (how) => {
 		const { id } = await created();
-		const items = [{ LastName: 'Y' }, { LastName: 'Z' }];
-		const hints = await told({ ...on('contact', 'update', id), ...how }, items);
-		const notices = hints.filter((hint) => hint.startsWith('Item 0, and perhaps others, had no value'));
-		expect(notices).toEqual([expect.stringContaining('such as first_name, last_name')]);
+		await sandbox.clear();
+		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
+		expect(message).toMatch(/^None of the item’s values can be sent.* has Surname; .* first_name, last_name/);
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
-	test('are not told of where nothing was asked for', async () => {
+	test.each([
+		['nothing is mapped', {}],
+		['every path is mistyped', { job_title: '={{ $json.jobtitel }}' }],
+	])('where %s', async (_, fields) => {
 		const { id } = await created();
-		expect(await told(update('contact', String(id), {}), [{}])).toEqual([]);
+		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no value to write/);
+		expect(await refused(create('contact', fields), [{}])).toMatch(/no value to write/);
 	});
+});
+
+test('a mistyped path leaves the field as it is and is told, null clears it', async () => {
+	const { id } = await created({ job_title: 'Pilot', language: 'es' });
+	const fields = { last_name: 'New', job_title: '={{ $json.jobtitel }}', language: '={{ null }}' };
+	const { items, hints } = await run({
+		credential: sandbox.credential,
+		parameters: update('contact', String(id), fields),
+		items: [{}],
+	});
+	expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: 'Pilot', language: null });
+	expect(hints).toEqual([expect.stringMatching(/gave no value \(undefined\): Job Title\./)]);
+});
+
+test('a picked record whose path is mistyped leaves the reference as it is', async () => {
+	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as IDataObject[];
+	const { id } = await created({ company_id: company!.id });
+	const { items, hints } = await run({
+		credential: sandbox.credential,
+		parameters: {
+			...update('contact', String(id), { last_name: 'New' }),
+			fieldsLinked: { records: [{ field: 'company_id', record: byId('={{ $json.compnay }}') }] },
+		},
+		items: [{}],
+	});
+	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id });
+	expect(hints).toEqual([expect.stringMatching(/gave no value.*: Company\./)]);
 });
 
 test('something else where the service takes an object is told, in every way of mapping', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { getOutputFields } from '../../nodes/CrmPlatform/pickers/getOutputFields';
+import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { picker, run as runNode } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

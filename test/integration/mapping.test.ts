@@ -121,7 +121,7 @@ test('a record read from the service is written to another as it is', async () =
 	const { body: stored } = await sandbox.call('GET', `/v1/contacts/${String(source.id)}`);
 	const { items, hints } = await run({
 		credential: sandbox.credential,
-		parameters: update('contact', target.id as string, automatic),
+		parameters: { ...update('contact', target.id as string, automatic), options: { emptyCells: 'clear' } },
 		items: [stored],
 	});
 	const ofItself = ['id', 'version', 'created_at', 'updated_at', 'created_by', 'updated_by'];

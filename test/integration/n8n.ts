@@ -49,18 +49,21 @@ export async function failure(setup: Setup): Promise<NodeOperationError> {
 	throw new Error('The node did not fail as a node does', { cause: outcome });
 }
 
-/** Where the list stands in the node: `parameters.recordId`. */
-interface Place {
+interface OpenedNode {
+	/** The parameter that the picker belongs to: `parameters.recordId`. */
 	path?: string;
+	/** Whether a credential is assigned to the node. */
+	hasCredential?: boolean;
 }
 
 /** Calls what fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
-	{ path = '', ...setup }: Setup & Place,
+	{ path = '', hasCredential = true, ...setup }: Setup & OpenedNode,
 	...rest: Arguments
 ): Promise<Result> {
 	const { workflow, node, additionalData } = workflowIn(parts, setup);
+	if (!hasCredential) delete node.credentials;
 	const context = new LoadOptionsContext(workflow, node, additionalData, path);
 	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
 }

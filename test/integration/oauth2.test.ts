@@ -1,6 +1,7 @@
 import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run, type StoredOAuth2 } from './n8n.ts';
+import { sinceN8n } from './n8n-version.ts';
 import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
 import { automatic, create, get, getMany } from './parameters.ts';
 
@@ -65,12 +66,14 @@ describe('a connected credential', () => {
 });
 
 describe('the moment an access token expires', () => {
-	test('20 executions at once renew it once, and all go on', async () => {
-		const credential = await sandbox.credential();
-		sandbox.expire();
-		const executions = Array.from({ length: 20 }, () => list(credential));
-		expect(await Promise.all(executions)).toEqual(executions.map(() => 30));
-		expect(await refreshes()).toEqual(['POST /oauth/token 200']);
+	sinceN8n('2.30', () => {
+		test('20 executions at once renew it once, and all go on', async () => {
+			const credential = await sandbox.credential();
+			sandbox.expire();
+			const executions = Array.from({ length: 20 }, () => list(credential));
+			expect(await Promise.all(executions)).toEqual(executions.map(() => 30));
+			expect(await refreshes()).toEqual(['POST /oauth/token 200']);
+		});
 	});
 
 	test('a long list goes on where it was', async () => {
@@ -101,16 +104,18 @@ describe('the moment an access token expires', () => {
 		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(1);
 	});
 
-	test('batches are written once, each under its key', async () => {
-		const credential = await sandbox.credential();
-		sandbox.expire();
-		const items = Array.from({ length: 250 }, (_, i) => ({ email: `batched-${i}@oauth2.example` }));
-		const { items: written } = await run({ credential, parameters: create('contact', automatic), items });
-		expect(written.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
-		const requests = await sandbox.requests();
-		expect(requests.filter((one) => one === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
-		expect(await refreshes()).toEqual(['POST /oauth/token 200']);
-		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(3);
+	sinceN8n('2.30', () => {
+		test('batches are written once, each under its key', async () => {
+			const credential = await sandbox.credential();
+			sandbox.expire();
+			const items = Array.from({ length: 250 }, (_, i) => ({ email: `batched-${i}@oauth2.example` }));
+			const { items: written } = await run({ credential, parameters: create('contact', automatic), items });
+			expect(written.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
+			const requests = await sandbox.requests();
+			expect(requests.filter((one) => one === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
+			expect(await refreshes()).toEqual(['POST /oauth/token 200']);
+			expect(new Set(await sandbox.idempotencyKeys()).size).toBe(3);
+		});
 	});
 
 	test('a token endpoint that fails for a moment is asked again', async () => {
@@ -137,12 +142,14 @@ describe('the user reads', () => {
 		expect(await sandbox.requests()).toEqual([]);
 	});
 
-	test('to connect again after the access was revoked, and the service is not asked in vain', async () => {
-		const credential = await sandbox.credential();
-		await sandbox.revoke(credential);
-		await sandbox.faults();
-		await says(credential, 'no longer accepts the sign-in', 'connect it again');
-		expect(await sandbox.requests()).toEqual(['GET /v1/contacts 401', 'POST /oauth/token 400']);
+	sinceN8n('2.38', () => {
+		test('to connect again after the access was revoked, and the service is not asked in vain', async () => {
+			const credential = await sandbox.credential();
+			await sandbox.revoke(credential);
+			await sandbox.faults();
+			await says(credential, 'no longer accepts the sign-in', 'connect it again');
+			expect(await sandbox.requests()).toEqual(['GET /v1/contacts 401', 'POST /oauth/token 400']);
+		});
 	});
 
 	test('to connect again where even a new token is refused', async () => {
@@ -151,25 +158,27 @@ describe('the user reads', () => {
 		await says(credential, 'no longer accepts the sign-in', 'connect it again');
 	});
 
-	test('that the client is not accepted', async () => {
-		const credential = await sandbox.credential();
-		credential.data.clientSecret = 'wrong';
-		sandbox.expire();
-		await says(credential, 'client of the credential', 'client ID and secret');
-	});
+	sinceN8n('2.38', () => {
+		test('that the client is not accepted', async () => {
+			const credential = await sandbox.credential();
+			credential.data.clientSecret = 'wrong';
+			sandbox.expire();
+			await says(credential, 'client of the credential', 'client ID and secret');
+		});
 
-	test('that there is nothing to renew the sign-in with', async () => {
-		const credential = await sandbox.credential();
-		delete (credential.data.oauthTokenData as { refresh_token?: string }).refresh_token;
-		sandbox.expire();
-		await says(credential, 'no refresh token', 'connect it again');
-	});
+		test('that there is nothing to renew the sign-in with', async () => {
+			const credential = await sandbox.credential();
+			delete (credential.data.oauthTokenData as { refresh_token?: string }).refresh_token;
+			sandbox.expire();
+			await says(credential, 'no refresh token', 'connect it again');
+		});
 
-	test('that the token URL leads nowhere', async () => {
-		const credential = await sandbox.credential();
-		credential.data.accessTokenUrl = `${sandbox.url}/nothing-here`;
-		sandbox.expire();
-		await says(credential, 'HTTP status 404', 'the addresses in the credential');
+		test('that the token URL leads nowhere', async () => {
+			const credential = await sandbox.credential();
+			credential.data.accessTokenUrl = `${sandbox.url}/nothing-here`;
+			sandbox.expire();
+			await says(credential, 'HTTP status 404', 'the addresses in the credential');
+		});
 	});
 
 	test('which scope is missing', async () => {

@@ -1,6 +1,6 @@
 import { startOtherService } from '../other-service/server.ts';
 import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
-import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
+import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run as runNode, type Setup } from './n8n.ts';
 import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
@@ -62,7 +62,7 @@ test('every write carries the idempotency key in the header the service has', as
 	service.requests.length = 0;
 	await run({ parameters: create('company', { legal_name: 'Other Ltd' }) });
 	const [write] = service.requests.filter(({ method }) => method === 'POST');
-	expect(write?.headers['x-idempotency-key']).toMatch(/^[0-9a-f]{64}$/);
+	expect(write?.headers['x-idempotency-key']).toMatch(/^n8n\/[0-9a-f]{8}\/[\w-]+\/[0-9a-f]{64}$/);
 });
 
 test('the fields and what they match on come from the service', async () => {

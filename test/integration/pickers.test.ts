@@ -1,5 +1,7 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
-import { getSortOrders } from '../../nodes/CrmPlatform/pickers/getSortOrders';
+import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { picker } from './n8n.ts';
@@ -111,6 +113,26 @@ describe('the list of records', () => {
 		expect(results).toMatchObject([{ name: 'Zenobia Quux – zenobia@pickers.example' }]);
 	});
 
+	test('tells records with the same title apart, the newest first', async () => {
+		const { id } = (await sandbox.call('POST', '/v1/companies', { name: 'Quux Ltd' })).body;
+		const [pipeline] = (await sandbox.call('GET', '/v1/pipelines')).body.data as IDataObject[];
+		const [stage] = pipeline?.stages as IDataObject[];
+		const deal = { title: 'Migration', pipeline_id: pipeline?.id, stage_id: stage?.id };
+		const made: unknown[] = [];
+		for (const more of [{ company_id: id }, { amount: 1200, currency: 'EUR' }, {}, {}]) {
+			const { body } = await sandbox.call('POST', '/v1/deals', { ...deal, ...more });
+			expect(body).toHaveProperty('id');
+			made.unshift(body.id);
+		}
+		const { results } = await picker(searchRecords, setup('deal'), 'Migration');
+		const ours = results.filter(({ value }) => made.includes(value as string));
+		expect(ours.map(({ value }) => value)).toEqual(made);
+		const names = ours.map(({ name }) => name);
+		expect(names[3]).toContain('Migration – Quux Ltd');
+		expect(names[2]).toContain('1,200 EUR');
+		expect(names[0]).toMatch(/ – \d{4}-\d\d-\d\d \d\d:\d\d$/);
+	});
+
 	test('goes on where it ended', async () => {
 		const first = await picker(searchRecords, setup());
 		const second = await picker(searchRecords, setup(), undefined, first.paginationToken as string);
@@ -118,19 +140,6 @@ describe('the list of records', () => {
 		expect(first.results).toHaveLength(100);
 		expect(new Set(ids).size).toBe(ids.length);
 		expect(second.paginationToken).toBeUndefined();
-	});
-});
-
-describe('without the service’s description', () => {
-	const elsewhere = () => ({
-		...setup(),
-		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
-	});
-
-	test('the packaged one serves, and the user is told', async () => {
-		const { fields, emptyFieldsNotice } = await picker(getFields, elsewhere());
-		expect(byId(fields).first_name).toBeDefined();
-		expect(emptyFieldsNotice).toContain('packaged with the node');
 	});
 });
 
@@ -147,10 +156,11 @@ describe('what an operation asks for by name', () => {
 	});
 
 	test('are the stages of the chosen pipeline, or of each', async () => {
-		const [first] = (await picker(searchPipelines, moving())).results;
+		const all = (await picker(searchStages, moving())).results;
+		const pipelines = (await picker(searchPipelines, moving())).results;
+		const first = pipelines.find(({ name }) => all.some((stage) => stage.name.startsWith(`${name} – Won`)));
 		const pipelineId = { __rl: true, mode: 'list', value: first?.value ?? '' };
 		const own = (await picker(searchStages, moving({ pipelineId }))).results;
-		const all = (await picker(searchStages, moving())).results;
 		expect(own.length).toBeGreaterThan(2);
 		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(own.length);
 		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;

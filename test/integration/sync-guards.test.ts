@@ -8,17 +8,17 @@ const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
 
 describe('records that the source does not have', () => {
 	test('are left alone unless the user asks for more', async () => {
-		const { team, records, scope } = own(3);
+		const { team, records, filters } = own(3);
 		await add(records);
-		expect(counts(await run(records.slice(1), { scope }))).toEqual([0, 0, 2, 0, 0]);
+		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
 		expect(await listed(team)).toHaveLength(3);
 	});
 
 	test('get the values of the user’s choice, once', async () => {
-		const { team, records, scope } = own(20);
+		const { team, records, filters } = own(20);
 		await add(records);
 		const choices = {
-			scope,
+			filters,
 			missingInSource: 'set',
 			missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
 		};
@@ -37,13 +37,13 @@ describe('records that the source does not have', () => {
 		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { mostDeletionsShare: 100, mostDeletions: 1 }],
 		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { mostDeletionsShare: 100 }],
 	])('are all left, and reported as conflicts, if %s', async (_, source, limits) => {
-		const { team, records, scope } = own(10);
+		const { team, records, filters } = own(10);
 		await add(records);
 		await sandbox.clear();
 		const items = source(records);
 		const { conflict, deleted, hints } = await run(
 			items,
-			{ scope, missingInSource: 'delete', ...limits },
+			{ filters, missingInSource: 'delete', ...limits },
 			{ continueOnFail: true },
 		);
 		expect(deleted).toEqual([]);
@@ -56,10 +56,10 @@ describe('records that the source does not have', () => {
 	test.each([{ status: 500 }, { status: 429 }, { malformed: true }])(
 		'are left where the CRM cannot be read to its end (%j)',
 		async (fault) => {
-			const { team, records, scope } = own(4);
+			const { team, records, filters } = own(4);
 			await add(records);
 			await sandbox.faults({ path: '/v1/contacts', method: 'GET', ...fault });
-			const choices = { scope, missingInSource: 'delete', options: { longestWait: 0 } };
+			const choices = { filters, missingInSource: 'delete', options: { longestWait: 0 } };
 			await expect(run(records.slice(1), choices)).rejects.toThrow();
 			await sandbox.clear();
 			expect(await listed(team)).toHaveLength(4);
@@ -67,7 +67,7 @@ describe('records that the source does not have', () => {
 	);
 
 	test('are left where the service gives fewer records than it counts', async () => {
-		const { team, records, scope } = own(20);
+		const { team, records, filters } = own(20);
 		const stored = await add(records);
 		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };
 		await sandbox.faults({
@@ -77,7 +77,7 @@ describe('records that the source does not have', () => {
 			body: JSON.stringify(page),
 			contentType: 'application/json',
 		});
-		const { conflict, hints } = await run(records.slice(1), { scope, missingInSource: 'delete' });
+		const { conflict, hints } = await run(records.slice(1), { filters, missingInSource: 'delete' });
 		await sandbox.clear();
 		expect(hints).toContainEqual(expect.stringContaining('only 15 of the 20'));
 		expect(conflict.length).toBeGreaterThan(0);

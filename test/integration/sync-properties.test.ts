@@ -101,7 +101,7 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 							alsoMatchOn: hasSecond ? (matchOn === 'email' ? 'external_id' : 'email') : '',
 							// Without a scope, the records of all other worlds would be missing.
 							...(isScoped ? {} : { missingInSource: 'leave' }),
-							scope: scopeOf(isScoped ? { job_title: inside } : {}),
+							filters: scopeOf(isScoped ? { job_title: inside } : {}),
 							missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
 							mostDeletionsShare: 100,
 						}),

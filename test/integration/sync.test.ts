@@ -57,11 +57,11 @@ test('a value in the notation of the source is the same for the CRM, so a second
 });
 
 test('a preview writes nothing and shows what the run then does', async () => {
-	const { records, scope } = own(30);
+	const { records, filters } = own(30);
 	await add(records.slice(0, 28));
 	await sandbox.clear();
 	const items = records.slice(1).map((record, i) => (i < 5 ? { ...record, last_name: 'New' } : record));
-	const choices = { scope, missingInSource: 'delete' };
+	const choices = { filters, missingInSource: 'delete' };
 	const preview = await run(items, { ...choices, preview: true });
 	expect(await writes()).toEqual([]);
 	expect(preview.hints).toContainEqual(expect.stringContaining('Preview'));
@@ -75,10 +75,10 @@ test('a preview writes nothing and shows what the run then does', async () => {
 
 describe('nothing is guessed', () => {
 	test('two items with one key are conflicts, and their record is not missing', async () => {
-		const { team, records, scope } = own(2);
+		const { team, records, filters } = own(2);
 		await add(records);
 		const twice = [records[0]!, { ...records[0]!, last_name: 'Twin' }, records[1]!];
-		const { conflict, unchanged } = await run(twice, { scope, missingInSource: 'delete', mostDeletionsShare: 100 });
+		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', mostDeletionsShare: 100 });
 		expect(conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 		expect(syncIn(conflict[0]!).reason).toContain('several items (0, 1)');
 		expect(unchanged).toHaveLength(1);
@@ -88,10 +88,10 @@ describe('nothing is guessed', () => {
 	test('a record outside the scope is not touched, and not created twice', async () => {
 		const { records } = own(1);
 		const [stored] = await add(records);
-		const { scope } = own(0);
+		const { filters } = own(0);
 		await sandbox.clear();
 		for (const preview of [true, false]) {
-			const { conflict } = await run([{ ...records[0]!, last_name: 'Other' }], { scope, preview });
+			const { conflict } = await run([{ ...records[0]!, last_name: 'Other' }], { filters, preview });
 			expect(syncIn(conflict[0]!).reason).toContain(String(stored!.id));
 		}
 		expect(await writes()).toEqual([]);

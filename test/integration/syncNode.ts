@@ -29,7 +29,7 @@ export const syncOf = (resource: string, more: IDataObject = {}): INodeParameter
 		alsoMatchOn: '',
 		fieldsMode: 'each',
 		fields: { mappingMode: 'autoMapInputData', value: null },
-		scope: { mappingMode: 'defineBelow', value: null },
+		filters: { mappingMode: 'defineBelow', value: null },
 		missingInCrm: 'create',
 		differing: 'update',
 		missingInSource: 'leave',
@@ -70,7 +70,7 @@ export const teamsIn = (sandbox: TestSandbox) => ({
 			job_title: team,
 			...more,
 		}));
-		return { team, records, scope: scopeOf({ job_title: team }) };
+		return { team, records, filters: scopeOf({ job_title: team }) };
 	},
 
 	/** Creates the records, in the CRM. */

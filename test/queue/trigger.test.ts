@@ -128,25 +128,6 @@ describeInQueueMode('The trigger in queue mode', () => {
 		expect(executions.map(({ data }) => 'Next' in data.resultData.runData)).toEqual([true, false]);
 		await n8n.deactivateWorkflow(id);
 	});
-
-	test('a list of changes says that workers cannot have it, and leaves the trigger its secret', async () => {
-		const n8n = theN8n();
-		const credentialId = await n8n.createCredential(sandboxCredential());
-		const id = await activated({
-			...node('Changed', 'n8n-nodes-crm-platform.crmPlatform'),
-			parameters: { resource: 'tag', operation: 'getMany', returnAll: true, changedSince: 'lastRun' },
-			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-		});
-		for (const [before, name] of ['First', 'Second'].entries()) {
-			await happen(name);
-			await n8n.executionsOf(id, before + 1);
-		}
-		for (const { status, data } of await n8n.executionsOf(id, 2)) {
-			expect(status).toBe('error');
-			expect(data.resultData.error?.message).toMatch(/^Changed Since Last Run/);
-		}
-		await n8n.deactivateWorkflow(id);
-	});
 });
 
 const node = (name: string, type: string) => ({ name, type, typeVersion: 1, parameters: {} });

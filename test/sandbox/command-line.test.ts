@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCommandLine, usage, UsageError } from '../../sandbox/command-line.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
+import { Store } from '../../sandbox/store/store.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 
@@ -112,5 +113,23 @@ test('a made-up key is long, and opens the account; records outlive a restart', 
 	const reply = await fetch(`${second.url}/v1/contacts`, { headers });
 	expect(await reply.json()).toMatchObject({ total: 3 });
 	await second.close();
+	rmSync(folder, { recursive: true });
+});
+
+test('every start with the same file makes up the same key, unless that was revoked', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const db = join(folder, 'sandbox.db');
+	const start = async () => {
+		const { apiKey, close } = await startSandbox({ db, contacts: 0 });
+		await close();
+		return apiKey;
+	};
+	const first = await start();
+	expect(await start()).toBe(first);
+	const store = new Store(db);
+	expect(store.apiKeys.list()).toHaveLength(1);
+	store.apiKeys.revoke(store.apiKeys.find(first)!.id);
+	store.close();
+	expect(await start()).not.toBe(first);
 	rmSync(folder, { recursive: true });
 });

@@ -67,3 +67,27 @@ test.each(['', 'x', '%00', encode(null), encode({ after: [{}], list: '' }), enco
 		expect(body.code).toBe('invalid_cursor');
 	},
 );
+
+test('a cursor that was altered anywhere is refused', async () => {
+	const { get } = inProcess({ contacts: 3 });
+	const { body } = await get('/v1/contacts?limit=1');
+	const cursor: string = body.next_cursor;
+	const codeOf = async (altered: string) =>
+		(await get(`/v1/contacts?limit=1&cursor=${encodeURIComponent(altered)}`)).body.code;
+	expect(await codeOf(cursor)).toBeUndefined();
+	const replaced = [...cursor].map(
+		(character, i) => cursor.slice(0, i) + (character === 'A' ? 'B' : 'A') + cursor.slice(i + 1),
+	);
+	const added = ['=', '!', 'A', ' '].map((character) => cursor + character);
+	for (const altered of [...replaced, ...added, cursor.slice(0, -1), cursor.slice(1)]) {
+		expect([altered, await codeOf(altered)]).toEqual([altered, 'invalid_cursor']);
+	}
+});
+
+test('a cursor is good after a restart, and nowhere else', async () => {
+	const { get, store } = inProcess({ contacts: 3 });
+	const { body } = await get('/v1/contacts?limit=1');
+	const path = `/v1/contacts?limit=1&cursor=${body.next_cursor}`;
+	expect((await inProcess({ store }).get(path)).status).toBe(200);
+	expect((await inProcess({ contacts: 3 }).get(path)).body.code).toBe('invalid_cursor');
+});

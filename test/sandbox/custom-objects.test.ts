@@ -143,3 +143,48 @@ test('objects and their records are still there after a restart', async () => {
 	after.store.close();
 	rmSync(folder, { recursive: true });
 });
+
+test('objects whose keys resemble the names of tables and indexes do not get in each other\'s way', async () => {
+	const { post, get } = inProcess();
+	const keys = ['foo', 'foo_records_custom_x', 'foo_records_by_title', 'foo_records_words'];
+	for (const key of keys) {
+		const object = { ...cars, key, primary_field: 'x' };
+		expect((await post('/v1/custom-objects', object)).status).toBe(201);
+		const resource = `custom-objects/${key}/records`;
+		const field = { resource, key: 'x', label: 'X', type: 'text', unique: true };
+		expect((await post('/v1/custom-fields', field)).status).toBe(201);
+	}
+	for (const key of keys) {
+		const records = `/v1/custom-objects/${key}/records`;
+		expect((await post(records, { custom_fields: { x: key } })).status).toBe(201);
+		const { body } = await get(`${records}?custom_fields.x=${key}`);
+		expect(body.data).toMatchObject([{ title: key }]);
+	}
+});
+
+test('an object that reuses the key of a deleted one begins without its fields and records', async () => {
+	const { object, make, get, post, delete: remove } = await withCars();
+	const { body } = await make('M-AB 1');
+	await remove(`${path}/${body.id}`);
+	expect((await remove(`/v1/custom-objects/${object.body.id}`)).status).toBe(204);
+	expect((await get('/v1/custom-fields?resource=custom-objects/cars/records')).body.total).toBe(0);
+	const told = (await get('/v1/events?type=custom_field.deleted')).body.data;
+	expect(told).toMatchObject([{ data: { object: { key: 'plate' } } }]);
+	expect((await get(path)).status).toBe(404);
+
+	expect((await post('/v1/custom-objects', cars)).status).toBe(201);
+	expect((await get(`${path}?include_deleted=true`)).body).toMatchObject({ data: [], total: 0 });
+	expect((await get(`${path}?custom_fields.plate=x`)).status).toBe(400);
+	const field = { resource: 'custom-objects/cars/records', key: 'plate', label: 'Plate', type: 'text' };
+	expect((await post('/v1/custom-fields', field)).status).toBe(201);
+	expect((await make('M-AB 1')).status).toBe(201);
+});
+
+test('a batch that is undone may be the first to write records of an object', async () => {
+	const { get, post } = await withCars();
+	const items = [{ custom_fields: { plate: 'M-A' } }, { custom_fields: {} }];
+	const batch = `${path}/batch/create`;
+	expect((await post(batch, { items, atomic: true })).body.summary.succeeded).toBe(0);
+	expect((await post(batch, { items })).body.summary.succeeded).toBe(1);
+	expect((await get(path)).body.total).toBe(1);
+});

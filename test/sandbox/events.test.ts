@@ -163,8 +163,8 @@ test('a message tells its way, each step at its own time', async () => {
 	const after = (time: string) => Date.parse(time) - Date.parse('2026-03-01T09:30:00.000Z');
 	expect(told.map(({ type, timestamp }) => [type, after(timestamp)])).toEqual([
 		['message.sent', 2000],
-		['message.delivered', 5000],
 		['message.failed', 2000],
+		['message.delivered', 5000],
 	]);
 	expect(told[0].actor).toEqual({ type: 'system', id: 'clock' });
 });

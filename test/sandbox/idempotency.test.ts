@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { errorsOf, inProcess } from './in-process.ts';
@@ -111,5 +112,39 @@ test('a key outlives a restart', async () => {
 	const after = inProcess({ store: new Store(path) });
 	expect((await after.post('/v1/contacts', ana, key)).body).toEqual(body);
 	after.store.close();
+	rmSync(folder, { recursive: true });
+});
+
+test('without credentials no key is kept busy', async () => {
+	const { send, post, put } = inProcess({ faults: true });
+	await put('/_sandbox/faults', [{ method: 'POST', latencyMs: 100, times: 1 }]);
+	const form = { 'Content-Type': 'application/x-www-form-urlencoded', Authorization: '' };
+	const stranger = send('POST', '/oauth/token', 'x=y', { ...form, ...key });
+	expect((await post('/v1/contacts', ana, key)).status).toBe(201);
+	await stranger;
+});
+
+test('the secret of a webhook is answered again, and kept in one place only', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+	const path = join(folder, 'sandbox.db');
+	const { post, delete: remove, store } = inProcess({ store: new Store(path) });
+	const hook = { url: 'https://x.example', events: ['contact.*'] };
+	const first = await post('/v1/webhooks', hook, key);
+	expect(first.body.secret).toMatch(/^whsec_/);
+	expect((await post('/v1/webhooks', hook, key)).body).toEqual(first.body);
+	const rotate = () =>
+		post(`/v1/webhooks/${first.body.id}/rotate-secret`, undefined, { 'Idempotency-Key': 'k2' });
+	const rotated = await rotate();
+	expect((await rotate()).body).toEqual(rotated.body);
+	expect((await post('/v1/webhooks', hook, key)).body.secret).toBe(first.body.secret);
+	const database = new DatabaseSync(path);
+	const kept = JSON.stringify(database.prepare('SELECT * FROM idempotency_keys').all());
+	expect(kept).toContain(first.body.id);
+	expect(kept).not.toContain('whsec_');
+	database.close();
+	// What is deleted meanwhile has no secret any more.
+	await remove(`/v1/webhooks/${first.body.id}`);
+	expect((await post('/v1/webhooks', hook, key)).body.secret).toBeUndefined();
+	store.close();
 	rmSync(folder, { recursive: true });
 });

@@ -36,11 +36,11 @@ test('a fault of the service ends the job; what was done before has its results'
 	const table = sandbox.store.table('contacts')!;
 	const save = table.save.bind(table);
 	jest.spyOn(table, 'save').mockImplementation((record) => {
-		if (record['external_id'] === '60') throw new Error('The disk is full');
+		if (record['external_id'] === '160') throw new Error('The disk is full');
 		save(record);
 	});
 	const log = jest.spyOn(console, 'error').mockImplementation();
-	const { body } = await startJob(sandbox, 'create', people(100));
+	const { body } = await startJob(sandbox, 'create', people(200));
 	const job = await ended(sandbox, body.id);
 	log.mockRestore();
 	expect(job).toMatchObject({ status: 'failed', error: expect.stringContaining('fault') });

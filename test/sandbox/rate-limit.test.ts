@@ -1,3 +1,6 @@
+import { createApp } from '../../sandbox/app.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { basic, tokenSandbox } from './access-tokens.ts';
 import { inProcess, type Reply } from './in-process.ts';
 
 const start = 1_800_000_000_500;
@@ -93,4 +96,38 @@ test.each([
 	const { headers, body } = await get('/v1/account');
 	expect(headers.get('X-RateLimit-Remaining')).toBe(String(requests - 1));
 	expect(body).toMatchObject({ plan, limits: { requests_per_minute: requests, page_size: 500 } });
+});
+
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+test('strangers keep no client from renewing its tokens, and nobody from signing in', async () => {
+	const { send, sales, grant } = tokenSandbox({ requestsPerMinute: 2 });
+	const stranger = { ...form, Authorization: `Basic ${btoa('cli_test:wrong')}` };
+	for (let i = 0; i < 3; i++) {
+		await send('GET', '/v1/contacts', undefined, { Authorization: 'Bearer wrong' });
+		await send('POST', '/oauth/token', 'grant_type=refresh_token', stranger);
+	}
+	const refused = await send('POST', '/oauth/token', 'grant_type=refresh_token', stranger);
+	expect([refused.status, refused.body.error]).toEqual([429, 'temporarily_unavailable']);
+	const { refresh } = grant(sales, ['contacts:read']);
+	const body = `grant_type=refresh_token&refresh_token=${refresh}`;
+	const renewed = () => send('POST', '/oauth/token', body, { ...form, Authorization: basic });
+	const { status, headers } = await renewed();
+	expect([status, headers.get('X-RateLimit-Remaining')]).toEqual([200, '1']);
+	expect([(await renewed()).status, (await renewed()).status]).toEqual([200, 429]);
+});
+
+test('strangers at different addresses have windows of their own', async () => {
+	const store = new Store(':memory:');
+	const app = createApp({ store, requestsPerMinute: 1 });
+	const from = async (remoteAddress: string, path = '/v1/contacts') =>
+		(await app.request(path, {}, { incoming: { socket: { remoteAddress } } as never })).status;
+	expect(await from('192.0.2.1')).toBe(401);
+	expect(await from('192.0.2.1')).toBe(429);
+	expect(await from('::ffff:192.0.2.1')).toBe(429);
+	expect(await from('192.0.2.2')).toBe(401);
+	expect(await from('2001:db8::1')).toBe(401);
+	expect(await from('2001:db8::2')).toBe(429);
+	expect(await from('192.0.2.1', '/sign-in')).toBe(200);
+	expect(await from('192.0.2.1', '/sign-in')).toBe(429);
 });

@@ -1,7 +1,7 @@
 import { errorsOf, inProcess } from './in-process.ts';
 
 test('an API key acts for the owner of the account', async () => {
-	const { get, patch } = inProcess();
+	const { get } = inProcess();
 	const { status, headers, body } = await get('/v1/users/me');
 	expect(status).toBe(200);
 	expect(body).toMatchObject({ object: 'user', role: 'owner', status: 'active' });
@@ -9,8 +9,18 @@ test('an API key acts for the owner of the account', async () => {
 	expect((await get(`/v1/users/${body.id}`)).body).toEqual(body);
 	expect(errorsOf(await get('/v1/users/me?fields=name'))).toEqual({ fields: 'unknown_parameter' });
 
-	await patch(`/v1/users/${body.id}`, { role: 'member' });
-	expect((await get('/v1/users/me')).status).toBe(404);
+});
+
+test('the account keeps an active owner, whatever is done to users', async () => {
+	const { get, patch, post, delete: remove } = inProcess();
+	const { body: owner } = await get('/v1/users/me');
+	const path = `/v1/users/${owner.id}`;
+	expect(errorsOf(await patch(path, { role: 'member' }))).toEqual({ '/role': 'forbidden' });
+	expect(errorsOf(await patch(path, { status: 'invited' }))).toEqual({ '/status': 'forbidden' });
+	expect((await remove(path)).body.code).toBe('in_use');
+	await post('/v1/users', { email: 'next@x.example', role: 'owner', status: 'active' });
+	expect((await remove(path)).status).toBe(204);
+	expect((await get('/v1/users/me')).body.email).toBe('next@x.example');
 });
 
 test('a user is called by name, else by e-mail address', async () => {

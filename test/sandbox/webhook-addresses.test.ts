@@ -30,21 +30,31 @@ test.each([
 	'[fe80::1]',
 	'[fd00::1]',
 	'[64:ff9b::7f00:1]',
+	'[::127.0.0.1]',
+	'[::7f00:1]',
+	'[::ffff:0:127.0.0.1]',
+	'[64:ff9b:1::7f00:1]',
+	'[2002:7f00:1::]',
+	'[2001:0:7f00:1::]',
+	'[fec0::1]',
+	'[4000::1]',
 ])('%s is not public', async (host) => {
-	await expect(publicAddress(host)).rejects.toThrow('which is not a public address');
+	await expect(publicAddress(host)).rejects.toThrow('does not lead to a public address');
 });
 
 test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(
 	'%s is this machine, however it is written',
 	async (url) => {
 		const { error } = await post(url, '{}', {}, false, new AbortController().signal);
-		expect(error).toBe('127.0.0.1 is at 127.0.0.1, which is not a public address.');
+		expect(error).toBe('127.0.0.1 does not lead to a public address.');
 	},
 );
 
 test('every address of a name has to be public', async () => {
 	resolveTo('93.184.215.14', '10.0.0.1');
-	await expect(publicAddress('x.example')).rejects.toThrow('x.example is at 10.0.0.1');
+	await expect(publicAddress('x.example')).rejects.toThrow(
+		/^x\.example does not lead to a public address\.$/,
+	);
 	resolveTo('93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c');
 	await expect(publicAddress('x.example')).resolves.toEqual({ address: '93.184.215.14', family: 4 });
 });
@@ -64,7 +74,7 @@ test('the sandbox delivers to no address inside, unless it was started so', asyn
 		const { body } = await sandbox.post('/v1/webhooks', { url, events: ['contact.created'] });
 		await happen();
 		const [delivery] = await deliveries(body.id, hasTried(1));
-		expect(delivery.attempts[0].error).toContain('which is not a public address.');
+		expect(delivery.attempts[0].error).toContain('does not lead to a public address.');
 	}
 	expect(receiver.received).toEqual([]);
 	await sandbox.close();
@@ -82,4 +92,15 @@ test('what was vetted is what is connected to: the name is asked for once', asyn
 	expect(lookup).toHaveBeenCalledTimes(1);
 	expect(receiver.received).toHaveLength(1);
 	await receiver.close();
+});
+
+test('a failed connection tells nobody where a name has led to', async () => {
+	const receiver = await startReceiver();
+	const { port } = new URL(receiver.url);
+	await receiver.close();
+	resolveTo('127.0.0.1');
+	jest.spyOn(ipaddr, 'process').mockReturnValue(ipaddr.parse('93.184.215.14'));
+	const signal = new AbortController().signal;
+	const { error } = await post(`http://inside.invalid:${port}/`, '{}', {}, false, signal);
+	expect(error).toBe('It cannot be reached: nothing answers there (ECONNREFUSED).');
 });

@@ -88,7 +88,7 @@ test('a receiver that is not there is named in the delivery', async () => {
 	await happen();
 	const [delivery] = await deliveries(body.id, hasTried(1));
 	expect(delivery.attempts[0]).toMatchObject({ response_status: null });
-	expect(delivery.attempts[0].error).toContain('It cannot be reached: connect ECONNREFUSED');
+	expect(delivery.attempts[0].error).toContain('It cannot be reached: nothing answers there (ECONNREFUSED).');
 });
 
 test('a slow receiver gets ten at a time and holds up nobody else', async () => {

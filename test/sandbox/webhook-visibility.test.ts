@@ -36,19 +36,26 @@ test('the subscription of a user gets only events of records that they may see',
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: sales });
 	await asAccount('PATCH', `/v1/contacts/${foreign.id}`, { owner_id: admin, last_name: 'away' });
 	await contactOf(sales, 'last');
-	const events = await receiver.events(4);
-	expect(names(events)).toEqual(['free', 'own', 'foreign', 'last']);
+	const events = await receiver.events(5);
+	// What was given to them is new for them, and what was taken is gone as they saw it last.
+	expect(events.map(({ type, data }) => [type, data.object.last_name, data.previous])).toEqual([
+		['contact.created', 'free', null],
+		['contact.created', 'own', null],
+		['contact.created', 'foreign', null],
+		['contact.deleted', 'foreign', null],
+		['contact.created', 'last', null],
+	]);
 	const told = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
-	expect([names(told.body.data), told.body.total]).toEqual([names(events), 4]);
+	expect([names(told.body.data), told.body.total]).toEqual([names(events), 5]);
 	await asSales('DELETE', `/v1/webhooks/${id}`);
 	const { body: next } = await asSales('POST', '/v1/webhooks', {
 		url: receiver.url,
-		events: ['contact.updated'],
+		events: ['contact.deleted'],
 	});
 	const since = before.data.at(-1)?.timestamp ?? '2026-01-01T00:00:00.000Z';
 	const { body } = await asSales('POST', `/v1/webhooks/${next.id}/recover`, { since });
 	expect(body).toEqual({ recovered: 1 });
-	expect(names(await receiver.events(5)).filter((name) => name === 'foreign')).toHaveLength(2);
+	expect(names(await receiver.events(6)).filter((name) => name === 'foreign')).toHaveLength(3);
 	await asSales('DELETE', `/v1/webhooks/${next.id}`);
 });
 

@@ -163,3 +163,30 @@ test('a subscription to an object that is gone can still be changed', async () =
 	const again = await post('/v1/webhooks', { url: 'https://x.example', events: ['custom.ships.*'] });
 	expect(again.status).toBe(422);
 });
+
+test('however often a secret is rotated, two sign', async () => {
+	const { receiver, subscribe, post } = sandbox;
+	const { id } = await subscribe('contact.*');
+	const secrets: string[] = [];
+	for (let i = 0; i < 5; i++) {
+		secrets.push((await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body.secret);
+	}
+	await post(`/v1/webhooks/${id}/test`, undefined);
+	const [request] = receiver.received;
+	expect(String(request!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+	for (const secret of secrets.slice(-2)) {
+		expect(verify(request!, secret)).toEqual(request!.event);
+	}
+});
+
+test('a test with a key is sent once', async () => {
+	const { receiver, subscribe, post } = sandbox;
+	const { id } = await subscribe('contact.*');
+	const test = () => post(`/v1/webhooks/${id}/test`, undefined, { 'Idempotency-Key': 'test' });
+	const first = await test();
+	const again = await test();
+	expect(first.body).toMatchObject({ status: 'succeeded', attempts: [{ response_status: 204 }] });
+	expect([again.status, again.body]).toEqual([200, first.body]);
+	expect(again.headers.get('Idempotent-Replayed')).toBe('true');
+	expect(receiver.received).toHaveLength(1);
+});

@@ -87,10 +87,35 @@ test.each([
 	expect(service.mostUnderWay).toBe(1);
 });
 
-test('a service that ignores the times it is asked for is found out', async () => {
+describe('a list is read with one cursor, whole, where its parts do not add up:', () => {
+	const even = Array.from({ length: 400 }, (_, i) => Date.parse('2024-01-01') + i * 60_000);
+	const idsOf = (records: Stored[]) => records.map(({ id }) => id);
+
+	test('records without the time of creation', async () => {
+		const service = new ListService(even);
+		for (const [i, record] of service.records.entries()) if (i >= 360) record.created_at = '';
+		const found = await read(service, 5);
+		expect(idsOf(found)).toEqual(idsOf(service.records));
+	});
+
+	test('a service that ignores the times it is asked for', async () => {
+		const service = new ListService(even);
+		service.filters = false;
+		expect(idsOf(await read(service, 5))).toEqual(idsOf(service.records));
+	});
+
+	test('a service that leaves out the instant it is asked from', async () => {
+		const service = new ListService(even);
+		service.includesFrom = false;
+		expect(idsOf(await read(service, 5))).toEqual(idsOf(service.records));
+	});
+});
+
+test('a service that ignores the user’s own filter by time is found out', async () => {
 	const service = new ListService(Array.from({ length: 100 }, (_, i) => i * 1000));
 	service.filters = false;
-	await expect(read(service, 5)).rejects.toThrow('Parallel Reads to 1');
+	const query = { 'created_at[gte]': '2024-01-01T00:00:00.000Z' };
+	await expect(read(service, 5, query)).rejects.toThrow('at another time');
 });
 
 test('when one cursor fails the others end with their page', async () => {

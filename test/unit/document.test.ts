@@ -8,17 +8,20 @@ const clock: Clock = { now: () => time, sleep: async () => undefined, random: ()
 /** A service that describes itself to each account, and counts how often it was asked to. */
 function service(address: string, titleFor: (account: string) => string) {
 	let asked = 0;
-	const load = async (account: string) => {
+	let isDown = false;
+	const load = async (account: string, credential?: string) => await loading(account, credential).then(({ document }) => document);
+	const loading = async (account: string, credential?: string) => {
 		const signed: Transport = async () => {
 			asked += 1;
+			if (isDown) return { connectionError: 'ECONNREFUSED' };
 			const document = { openapi: '3.1.0', paths: { '/v1/x': { title: titleFor(account) } } };
 			return { status: 200, headers: {}, text: JSON.stringify(document) };
 		};
 		const url = `${address}/openapi.json`;
-		const source = { url, address, secret: account, signed, anonymous: signed };
-		return (await loadDocument(source, clock)).document;
+		const source = { url, address, secret: account, signed, anonymous: signed, ...(credential && { credential }) };
+		return await loadDocument(source, clock);
 	};
-	return { load, asked: () => asked };
+	return { load, loading, asked: () => asked, goDown: () => (isDown = true) };
 }
 
 test('a description is asked for once in five minutes', async () => {
@@ -61,10 +64,30 @@ test('two addresses that say the same are two services', async () => {
 	expect(await one?.load('account')).not.toBe(await other?.load('account'));
 });
 
-test('a description that is no longer current is not kept', async () => {
-	const { load } = service('https://old.example', (account) => account);
-	const first = await load('one');
-	time += 5 * 60_000;
-	await load('two');
-	expect(await load('one')).not.toBe(first);
+describe('while a description cannot be read', () => {
+	test('the copy read last is used, however old, and the user is told', async () => {
+		const { load, loading, goDown } = service('https://stale.example', () => 'Same');
+		const first = await load('one');
+		goDown();
+		time += 24 * 60 * 60_000;
+		expect(await loading('one')).toMatchObject({
+			document: first,
+			isPackaged: false,
+			notice: expect.stringContaining('The copy read at '),
+		});
+	});
+
+	test('a renewed access token finds the copy of its credential', async () => {
+		const { load, goDown } = service('https://renewed-stale.example', () => 'Same');
+		const first = await load('token-1', 'credential-1');
+		goDown();
+		expect(await load('token-2', 'credential-1')).toBe(first);
+	});
+
+	test('another account does not find it, and has the packaged one', async () => {
+		const { load, loading, goDown } = service('https://apart-stale.example', () => 'Same');
+		await load('one', 'credential-1');
+		goDown();
+		expect(await loading('two', 'credential-2')).toMatchObject({ isPackaged: true });
+	});
 });

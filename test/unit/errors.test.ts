@@ -1,7 +1,13 @@
 import contract from '../../contract/openapi.json';
+import { reportsFailure } from '../../nodes/CrmPlatform/api/http/problemBody';
 import { describeError } from '../../nodes/CrmPlatform/api/http/errorWords';
-import { problemOf, unreadableProblem } from '../../nodes/CrmPlatform/api/http/problem';
-import { unreachableProblem } from '../../nodes/CrmPlatform/api/http/unreachable';
+import {
+	contradictoryProblem,
+	problemOf,
+	unreachableProblem,
+	unreadableProblem,
+} from '../../nodes/CrmPlatform/api/http/problem';
+
 
 const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}) => ({
 	status,
@@ -155,4 +161,78 @@ test.each([
 	// n8n replaces messages that contain a code by its own.
 	expect(problem.message).not.toContain(code);
 	expect(problem.details.reason).toBe(code);
+});
+
+describe('an error body is read member by member', () => {
+	test.each([
+		[{ detail: 'Taken', code: 'duplicate', errors: null }, 'duplicate'],
+		[{ detail: 'Taken', code: 'duplicate', request_id: 17 }, 'duplicate'],
+		[{ detail: 'Taken', code: 'duplicate', allowed: 'open', scope: {} }, 'duplicate'],
+		[{ detail: 'Taken', code: 4091, title: null }, '4091'],
+	])('so that an odd one costs nothing else: %j', (body, code) => {
+		const problem = problemOf(answer(409, body));
+		expect(problem.message).toContain('Taken');
+		expect(problem.code).toBe(code);
+	});
+
+	test.each<[unknown, string]>([
+		[{ errors: { email: ['is taken', 'is too long'] } }, 'email: is taken\nemail: is too long'],
+		[{ errors: { address: { city: 'is missing' } } }, 'address.city: is missing'],
+		[{ errors: ['email is taken'] }, 'email is taken'],
+		[{ errors: [{ field: 'email', message: 'is taken' }] }, 'email: is taken'],
+		[{ errors: [null, 7, { source: { pointer: '/data/email' }, title: 'is taken' }] }, 'data.email: is taken'],
+		[{ detail: [{ loc: ['body', 'email'], msg: 'is taken', type: 'x' }] }, 'email: is taken'],
+		[{ detail: [{ loc: ['query', 'limit'], msg: 'is too high' }] }, 'limit: is too high'],
+		[{ error: { message: 'Refused', details: { email: 'is taken' } } }, 'email: is taken'],
+		[{ title: 'Refused', 'invalid-params': [{ name: 'email', reason: 'is taken' }] }, 'email: is taken'],
+		[{ email: ['is taken'] }, 'email: is taken'],
+		[[{ field: 'email', message: 'is taken' }], 'email: is taken'],
+	])('and its reasons are told: %j', (body, reasons) => {
+		const { message, description } = problemOf(answer(422, body));
+		expect(`${message}\n${description}`).toContain(reasons);
+	});
+
+	test('plain text is told as it is', () => {
+		expect(problemOf(answer(400, 'No such thing')).message).toBe('No such thing');
+	});
+
+	test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+		'the code %s is a code like any other',
+		(code) => {
+			const text = `{"detail":"Refused","code":"${code}","${code}":"x"}`;
+			expect(problemOf(answer(422, text))).toMatchObject({ message: 'Refused', code });
+		},
+	);
+
+	test('deep and endless reasons stay short', () => {
+		const deep = `{"errors":${'{"a":'.repeat(5_000)}"x"${'}'.repeat(5_000)}}`;
+		expect(problemOf(answer(422, deep)).message).toContain('422');
+		const many = { detail: 'Refused', errors: Array.from({ length: 500 }, (_, i) => `reason ${i}`) };
+		expect(problemOf(answer(422, many)).description.split('\n').length).toBeLessThan(30);
+	});
+});
+
+describe('an answer of success that reports an error', () => {
+	test.each([
+		{ error: 'no such field' },
+		{ error: { code: 'x' } },
+		{ success: false },
+		{ status: 422, detail: 'email is taken' },
+		{ errors: ['email is taken'] },
+	])('is a failure: %j', (body) => {
+		expect(reportsFailure(body)).toBe(true);
+		expect(contradictoryProblem(answer(200, body)).description).toContain('may have been written');
+	});
+
+	test.each([
+		{ id: 'msg_1', error: { code: 'bounced' }, status: 'failed' },
+		{ id: 7, errors: ['x'] },
+		{ error: null, errors: [] },
+		{ results: [], summary: {} },
+		{ data: {}, errors: ['warning'] },
+		undefined,
+		'text',
+	])('is not seen in a record or a list: %j', (body) => {
+		expect(reportsFailure(body)).toBe(false);
+	});
 });

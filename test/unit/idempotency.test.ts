@@ -1,4 +1,10 @@
-import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
+import {
+	idempotencyKey,
+	originOf,
+	originOfKey,
+	valueKey,
+	type WriteIdentity,
+} from '../../nodes/CrmPlatform/api/http/idempotency';
 
 const identity: WriteIdentity = {
 	instance: 'i',
@@ -9,27 +15,66 @@ const identity: WriteIdentity = {
 	items: [0],
 };
 
-test('two tries of one write have the same key', () => {
-	expect(idempotencyKey({ ...identity }, 'POST', '/v1/contacts')).toBe(
-		idempotencyKey({ ...identity }, 'POST', '/v1/contacts'),
-	);
+test('two attempts at one write have the same key', () => {
+	expect(idempotencyKey({ ...identity })).toBe(idempotencyKey({ ...identity }));
 });
 
 test('every other write has another key', () => {
 	const others = [
-		idempotencyKey(identity, 'POST', '/v1/contacts'),
-		idempotencyKey(identity, 'PUT', '/v1/contacts'),
-		idempotencyKey(identity, 'POST', '/v1/companies'),
-		idempotencyKey({ ...identity, run: 1 }, 'POST', '/v1/contacts'),
-		idempotencyKey({ ...identity, items: [1] }, 'POST', '/v1/contacts'),
-		idempotencyKey({ ...identity, items: [0, 1] }, 'POST', '/v1/contacts'),
+		idempotencyKey(identity),
+		idempotencyKey({ ...identity, run: 1 }),
+		idempotencyKey({ ...identity, items: [1] }),
+		idempotencyKey({ ...identity, items: [0, 1] }),
 		...(['instance', 'workflow', 'execution', 'node'] as const).map((name) =>
-			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }, 'POST', '/v1/contacts'),
+			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }),
 		),
+		valueKey(identity, 'one'),
+		valueKey(identity, 'other'),
+		valueKey({ ...identity, node: 'x' }, 'one'),
 	];
 	expect(new Set(others).size).toBe(others.length);
 });
 
-test('a key is short enough for every service', () => {
-	expect(idempotencyKey(identity, 'POST', '/v1/contacts')).toMatch(/^[0-9a-f]{64}$/);
+test('a write for a value has the same key in every execution', () => {
+	const elsewhere: WriteIdentity = { ...identity, execution: '2', run: 3 };
+	expect(valueKey(elsewhere, 'A-17')).toBe(valueKey(identity, 'A-17'));
+});
+
+test('a key tells which workflow of which n8n has made it', () => {
+	const key = idempotencyKey({ ...identity, instance: 'my n8n', workflow: 'AbC123_-x' });
+	expect(key).toMatch(/^n8n\/[0-9a-f]{8}\/AbC123_-x\/[0-9a-f]{64}$/);
+	expect(originOfKey(key)).toEqual(originOf('my n8n', 'AbC123_-x'));
+	expect(originOfKey(key)).not.toEqual(originOf('other n8n', 'AbC123_-x'));
+});
+
+test.each(['', 'a'.repeat(64), 'n8n/12345678/w', 'n8n/xyz/w/00', '5f0c1a2e-0000-4000-8000-000000000000'])(
+	'a key of another program has no origin: %p',
+	(key) => {
+		expect(originOfKey(key)).toBeUndefined();
+	},
+);
+
+test.each(['', 'a workflow/with ünusual characters', 'w'.repeat(300)])(
+	'any workflow id fits a header and can be recognised: %p',
+	(workflow) => {
+		const key = idempotencyKey({ ...identity, workflow });
+		expect(key).toMatch(/^[\x21-\x7e]{1,255}$/);
+		expect(originOfKey(key)).toEqual(originOf('i', workflow));
+	},
+);
+
+test.each([255, 100, 64, 40, 32, 31, 22])('a key is at most as long as the service takes: %i', (maxLength) => {
+	const key = idempotencyKey(identity, { maxLength });
+	expect(key.length).toBeLessThanOrEqual(maxLength);
+	expect(idempotencyKey({ ...identity, run: 1 }, { maxLength })).not.toBe(key);
+});
+
+test('a service whose keys are too short to be unique is refused', () => {
+	expect(() => idempotencyKey(identity, { maxLength: 8 })).toThrow('at most 8 characters');
+});
+
+test('a key is a UUID where the service wants one', () => {
+	expect(idempotencyKey(identity, { isUuid: true })).toMatch(
+		/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+	);
 });

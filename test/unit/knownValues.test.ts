@@ -61,3 +61,63 @@ test('what is undefined was not given', () => {
 		noObjects: [],
 	});
 });
+
+describe('a column of a spreadsheet', () => {
+	const field = (name: string, label: string, more: Partial<Field> = {}): Field => ({
+		name,
+		path: name.split('.'),
+		label,
+		description: '',
+		kind: 'text',
+		required: false,
+		...more,
+	});
+	const contact = [
+		field('first_name', 'First Name'),
+		field('email', 'Email'),
+		field('company_id', 'Company', { reference: 'companies' }),
+		field('address.city', 'Address: City'),
+		field('custom_fields.vip', 'Very Important'),
+		field('custom_fields.first', 'Twin'),
+		field('custom_fields.second', 'Twin'),
+		field('custom_fields.name', 'Full Name'),
+	];
+	const readContact = (json: object) => {
+		const { values, unknown } = objectFields(contact, new Set(['id', 'name', 'first_name']))(json as never);
+		return { values: Object.fromEntries(values.map(([{ name }, value]) => [name, value])), unknown };
+	};
+
+	test.each([
+		['First Name', 'first_name'],
+		['FIRST_NAME', 'first_name'],
+		['firstName', 'first_name'],
+		['\ufeffEmail', 'email'],
+		['E-Mail', 'email'],
+		['Company', 'company_id'],
+		['Company ID', 'company_id'],
+		['Address: City', 'address.city'],
+		['vip', 'custom_fields.vip'],
+		['very important', 'custom_fields.vip'],
+	])('%s is the field %s', (column, name) => {
+		expect(readContact({ [column]: 'x' })).toEqual({ values: { [name]: 'x' }, unknown: [] });
+	});
+
+	test.each(['Twin', 'notes', 'name', '---', 'constructor', '__proto__x'])(
+		'%s is none, as no field or several fit',
+		(column) => expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] }),
+	);
+
+	test('that is only similar does not take an object for a text', () => {
+		expect(readContact({ company: { id: 1 } })).toEqual({ values: {}, unknown: ['company'] });
+	});
+
+	test('gives way to the exact name, and an empty one to a filled one', () => {
+		expect(readContact({ Email: 'a', email: 'b' })).toEqual({ values: { email: 'b' }, unknown: ['Email'] });
+		expect(readContact({ Email: 'a', 'E-Mail': '' }).values).toEqual({ email: 'a' });
+	});
+
+	test('that means the same as another, with another value, is refused', () => {
+		expect(() => readContact({ Email: 'a', 'E-Mail': 'b' })).toThrow(/‘Email’ and ‘E-Mail’/);
+		expect(readContact({ Email: 'a', 'E-Mail': 'a' }).values).toEqual({ email: 'a' });
+	});
+});

@@ -24,6 +24,8 @@ export class ListService {
 	readonly deleted = new Set<string>();
 	/** Whether it narrows the list to the times it is asked for. */
 	filters = true;
+	/** Whether `created_at[gte]` includes that instant. */
+	includesFrom = true;
 	/** The request from which on it fails. */
 	failsAt = Infinity;
 	requests = 0;
@@ -69,7 +71,7 @@ export class ListService {
 		const { 'created_at[gte]': from, 'created_at[lt]': before } = this.filters ? query : {};
 		const descending = sort === '-created_at';
 		const list = this.records.filter(
-			({ created_at: at }) => (!from || at >= from) && (!before || at < before),
+			({ created_at: at }) => (!from || (this.includesFrom ? at >= from : at > from)) && (!before || at < before),
 		);
 		if (descending) list.reverse();
 		const rest = list.filter(({ id }) => !cursor || (descending ? id < cursor : id > cursor));

@@ -59,3 +59,66 @@ test('a service that names no page size is asked for none', async () => {
 	await walk.next();
 	expect(requests[0]?.query).toEqual({ cursor: undefined });
 });
+
+/** Reads a list whose answers are `page(cursor)`, up to `limit`. */
+async function readAnswers(
+	page: (query: Record<string, unknown>) => { data: unknown[]; next_cursor?: string | null; total?: number },
+	limit?: number,
+) {
+	const send = async ({ query = {} }: ApiRequest) => ({ status: 200, headers: {}, body: page(query) });
+	const walk = { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {}, ...(limit && { limit }) };
+	const ids: unknown[] = [];
+	for await (const { records } of readPages(send, walk)) ids.push(...records.map(({ id }) => id));
+	return ids;
+}
+const some = (...ids: number[]) => ids.map((id) => ({ id }));
+
+describe('a service that ignores the cursor is found out', () => {
+	test.each([
+		['and repeats its own', () => 'again'],
+		['and makes a new one each time', (() => { let made = 0; return () => String((made += 1)); })()],
+	])('%s', async (_, next) => {
+		const page = () => ({ data: some(1, 2, 3), next_cursor: next() });
+		await expect(readAnswers(page)).rejects.toThrow('same page');
+		await expect(readAnswers(page, 6)).rejects.toThrow('same page');
+	});
+
+	test('while others add records at the front', async () => {
+		let newest = 10;
+		const page = () => {
+			newest += 1;
+			return { data: some(newest, newest - 1, newest - 2, newest - 3), next_cursor: String(newest) };
+		};
+		await expect(readAnswers(page)).rejects.toThrow('same page');
+	});
+
+	test('where records have no ids', async () => {
+		let made = 0;
+		const page = () => ({ data: [{ email: 'a@pages.example' }], next_cursor: String((made += 1)) });
+		await expect(readAnswers(page)).rejects.toThrow('same page');
+	});
+});
+
+test('pages that stay empty for ever end the reading with an error', async () => {
+	let made = 0;
+	const page = () => ({ data: [], next_cursor: String((made += 1)) });
+	await expect(readAnswers(page)).rejects.toThrow('never end');
+});
+
+test('a record that moves on in the order of the list while it is read comes once', async () => {
+	const pages = [some(1, 2, 3), some(4, 5, 1), some(2)];
+	const page = ({ cursor = 0 }) => ({
+		data: pages[Number(cursor)] ?? [],
+		next_cursor: Number(cursor) < 2 ? String(Number(cursor) + 1) : null,
+	});
+	expect(await readAnswers(page)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a first page that leads to no other, of a list with more records, is refused', async () => {
+	await expect(readAnswers(() => ({ data: some(1, 2), total: 40 }))).rejects.toThrow('40 records and gave 2');
+	expect(await readAnswers(() => ({ data: some(1, 2), total: 2 }))).toEqual([1, 2]);
+});
+
+test.each([[[1]], [['text']], [[[1]]], [[null]]])('%j is not taken for records', async (data) => {
+	await expect(readAnswers(() => ({ data, next_cursor: null }))).rejects.toThrow('list of records');
+});

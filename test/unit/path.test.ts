@@ -44,3 +44,8 @@ describe('a query', () => {
 		expect(queryString({})).toBe('');
 	});
 });
+
+test('a parameter that is given once for each value is repeated', () => {
+	expect(queryString({ a: { each: ['1', 'x&y'] }, b: ['1', '2'], c: undefined })).toBe('?a=1&a=x%26y&b=1%2C2');
+	expect(queryString({ a: { each: [] } })).toBe('');
+});

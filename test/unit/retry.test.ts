@@ -8,12 +8,12 @@ const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress
 		{ tries: 1, refusals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
 	);
 
-test.each([408, 425, 429, 500, 502, 503, 504])('%i is tried again', (status) => {
+test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
 	expect(decide({ status }).retry).toBe(true);
 });
 
-test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501])(
-	'%i is not tried again',
+test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511])(
+	'%i is not retried',
 	(status) => {
 		expect(decide({ status }).retry).toBe(false);
 	},
@@ -23,11 +23,34 @@ test('a broken connection is tried again', () => {
 	expect(decide({}).retry).toBe(true);
 });
 
-test('a write without an idempotency key is never tried again', () => {
-	for (const status of [undefined, ...retryPolicy.statuses]) {
-		const failure = status === undefined ? {} : { status };
-		expect(decide(failure, { repeatable: false }).retry).toBe(false);
-	}
+describe('a write that is not safe to repeat', () => {
+	test.each([undefined, 408, 425, 500, 502, 503, 504, 522])(
+		'is not retried where it may have been done: %p',
+		(status) => {
+			const failure = status === undefined ? {} : { status };
+			expect(decide(failure, { repeatable: false }).retry).toBe(false);
+		},
+	);
+
+	test.each([
+		['429', { status: 429 }],
+		['503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
+		['a connection that could not be opened', { neverArrived: true }],
+		['an earlier attempt in progress', { status: 409, code: 'idempotency_in_progress' }],
+	])('is retried where nothing was done: %s', (_, failure) => {
+		expect(decide(failure, { repeatable: false }).retry).toBe(true);
+	});
+});
+
+test('an earlier attempt in progress is waited for as long as the longest wait, and counts as no attempt', () => {
+	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
+	const { tries, longestWait } = retryPolicy;
+	expect(decide(failure, { tries, waited: longestWait - 1_000 })).toEqual({
+		retry: true,
+		delay: 1_000,
+		counts: false,
+	});
+	expect(decide(failure, { waited: longestWait })).toMatchObject({ retry: false });
 });
 
 test('of all conflicts, only a write still in progress is tried again', () => {

@@ -118,3 +118,9 @@ test('items one by one end with the first that is no longer wanted', async () =>
 		{ items: [2], result: { item: 2 } },
 	]);
 });
+
+test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', async (size) => {
+	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [{ item }] });
+	const outcomes = await all(runInBatches({ size, assemble }, 3, always));
+	expect(outcomes.map(({ items }) => items)).toEqual([[0], [1], [2]]);
+});

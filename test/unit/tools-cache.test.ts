@@ -8,9 +8,15 @@ describe('The cache', () => {
 		['linux', {}, '/home/ada/.cache'],
 		['linux', { XDG_CACHE_HOME: '/var/cache/ada' }, '/var/cache/ada'],
 		['darwin', {}, '/home/ada/Library/Caches'],
-		['win32', { LOCALAPPDATA: '/home/ada/Local' }, '/home/ada/Local'],
 	] as const)('is on %s with %j in %s', (platform, env, folder) => {
-		expect(cacheFolder(platform, env, '/home/ada')).toBe(join(folder, 'n8n-nodes-crm-platform'));
+		expect(cacheFolder(platform, env, '/home/ada')).toBe(`${folder}/n8n-nodes-crm-platform`);
+	});
+
+	test.each([
+		[{ LOCALAPPDATA: 'D:\\Ada\\Local' }, 'D:\\Ada\\Local\\n8n-nodes-crm-platform'],
+		[{}, 'C:\\Ada\\AppData\\Local\\n8n-nodes-crm-platform'],
+	])('is on Windows with %j in %s', (env, folder) => {
+		expect(cacheFolder('win32', env, 'C:\\Ada')).toBe(folder);
 	});
 });
 

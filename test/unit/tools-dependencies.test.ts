@@ -28,31 +28,43 @@ describe("The project's packages", () => {
 	const stamp = createHash('sha256').update(LOCK).digest('hex');
 
 	test('are missing in a new clone', () => {
-		expect(areDependenciesCurrent(root)).toBe(false);
+		expect(areDependenciesCurrent(root, false)).toBe(false);
 	});
 
 	test('are missing where an installation was interrupted before npm wrote its record', () => {
 		write('node_modules/.package-lock.sha256', stamp, 1);
 
-		expect(areDependenciesCurrent(root)).toBe(false);
+		expect(areDependenciesCurrent(root, false)).toBe(false);
 	});
 
 	test('are current when npm finished after the lock file was written', () => {
 		write('node_modules/.package-lock.json', '{}', 1);
 
-		expect(areDependenciesCurrent(root)).toBe(true);
+		expect(areDependenciesCurrent(root, false)).toBe(true);
+	});
+
+	test('are incomplete for the tests after an installation that was for a start', () => {
+		const manifest = { devDependencies: { jest: '1.0.0', '@swc/jest': '1.0.0' } };
+		write('test/package.json', JSON.stringify(manifest), 0);
+		write('node_modules/jest/package.json', '{}', 1);
+		write('node_modules/.package-lock.json', '{}', 1);
+
+		expect(areDependenciesCurrent(root, false)).toBe(true);
+		expect(areDependenciesCurrent(root, true)).toBe(false);
+		write('node_modules/@swc/jest/package.json', '{}', 1);
+		expect(areDependenciesCurrent(root, true)).toBe(true);
 	});
 
 	test('are outdated when the lock file is newer', () => {
 		write('node_modules/.package-lock.json', '{}', -1);
 
-		expect(areDependenciesCurrent(root)).toBe(false);
+		expect(areDependenciesCurrent(root, false)).toBe(false);
 	});
 
 	test('are current when the lock file is newer and says the same', () => {
 		write('node_modules/.package-lock.json', '{}', -1);
 		write('node_modules/.package-lock.sha256', stamp, -1);
 
-		expect(areDependenciesCurrent(root)).toBe(true);
+		expect(areDependenciesCurrent(root, false)).toBe(true);
 	});
 });

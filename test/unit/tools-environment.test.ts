@@ -3,15 +3,16 @@ import { withNodeFirst } from '../../tools/environment.mjs';
 
 describe('A program started under another Node', () => {
 	test('finds that Node first, and the rest of the path once and in order', () => {
-		const env = withNodeFirst({ PATH: '/usr/bin:/opt/node/bin:/bin' }, '/opt/node/bin/node');
+		const path = '/usr/bin:/opt/node/bin:/bin';
+		const env = withNodeFirst({ PATH: path }, '/opt/node/bin/node', 'linux');
 
 		expect(env).toEqual({ PATH: '/opt/node/bin:/usr/bin:/bin' });
 	});
 
 	test('finds it under Windows’ spelling of the variable too', () => {
-		const env = withNodeFirst({ Path: '/usr/bin' }, '/opt/node/bin/node');
+		const env = withNodeFirst({ Path: 'C:\\Windows;D:\\bin' }, 'D:\\node\\node.exe', 'win32');
 
-		expect(env).toEqual({ Path: '/opt/node/bin:/usr/bin' });
+		expect(env).toEqual({ Path: 'D:\\node;C:\\Windows;D:\\bin' });
 	});
 });
 

@@ -47,6 +47,11 @@ describe('a date', () => {
 		expect(given('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
 	});
 
+	test.each(['2026-03-01T00:00:00.000Z', Date.parse('2026-03-01'), new Date('2026-03-01')])(
+		'at midnight of UTC, %p, is the same date in New York, whichever type it has',
+		(value) => expect(given('date', value)).toBe('2026-03-01'),
+	);
+
 	test('is taken from milliseconds since 1970', () => {
 		expect(given('date', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-01');
 		expect(given('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
@@ -105,6 +110,19 @@ describe('a choice', () => {
 		expect(given('choice', '1', { choices })).toBe(1);
 	});
 
+	test('is found by its label, regardless of case', () => {
+		const stages = [
+			{ label: 'Customer', value: 'c1' },
+			{ label: 'Sales Qualified', value: 'sql' },
+			{ label: 'Twin', value: 't1' },
+			{ label: 'Twin', value: 't2' },
+		];
+		expect(given('choice', 'customer', { choices: stages })).toBe('c1');
+		expect(given('choice', 'SALES_QUALIFIED', { choices: stages })).toBe('sql');
+		expect(given('list', 'Customer, sql', { choices: stages })).toEqual(['c1', 'sql']);
+		expect(given('choice', 'Twin', { choices: stages })).toBe('Twin');
+	});
+
 	test('that is unknown here passes: the service may have gained it', () => {
 		expect(given('choice', 'new', { choices })).toBe('new');
 	});
@@ -124,9 +142,37 @@ test('an object, or a list of them, may be written as JSON', () => {
 	expect(() => given('json', 'a=1')).toThrow(/is not JSON/);
 });
 
-test('text takes whatever an earlier node gave', () => {
+test('text takes numbers and switches, and no objects', () => {
 	expect(given('text', 7)).toBe('7');
-	expect(given('text', { a: 1 })).toBe('{"a":1}');
+	expect(given('text', true)).toBe('true');
+	expect(() => given('text', { a: 1 })).toThrow(`Label: '{"a":1}' is not text`);
+});
+
+test('a value of unknown type keeps the type it was given with', () => {
+	for (const value of [7, '7', true, { a: 1 }, [1]]) expect(given('any', value)).toEqual(value);
+	expect(given('any', '')).toBeNull();
+});
+
+describe('a phone number', () => {
+	const pattern = '^\\+[1-9]\\d{6,14}$';
+
+	test.each([
+		['+49 (0)30 123-456.78', '+493012345678'],
+		['tel:+1 (555) 010-9999', '+15550109999'],
+		['+34\u00a0915 55 01 42', '+34915550142'],
+	])('%s is written without separators', (value, expected) => {
+		expect(given('text', value, { pattern })).toBe(expected);
+		expect(given('list', [value], { pattern })).toEqual([expected]);
+	});
+
+	test.each(['030 123456', '0049 30 123456', '+49 30 123 ext. 4', '+1'])(
+		'%s stays as it is, as its country is not certain',
+		(value) => expect(given('text', value, { pattern })).toBe(value),
+	);
+
+	test('is text where the service takes any spelling', () => {
+		expect(given('text', '+49 30 123456')).toBe('+49 30 123456');
+	});
 });
 
 test('a moment in a text field is its ISO text, without quotation marks', () => {

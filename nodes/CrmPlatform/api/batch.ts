@@ -11,38 +11,36 @@ export interface BatchWrite {
 	description: BatchDescription;
 	path: string;
 	query?: Query;
-	/** What to write, one for each record. */
+	/** The records, those that exist already with their `id`. */
 	items: IDataObject[];
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** What came of one of them: the record (nothing where none is left), or why it was not written. */
+/** The outcome for one record: itself (empty where none is left), or why it was not written. */
 export type BatchResult = { record: IDataObject } | { problem: Problem };
 
-const answer = z.object({
-	results: z.array(
-		z.object({
-			index: z.number().int().optional(),
-			status: z.number().int(),
-			// Looked at and not parsed: a copy of each record would cost as much as the request.
-			data: z.custom<IDataObject>((data) => typeof data === 'object').nullish(),
-			error: z.unknown(),
-		}),
-	),
+const result = z.object({
+	index: z.number().int().nullish(),
+	id: z.string().nullish().catch(undefined),
+	status: z.number().int(),
+	// Checked and not parsed: a copy of each record would cost as much as the request.
+	data: z.custom<IDataObject>((data) => typeof data === 'object').nullish().catch(undefined),
+	error: z.unknown(),
 });
 
-type Answered = z.infer<typeof answer>['results'][number];
+type ItemResult = z.infer<typeof result>;
 
-/** Asking again under the same key gives the answer that was kept, whole. */
-const askings = 3;
+const answer = z.object({ results: z.array(result.nullable().catch(null)) });
+
+/** Requests for one batch: under the same key, a repeated one brings the stored answer, complete. */
+const mostRequests = 3;
 
 /**
- * Sends a batch and tells what came of each item, in their order. An answer that says nothing of
- * some items is asked for again where an idempotency key makes that safe; what one answer has told
- * stays told.
+ * Sends a batch and gives the outcome of each item, in their order. An answer that leaves items out is
+ * asked for again where an idempotency key makes that safe; outcomes known by then are kept.
  *
- * @returns for the items that no answer tells of, the error that asking again ended with
- * @throws what `send` throws, when nothing is known of any item
+ * @returns for the items that no answer mentions, the error with which asking again ended
+ * @throws what `send` throws, when the outcome of no item is known
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
@@ -52,40 +50,68 @@ export async function sendBatch(
 	if (query) request.query = query;
 	if (idempotency) request.idempotency = idempotency;
 
-	const told = new Map<number, BatchResult>();
-	const resultsOr = (otherwise: BatchResult | Error) =>
-		items.map((_, index) => told.get(index) ?? otherwise);
+	const known = new Map<number, BatchResult>();
+	const outcomesOr = (otherwise: BatchResult | Error) =>
+		items.map((_, place) => known.get(place) ?? otherwise);
+	const isSafe = idempotency !== undefined && idempotency.isPromised !== false;
 	let headers: ApiResponse['headers'] = {};
-	for (let asked = 0; asked < (idempotency ? askings : 1); asked++) {
-		const sent = send(request);
-		// What is known by now is not lost to an error.
-		const answered = await (told.size === 0 ? sent : sent.catch((error: Error) => error));
-		if (answered instanceof Error) return resultsOr(answered);
+	for (let sent = 0; sent < (isSafe ? mostRequests : 1); sent++) {
+		const response = send(request);
+		// The outcomes known by now must survive an error.
+		const answered = await (known.size === 0 ? response : response.catch((error: Error) => error));
+		if (answered instanceof Error) return outcomesOr(answered);
 		headers = answered.headers;
-		for (const [index, result] of toldBy(answered.body)) {
-			if (!told.has(index)) told.set(index, resultOf(result, headers));
+		for (const [place, one] of resultsByPlace(answered.body, items)) {
+			if (!known.has(place)) known.set(place, outcomeOf(one, headers));
 		}
-		if (items.every((_, index) => told.has(index))) break;
+		if (items.every((_, place) => known.has(place))) break;
 	}
-	return resultsOr({ problem: withRequestId(untold, headers['x-request-id']) });
+	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-/** What an answer tells, by the places of the items. */
-function toldBy(body: unknown): Array<[number, Answered]> {
+/**
+ * The results with the places of their items: by the id of the record where the items have ids, else
+ * by index. Results with neither are taken in order only if there is one for each item, and none of
+ * them says otherwise.
+ */
+function resultsByPlace(body: unknown, items: IDataObject[]): Array<[place: number, result: ItemResult]> {
 	const parsed = answer.safeParse(body);
 	if (!parsed.success) return [];
-	return parsed.data.results.map((result, place) => [result.index ?? place, result]);
+	const { results } = parsed.data;
+	const placesOf = new Map<string, number[]>();
+	for (const [place, { id }] of items.entries()) {
+		if (typeof id === 'string') placesOf.set(id, [...(placesOf.get(id) ?? []), place]);
+	}
+	const areInOrder =
+		results.length === items.length &&
+		results.every((one) => (one?.index ?? undefined) === undefined && !placesOf.has(idOf(one) ?? ''));
+
+	return results.flatMap((one, order): Array<[number, ItemResult]> => {
+		if (!one) return [];
+		const places = placesOf.get(idOf(one) ?? '') ?? [];
+		const index = one.index ?? (areInOrder ? order : undefined);
+		// Of several items for one record, the index says which; without it, they come in order.
+		const place = index !== undefined && (places.length === 0 || places.includes(index)) ? index : places.shift();
+		return place !== undefined && place >= 0 && place < items.length ? [[place, one]] : [];
+	});
 }
 
-function resultOf(
-	{ status, data, error }: Answered,
+function idOf(one: ItemResult | null): string | undefined {
+	const id = one?.id ?? one?.data?.id;
+	return typeof id === 'string' ? id : undefined;
+}
+
+function outcomeOf(
+	{ status, data, error }: ItemResult,
 	headers: ApiResponse['headers'],
 ): BatchResult {
-	if (status >= 200 && status < 300) return { record: data ?? {} };
-	return { problem: problemOfItem(status, error, headers) };
+	const isDone = status >= 200 && status < 300;
+	const contradicts = isDone && !data && error !== undefined && error !== null && error !== false;
+	if (isDone && !contradicts) return { record: data ?? {} };
+	return { problem: problemOfItem(contradicts ? 422 : status, error, headers) };
 }
 
-const untold: Problem = {
+const unmentioned: Problem = {
 	message: 'The service did not say what became of this record',
 	description: 'It may have been written. Look at it in the platform before you write it again.',
 	details: {},

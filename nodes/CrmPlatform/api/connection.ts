@@ -6,10 +6,13 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
+import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import { wrongBaseUrl } from './openapi/paths';
 import type { Problem } from './http/problem';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
+import type { IdempotencyHeader } from './openapi/idempotencyHeader';
 import { serviceAddress } from './http/path';
 import {
 	createSender,
@@ -19,6 +22,7 @@ import {
 	type RequestOutcome,
 } from './http/request';
 import { retryPolicy } from './http/retry';
+import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
 
@@ -30,22 +34,28 @@ export interface Connection {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
 	pause(ms: number): Promise<void>;
-	/** What the service offers for the records at `path` (`/contacts`); undefined for none. */
+	/** What the service offers for the records at `path` (`/contacts`); undefined where it does not know it. */
 	describe(path: string): Promise<ResourceDescription | undefined>;
-	/** Which events the service tells of. */
+	/** How the operation at a path takes idempotency keys; undefined where it is not described. */
+	describeRequest(method: string, path: string): Promise<IdempotencyHeader | undefined>;
+	/** Which events the service reports. */
 	describeEvents(): Promise<EventCatalog>;
+	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
+	isSelfDescribed(): boolean;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
-	/** Said to the user after the execution. */
+	/** Shown to the user after the execution. */
 	notices: Set<string>;
 }
 
 /**
  * Opens the connection the node's credential describes. Nothing is sent yet.
  *
- * @throws NodeOperationError where the credential is not connected, or its address is no web address
+ * @throws NodeOperationError where this n8n is too old, the credential is not connected, or its
+ * address is no web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
+	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, secret, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
@@ -56,24 +66,28 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		signal,
 		clock,
 		policy: { ...retryPolicy, longestWait: longestWaitOf(n8n) },
-		waiting: waitingTold(n8n, notices),
+		waiting: reportWaits(n8n, notices),
 	});
 
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
 		address,
 		secret,
+		// Not yet stored, a credential has no id.
+		...(id.endsWith(' ') ? {} : { credential: id }),
 		signed,
 		anonymous: anonymous(n8n),
 	};
 
 	let loading: Promise<LoadedDocument> | undefined;
+	let isPackaged = false;
 
 	const described = async () => {
 		loading ??= loadDocument(source, clock);
-		const { document, notice } = await loading;
-		if (notice) notices.add(notice);
-		return document;
+		const loaded = await loading;
+		if (loaded.notice) notices.add(loaded.notice);
+		({ isPackaged } = loaded);
+		return loaded.document;
 	};
 
 	return {
@@ -83,63 +97,78 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 		failure: (problem) => nodeError(n8n, problem),
 
+		isSelfDescribed: () => !isPackaged,
+
 		async send(request) {
-			return result(n8n, await uncancelled(n8n, sender(request), signal));
+			const sent = sender(isPackaged ? withoutPromise(request) : request);
+			return result(n8n, await uncancelled(n8n, sent, signal));
 		},
 
 		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
 
-		describe: async (path) => describeResource(await described(), path),
+		async describe(path) {
+			const document = await described();
+			const wrong = wrongBaseUrl(document, path, address, source.url);
+			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
+			return describeResource(document, path);
+		},
+
+		describeRequest: async (method, path) => describeRequest(await described(), method, path),
 
 		describeEvents: async () => readEventCatalog(await described()),
 	};
 }
 
-/** Milliseconds a request may wait in all: the node's option, where it has been set. */
+/** The packaged description says nothing about what this service does with a key. */
+function withoutPromise(request: ApiRequest): ApiRequest {
+	const { idempotency } = request;
+	return idempotency
+		? { ...request, idempotency: { ...idempotency, isPromised: idempotency.isPromised ?? false } }
+		: request;
+}
+
+/** Milliseconds one request may wait in total: the node's option, where it is set. */
 function longestWaitOf(n8n: IAllExecuteFunctions): number {
-	// What n8n gives to a poll has to do for more than waiting.
+	// The time n8n gives to a poll has to suffice for more than waiting.
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
 	const seconds = Number((n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, NaN));
 	return seconds >= 0 ? seconds * 1000 : retryPolicy.longestWait;
 }
 
-/** Says of waits that a user would notice: in n8n's log when they begin, on the node when it is done. */
-function waitingTold(n8n: IAllExecuteFunctions, notices: Set<string>): (ms: number) => void {
+/** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */
+function reportWaits(n8n: IAllExecuteFunctions, notices: Set<string>): (ms: number) => void {
 	let longest = 0;
 	return (ms) => {
 		if (ms < noticeable) return;
 		const seconds = Math.round(ms / 1000);
 		n8n.logger.info(`${n8n.getNode().name}: waiting ${seconds} s for the service`);
 		if (ms <= longest) return;
-		notices.delete(waited(longest));
+		notices.delete(waitNotice(longest));
 		longest = ms;
-		notices.add(waited(longest));
+		notices.add(waitNotice(longest));
 	};
 }
 
-/** Milliseconds; a shorter wait is not worth telling. */
+/** Milliseconds; a shorter wait is not worth reporting. */
 const noticeable = 5_000;
 
-function waited(ms: number): string {
+function waitNotice(ms: number): string {
 	return `The node had to wait for the service, up to ${Math.round(ms / 1000)} s at a time. With fewer requests at once, or a larger plan, it is faster.`;
 }
 
-/** Where the description is when the credential does not say it. */
+/** The address of the description; by default the usual one under the service's address. */
 export function descriptionUrl(credential: ServiceCredential, address: string): string {
 	return credential.descriptionUrl?.trim() || `${address}/openapi.json`;
 }
 
-/**
- * Gives the response or fails with the problem.
- *
- * @throws NodeApiError carrying the problem's words, and its cause for n8n's own back-off
- */
+/** @throws NodeApiError carrying the problem's words, and its cause for n8n's own back-off */
 function result(n8n: IAllExecuteFunctions, outcome: RequestOutcome): ApiResponse {
 	if (outcome.ok) return outcome.response;
 	throw nodeError(n8n, outcome.problem);
 }
 
+/** The problem as n8n shows it. */
 export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiError {
 	const { message, description, status, details, returnAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };
@@ -165,7 +194,7 @@ async function uncancelled<T>(
 	try {
 		return await work;
 	} catch (error) {
-		const reason = signal?.aborted ? 'The execution was cancelled' : (error as Error);
+		const reason = signal?.aborted ? 'The execution was cancelled' : inWords(error);
 		throw new NodeOperationError(n8n.getNode(), reason);
 	}
 }
@@ -174,6 +203,22 @@ function inUsersWords<T>(n8n: IAllExecuteFunctions, work: () => T): T {
 	try {
 		return work();
 	} catch (error) {
-		throw new NodeOperationError(n8n.getNode(), error as Error);
+		throw new NodeOperationError(n8n.getNode(), inWords(error));
 	}
+}
+
+/** Errors that JavaScript itself throws: their texts are for programmers. */
+const languageErrors = [TypeError, RangeError, SyntaxError, ReferenceError, URIError, EvalError];
+
+/**
+ * An error whose message a user can read: the error itself, unless JavaScript threw it, which means a
+ * value the node did not expect. The original stays its cause.
+ */
+export function inWords(error: unknown): Error {
+	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
+	if (isOurs) return error;
+	return new Error(
+		'The node could not work with one of the values. Check the values of this item for dates, numbers and nested data that look odd; if the problem persists, report it with the details of this error.',
+		{ cause: error },
+	);
 }

@@ -30,16 +30,16 @@ type Definition = z.infer<typeof definition>;
 
 const path = '/custom-fields';
 
-/** What an account has added to some records. */
+/** The fields an account has defined for a kind of record. */
 export interface CustomFields {
-	/** Those a user may write. */
+	/** Fields that can be written. */
 	fields: Field[];
-	/** Names of the others: records have them, and the service takes no value for them. */
+	/** Names of read-only and archived fields: records have them, and they cannot be written. */
 	readOnly: string[];
 }
 
 /**
- * Reads what an account has added to some records: nothing where the service has no custom fields.
+ * Reads the custom fields of a kind of record: none where the service has no custom fields.
  *
  * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
@@ -60,13 +60,14 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 	return custom;
 }
 
-/** Nobody needs to read the definitions in order to write the values. */
+/** Values can be written without permission to read the definitions. */
 const hidden =
 	'The service does not tell this credential which custom fields there are, so values for them are sent as they were given. A credential that may read custom fields gets them typed and offered by name.';
 
 /**
- * The same, for those who can go without: undefined, and a notice, where the service refuses to tell
- * (403), or denies that there is such a thing (404).
+ * Reads the custom fields where the credential may.
+ *
+ * @returns undefined, with a notice, where the service refuses (403) or hides the definitions (404)
  */
 export async function readCustomFieldsIfAllowed(
 	api: Connection,
@@ -82,6 +83,9 @@ export async function readCustomFieldsIfAllowed(
 function isRefusal(error: unknown): boolean {
 	return error instanceof NodeApiError && ['403', '404'].includes(error.httpCode ?? '');
 }
+
+/** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
+const e164 = '^\\+[1-9]\\d{6,14}$';
 
 const kinds: Record<string, FieldKind> = {
 	number: 'number',
@@ -106,6 +110,7 @@ function fieldOf(given: Definition): Field {
 	};
 	// The service keeps e-mail addresses in lower case, as it does in its own fields.
 	if (type === 'email') field.lowerCase = [''];
+	if (type === 'phone') field.pattern = e164;
 	const reference = type === 'user' ? 'users' : given.reference_resource;
 	if (reference) field.reference = reference;
 	if (options?.length) {
@@ -120,7 +125,7 @@ function fieldOf(given: Definition): Field {
 
 const ordered: FieldKind[] = ['number', 'date', 'dateTime'];
 
-/** The filters custom fields make: by equality, and by comparison where values have an order. */
+/** Filters by custom fields: by equality, and by comparison where values have an order. */
 export function customFilters(fields: Field[]): Field[] {
 	return fields.flatMap((field) => {
 		const { name, label } = field;

@@ -1,19 +1,31 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
+import { isRecord } from './lists/page';
 
 /**
- * The record at a path; undefined where there is none.
+ * Reads the record at a path.
  *
- * @throws NodeApiError for whatever else goes wrong
+ * @throws NodeApiError if the request fails, Error in the user's words if the response is not a record
  */
-export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
-	return await undefinedIfGone(
-		api.send({ method: 'GET', path }).then(({ body }) => body as IDataObject),
+export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
+	const { body } = await api.send({ method: 'GET', path });
+	if (isRecord(body)) return body;
+	throw new Error(
+		`The service did not answer ${path} with a record. Check that the base URL in the credential is the address of the API, and try again.`,
 	);
 }
 
-/** What a request gives; undefined where what it is about does not exist (404, 410). */
+/**
+ * Reads the record at a path; undefined if it does not exist (404, 410).
+ *
+ * @throws as readRecord does
+ */
+export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
+	return await undefinedIfGone(readRecord(api, path));
+}
+
+/** The result of a request; undefined if what it addresses does not exist (404, 410). */
 export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
 		if (error instanceof NodeApiError && ['404', '410'].includes(error.httpCode ?? '')) return undefined;

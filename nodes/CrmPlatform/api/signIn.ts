@@ -2,7 +2,7 @@ import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
 import { authenticated, signedIn, type Transport } from './http/transport';
 
-/** What the user enters in either credential. */
+/** The fields that both credentials have. */
 export interface ServiceCredential {
 	baseUrl: string;
 	descriptionUrl?: string;
@@ -18,12 +18,12 @@ interface OAuth2Credential extends ServiceCredential {
 	oauthTokenData?: { access_token?: string };
 }
 
-/** A credential and the requests it signs. */
+/** A credential and the transport that signs requests with it. */
 export interface SignIn {
 	credential: ServiceCredential;
-	/** Which of n8n's credentials it is; the same after a new key or token. */
+	/** Type and id of n8n's credential; the same after a new key or token. */
 	id: string;
-	/** The key or token: what a service lets in by the same one, it shows the same. */
+	/** The key or token: requests with the same one see the same data. */
 	secret: string;
 	transport: Transport;
 }

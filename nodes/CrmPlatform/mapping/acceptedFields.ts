@@ -1,23 +1,26 @@
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
-import { collectionPath } from './picked';
+import { collectionPath } from './locator';
+import { mappedNames, type Mapping } from './stored';
 
-/** What an item can give values for. */
+/** The fields an item can have values for. */
 export interface AcceptedFields {
 	fields: Field[];
-	/** Names of what records come with: those that are no fields the service alone fills in. */
+	/** Names that records come with, read-only fields included. */
 	recordNames: ReadonlySet<string>;
 }
 
-/** @throws Error in the user's words where it cannot be known for this item */
+/** @throws Error in the user's words where the fields of this item cannot be known */
 export type AcceptedFieldsOf = (item: number) => AcceptedFields;
 
 /**
- * Reads what items can give values for where it depends on the collection they are about: items may
- * be about several, such as records of custom objects. Each is read once; what fails is a failure of
- * the items about it, and of no others.
+ * Reads the fields of each collection the items are about: there may be several, as with records of
+ * custom objects. Each collection is read once. If that fails, only the items about it fail.
  *
- * @param needs whether it matters for an item; `otherwise` applies to those for which it does not
+ * @param read reads the fields of a collection
+ * @param otherwise the fields of the items that do not need them
+ * @param needs whether an item needs the fields of its collection
  */
 export async function acceptedFieldsByCollection(
 	job: Execution,
@@ -34,13 +37,100 @@ export async function acceptedFieldsByCollection(
 		return await known;
 	};
 
-	const taken: Array<AcceptedFields | Error> = [];
+	const accepted: Array<AcceptedFields | Error> = [];
 	for (const item of job.n8n.getInputData().keys()) {
-		taken.push(await ofItem(item).catch((error: Error) => error));
+		accepted.push(await ofItem(item).catch((error: Error) => error));
 	}
 	return (item) => {
-		const found = taken[item] ?? otherwise;
+		const found = accepted[item] ?? otherwise;
 		if (found instanceof Error) throw found;
 		return found;
 	};
+}
+
+const customFields = 'custom_fields';
+const prefix = `${customFields}.`;
+const isCustom = (name: string) => name === customFields || name.startsWith(prefix);
+
+/**
+ * The fields of a write, with the account's custom fields one by one. Those are read only where the
+ * records have them and an item may have values for them.
+ *
+ * @param fields the fields the service's description names
+ */
+export async function fieldsWithCustom(
+	job: Execution,
+	mapping: Mapping,
+	fields: Field[],
+): Promise<AcceptedFieldsOf> {
+	const description = await job.api.describe(job.resource.path);
+	const described = description?.fields.map(({ name }) => name) ?? [];
+	const own: AcceptedFields = { fields, recordNames: new Set(described) };
+	if (!fields.some(({ name }) => name === customFields)) return () => own;
+
+	let undescribed: Field[] | undefined;
+	const read = async (collection: string): Promise<AcceptedFields> => {
+		const custom = await readCustomFieldsIfAllowed(job.api, collection);
+		if (!custom) {
+			undescribed ??= untypedFields(job, mapping);
+			return { ...own, fields: [...fields, ...undescribed] };
+		}
+		return {
+			fields: merged(mapping, fields, custom.fields),
+			recordNames: new Set([...described, ...custom.readOnly]),
+		};
+	};
+	return await acceptedFieldsByCollection(job, read, own, mayNameCustom(mapping, own));
+}
+
+function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
+	if (custom.length === 0) return fields;
+	// Mapped as a whole, perhaps before there were any, they are still sent.
+	if (mode === 'each') return [...fields, ...custom];
+	return [...fields.filter(({ name }) => name !== customFields), ...custom];
+}
+
+/** The custom fields that the items name, where the service does not tell which there are. */
+function untypedFields({ n8n }: Execution, mapping: Mapping): Field[] {
+	const names = new Set(mappedNames(mapping));
+	if (mapping.mode !== 'each') {
+		for (const item of n8n.getInputData().keys()) {
+			for (const name of namesIn(mapping.objectOf, item)) names.add(name);
+		}
+	}
+	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({
+		name,
+		path: [customFields, name.slice(prefix.length)],
+		label: name,
+		description: '',
+		kind: 'any',
+		required: false,
+		// A record may be picked for any of them; the collection it belongs to is not known.
+		reference: '',
+	}));
+}
+
+/**
+ * Whether an item may have values for custom fields: by their prefix, or by a name that no field of
+ * the service has, since columns go without the prefix.
+ */
+function mayNameCustom(
+	mapping: Mapping,
+	{ fields, recordNames }: AcceptedFields,
+): (item: number) => boolean {
+	const isNamed = mappedNames(mapping).some(isCustom);
+	if (isNamed || mapping.mode === 'each') return () => isNamed;
+
+	const known = new Set([...recordNames, ...fields.flatMap(({ name, path: [member = ''] }) => [name, member])]);
+	known.delete(customFields);
+	return (item) => namesIn(mapping.objectOf, item).some((name) => !known.has(name));
+}
+
+function namesIn(objectOf: (item: number) => object, item: number): string[] {
+	try {
+		return Object.keys(objectOf(item));
+	} catch {
+		// The item fails with this error when its turn comes.
+		return [];
+	}
 }

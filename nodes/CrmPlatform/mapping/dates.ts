@@ -1,22 +1,21 @@
 import { DateTime } from 'luxon';
 
 /**
- * What a number has to be to mean milliseconds since 1970: from March 1973 to the end of 9999. The
- * seconds of any date people write are smaller, as are days and digits such as 20260331; its
- * microseconds are larger.
+ * A number is milliseconds since 1970 between March 1973 and the end of 9999. The seconds of any date
+ * people write are smaller, as are days and digits such as 20260331; its microseconds are larger.
  */
 const earliest = 100_000_000_000;
 const latest = 253_402_300_799_999;
 
-/** A text begins with a whole date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
+/** Text begins with a whole date: luxon would read `14:30` as today, and `1711111` as a day of 1711. */
 const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
 
 /**
- * The moment a value means: a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (a space may
- * stand for its T).
+ * Reads a moment from a Date, a DateTime, epoch milliseconds, or text in ISO 8601 (a space may stand
+ * for its T).
  *
- * @param zone IANA time zone: what a text without a zone is meant in
- * @returns undefined where it means none
+ * @param zone IANA time zone of a text without one
+ * @returns undefined where the value is not a moment
  */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
 	const moment = parsed(value, zone);
@@ -25,7 +24,8 @@ export function parseMoment(value: unknown, zone: string): DateTime | undefined 
 
 function parsed(value: unknown, zone: string): DateTime | undefined {
 	if (DateTime.isDateTime(value)) return value;
-	if (value instanceof Date) return DateTime.fromJSDate(value);
+	// In UTC, as its text and its milliseconds: JSON and databases have dates without time there.
+	if (value instanceof Date) return DateTime.fromJSDate(value, { zone: 'utc' });
 	if (typeof value === 'number') {
 		const isPlausible = value >= earliest && value <= latest;
 		return isPlausible ? DateTime.fromMillis(value, { zone: 'utc' }) : undefined;
@@ -41,9 +41,9 @@ export function instant(moment: DateTime): string | null {
 }
 
 /**
- * A date stays the date it was written as, unless it comes with a time of day: then it is the date
- * that moment has in the workflow's time zone. (Midnight is how dates without time are written by
- * those who have no type for them.)
+ * The date of a moment: the one it was written with where it has no time of day, since midnight is
+ * how a date is written by a system without a type for dates. With a time of day, it is the date
+ * that moment has in the workflow's time zone.
  */
 export function calendarDate(moment: DateTime, zone: string): string | null {
 	const { hour, minute, second } = moment;

@@ -1,48 +1,53 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
 import type { Field } from '../api/openapi/fields';
 import { linksOf, type Link } from '../api/openapi/links';
-import type { Execution } from '../model';
 import { evaluateValues } from './expressions';
 import type { FieldValue } from './objectFields';
-import type { UnsentValues } from './unsentValues';
 import { isFilledByModel, type LinkedRecord } from './stored';
+import type { UnsentValues } from './unsentValues';
 
 /**
- * Reads what the records that were picked are to the one that is written.
+ * Reads the records picked beside the values, as values of the fields that refer to them.
  *
- * @param fields what the service takes
- * @returns reads the values for an input item: several records of one list come as one value
- * @throws Error in the user's words for what cannot be meant
+ * @returns reads an input item; several records of one list come as one value
+ * @throws Error in the user's words where no field was chosen, or too many records
  */
 export function linkedRecordValues(
-	{ n8n }: Execution,
+	n8n: IExecuteFunctions,
 	linked: LinkedRecord[],
 	fields: Field[],
-	leftOut: UnsentValues,
+	unsent: UnsentValues,
 ): (item: number) => FieldValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
-	const given = linked.flatMap(({ field, record }) => {
+	const picked = linked.flatMap(({ field, record }) => {
 		if (field === '') throw new Error('Linked Records: choose a field for the record you picked.');
 		const link = links.get(field);
-		if (!link) leftOut.unknown(field);
+		if (!link) unsent.unknown(field);
 		return link ? [{ link, label: link.label, value: record }] : [];
 	});
-	refuseSeveral(given.map(({ link }) => link));
+	refuseSeveral(picked.map(({ link }) => link));
 
-	const read = evaluateValues(n8n, given);
+	const read = evaluateValues(n8n, picked);
 	return (item) => {
 		const values = read(item);
 		const found = new Map<Field, unknown>();
-		for (const [i, { link, value }] of given.entries()) {
-			if (isFilledByModel(value) && idsIn(values[i]).length === 0) continue;
+		for (const [i, { link, value }] of picked.entries()) {
 			const { field, isOneOfMany, valueFor } = link;
+			const ids = idsIn(values[i]);
+			if (isFilledByModel(value) && ids.length === 0) continue;
+			if (values[i] === undefined) {
+				unsent.noValue(field);
+				continue;
+			}
 			const before = (found.get(field) ?? []) as unknown[];
-			found.set(field, isOneOfMany ? [...before, ...idsIn(values[i]).map(valueFor)] : values[i]);
+			found.set(field, isOneOfMany ? [...before, ...ids.map(valueFor)] : values[i]);
 		}
 		return [...found];
 	};
 }
 
-/** An expression may give several, or none. */
+/** The ids an expression gives: one, several, or none. */
 function idsIn(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return value === null || value === undefined || value === '' ? [] : [value];

@@ -1,5 +1,43 @@
-/** Of what n8n stores of a picker, the id; an expression may stand for the id, or for all of it. */
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { filledPath } from '../api/http/path';
+import { labelFor } from '../api/openapi/fields';
+import type { Execution } from '../model';
+import { evaluateValues } from './expressions';
+
+/** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
 export function locatorValue(picked: unknown): unknown {
 	if (typeof picked !== 'object' || picked === null) return picked;
 	return 'value' in picked ? picked.value : undefined;
+}
+
+/** The id picked in a resource locator; empty where nothing was picked. */
+export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
+	const picked = locatorValue(readerOf(n8n, parameter)(item));
+	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
+}
+
+/** Path of the collection an item is about, the ids of its parents filled in. */
+export function collectionPath({ n8n, resource }: Execution, item: number): string {
+	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
+}
+
+type Reader = (item: number) => unknown;
+
+// A parameter is read once, for all items of an execution.
+const readers = new WeakMap<IExecuteFunctions, Map<string, Reader>>();
+
+function readerOf(n8n: IExecuteFunctions, parameter: string): Reader {
+	const known = readers.get(n8n) ?? new Map<string, Reader>();
+	readers.set(n8n, known);
+	const reader = known.get(parameter) ?? readerFor(n8n, parameter);
+	known.set(parameter, reader);
+	return reader;
+}
+
+function readerFor(n8n: IExecuteFunctions, parameter: string): Reader {
+	const stored: unknown = n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true });
+	const label = labelFor(parameter.replace(/(Id|Key)$/, ''));
+	const read = evaluateValues(n8n, [{ label, value: locatorValue(stored) }]);
+	return (item) => read(item)[0];
 }

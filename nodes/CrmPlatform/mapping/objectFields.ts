@@ -1,51 +1,152 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
+import type { Field } from '../api/openapi/fields';
 
-/** A field and what was given for it. */
+/** A field and the value given for it. */
 export type FieldValue = [Field, unknown];
 
-/** What an object has of a list of fields. */
+/** The values an object has for a list of fields. */
 export interface ObjectFields {
 	values: FieldValue[];
-	/** The names it has that are no field's. */
+	/** Names that belong to no field. */
 	unknown: string[];
-	/** Names of objects whose parts are fields, where it has something else. */
+	/** Names of objects whose members are fields, where the value is not an object. */
 	noObjects: string[];
 }
 
 /**
- * Finds the fields an object has values for: flat (`"address.city"`) or as parts of an object
- * (`address: { city }`), as records have them, which may be JSON text.
+ * Finds the fields an object has values for: flat (`"address.city"`) or as members of an object
+ * (`address: { city }`), which may be JSON text. A name is matched as the service writes it; failing
+ * that, by the field's name or label regardless of case, spaces, punctuation and a byte-order mark,
+ * and a custom field also without its prefix, where only one field fits.
  *
- * @returns reads one object; what the fields say of themselves is worked out once for all of them
+ * @param recordNames names that records come with: those without a field are never matched by label
+ * @returns reads one object; what depends on the fields alone is prepared once
+ * @throws Error from the returned function, in the user's words, where two names mean one field
  */
-export function objectFields(fields: Field[]): (json: IDataObject) => ObjectFields {
+export function objectFields(
+	fields: Field[],
+	recordNames: ReadonlySet<string> = new Set(),
+): (json: IDataObject) => ObjectFields {
 	const byName = new Map(fields.map((field) => [field.name, field]));
-	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
+	const groups = new Map(
+		fields.flatMap(({ name }) => groupsOf(name)).map((group) => [group, group]),
+	);
+	const groupsByWords = new Map([...groups.keys()].map((group) => [wordsOf(group), group]));
+	const fieldByWords = fieldsByWords(fields, new Set([...recordNames].map(wordsOf)));
 
-	const read = (object: IDataObject, prefix: string, found: ObjectFields): ObjectFields => {
+	/** The field, and whether its name is exact. */
+	const fieldFor = (name: string, value: unknown): [Field, boolean] | undefined => {
+		const exact = byName.get(name);
+		if (exact) return [exact, true];
+		if (groups.has(name)) return undefined;
+		const similar = fieldByWords(name);
+		return similar && canHold(similar, value) ? [similar, false] : undefined;
+	};
+
+	const read = (object: IDataObject, prefix: string, found: Found): Found => {
 		for (const [key, value] of Object.entries(object)) {
-			const name = prefix + key;
-			const field = byName.get(name);
 			if (value === undefined) continue;
-			if (field) found.values.push([field, value]);
-			else if (groups.has(name)) readGroup(name, value, found);
+			const name = prefix + key;
+			const match = fieldFor(name, value);
+			const group = match ? undefined : (groups.get(name) ?? groupsByWords.get(wordsOf(name)));
+			if (match) add(found, match, name, value);
+			else if (group !== undefined) readGroup(group, value, found);
 			else found.unknown.push(name);
 		}
 		return found;
 	};
 
-	const readGroup = (name: string, value: unknown, found: ObjectFields): void => {
-		const parts = typeof value === 'string' ? parseJson(value) : value;
-		if (isObject(parts)) read(parts, `${name}.`, found);
-		else if (value === null) found.values.push([whole(name), null]);
-		// An empty cell of a spreadsheet stands for one value, not for all of an address.
+	const readGroup = (name: string, value: unknown, found: Found): void => {
+		const members = typeof value === 'string' ? parseJson(value) : value;
+		if (isObject(members)) read(members, `${name}.`, found);
+		else if (value === null) add(found, [whole(name), true], name, null);
+		// An empty cell of a spreadsheet stands for one value, not for a whole address.
 		else if (value !== '') found.noObjects.push(name);
 	};
 
-	return (json) => read(json, '', { values: [], unknown: [], noObjects: [] });
+	return (json) => {
+		const { values, unknown, noObjects } = read(json, '', { values: new Map(), unknown: [], noObjects: [] });
+		return {
+			values: [...values.values()].map(({ field, value }): FieldValue => [field, value]),
+			unknown,
+			noObjects,
+		};
+	};
+}
+
+interface Found extends Omit<ObjectFields, 'values'> {
+	values: Map<string, { field: Field; name: string; value: unknown; isExact: boolean }>;
+}
+
+function add({ values, unknown }: Found, [field, isExact]: [Field, boolean], name: string, value: unknown): void {
+	const other = values.get(field.name);
+	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
+	if (!other || isSame || isEmptyCell(other.value) || (isExact && other.isExact)) {
+		values.set(field.name, { field, name, value, isExact });
+	} else if (isEmptyCell(value)) {
+		return;
+	} else if (isExact || other.isExact) {
+		unknown.push(isExact ? other.name : name);
+		if (isExact) values.set(field.name, { field, name, value, isExact });
+	} else {
+		throw new Error(
+			`${field.label}: both ‘${other.name}’ and ‘${name}’ mean this field, with different values. Remove or rename one of them.`,
+		);
+	}
+}
+
+/** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */
+function wordsOf(name: string): string {
+	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** @returns the only field with a name that reads the same or, failing that, with such a label */
+function fieldsByWords(
+	fields: Field[],
+	recordWords: ReadonlySet<string>,
+): (name: string) => Field | undefined {
+	const byName = grouped(fields, ({ name }) => [name]);
+	const byLabel = grouped(fields, ({ label, path }) =>
+		path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label],
+	);
+	const fieldFor = (name: string): Field | undefined => {
+		const words = wordsOf(name);
+		const named = byName.get(words);
+		const labelled = recordWords.has(words) ? undefined : byLabel.get(words);
+		const candidates = named ?? labelled;
+		return words !== '' && candidates?.size === 1 ? [...candidates][0] : undefined;
+	};
+	// Items have the same names as a rule, and 100,000 of them make the comparison count.
+	const known = new Map<string, Field | undefined>();
+	return (name) => {
+		if (!known.has(name)) known.set(name, fieldFor(name));
+		return known.get(name);
+	};
+}
+
+function grouped(fields: Field[], keysOf: (field: Field) => string[]): Map<string, Set<Field>> {
+	const groups = new Map<string, Set<Field>>();
+	for (const field of fields) {
+		for (const key of keysOf(field).map(wordsOf)) {
+			groups.set(key, (groups.get(key) ?? new Set()).add(field));
+		}
+	}
+	return groups;
+}
+
+/** A name that is only similar has to come with a value of the right shape. */
+function canHold({ kind }: Field, value: unknown): boolean {
+	if (kind === 'json' || kind === 'any' || !isObject(value)) return true;
+	const prototype: unknown = Object.getPrototypeOf(value);
+	// A Date or a DateTime is one value.
+	return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+}
+
+/** Whether a value is what spreadsheets and databases have for a cell without one. */
+export function isEmptyCell(value: unknown): boolean {
+	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
 /** `a.b.c` is part of `a` and of `a.b`. */
@@ -54,7 +155,7 @@ function groupsOf(name: string): string[] {
 	return steps.map((_, i) => steps.slice(0, i + 1).join('.'));
 }
 
-/** An object whose parts are the fields, when it is cleared as a whole. */
+/** An object whose members are the fields, cleared as a whole. */
 function whole(name: string): Field {
 	const path = name.split('.');
 	return { name, path, label: name, description: '', kind: 'json', required: false };

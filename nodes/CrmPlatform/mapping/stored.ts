@@ -1,26 +1,35 @@
-import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
+import { parseJson } from '../api/http/json';
 import { evaluateValues } from './expressions';
 import { locatorValue } from './locator';
 
-/**
- * What a user gave for a parameter of fields, as it is stored: expressions are evaluated for each
- * item, and not before.
- */
-export type Mapping = Values & {
-	/** Records picked beside the values, in the order shown. */
+/** The values a user gave for the fields, as the workflow stores them: expressions are not evaluated. */
+export type Mapping = MappedValues & {
+	/** Records picked from lists beside the values, in the order shown. */
 	linked: LinkedRecord[];
 };
 
-type Values =
-	/** Each field by hand; blanks left out. */
-	| { mode: 'each'; given: Array<[name: string, value: unknown]> }
+type MappedValues =
+	/** Each field by hand, without those left blank. */
+	| { mode: 'each'; mapped: Array<[name: string, value: unknown]> }
 	/** The items' own values. */
-	| { mode: 'automatic' }
+	| { mode: 'automatic'; objectOf: ObjectOf; emptyCells: EmptyCells }
 	/** One JSON object, or an expression that gives one. */
-	| { mode: 'json'; given: unknown };
+	| { mode: 'json'; objectOf: ObjectOf };
 
-/** A record that the user picked, and what it is to the one that is written. */
+/**
+ * The object of an item, evaluated once.
+ *
+ * @throws Error in the user's words where it is not a JSON object
+ * @throws NodeOperationError where an expression fails
+ */
+type ObjectOf = (item: number) => IDataObject;
+
+/** Whether an item's empty value leaves the field as it is, or clears it. */
+export type EmptyCells = 'leave' | 'clear';
+
+/** A record that the user picked, and the field that refers to it. */
 export interface LinkedRecord {
 	/** Name of a Link. */
 	field: string;
@@ -28,26 +37,39 @@ export interface LinkedRecord {
 	record: unknown;
 }
 
-/** What n8n's resource mapper stores. */
+/** The value of n8n's resource mapper. */
 interface Mapper {
 	mappingMode?: string;
 	value?: Record<string, unknown> | null;
 	matchingColumns?: string[];
 }
 
-/** Beside the mapper `fields` stand `fieldsMode`, `fieldsJson`, `fieldsMatchOn` and `fieldsLinked`. */
+/**
+ * Reads the mapper `parameter` (such as `fields`), and the parameters beside it: `fieldsMode`,
+ * `fieldsJson` and `fieldsLinked`.
+ */
 export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mapping {
 	return { ...valuesIn(n8n, parameter), linked: linkedIn(n8n, parameter) };
 }
 
-function valuesIn(n8n: IExecuteFunctions, parameter: string): Values {
-	if (isJson(n8n, parameter)) return { mode: 'json', given: stored(n8n, `${parameter}Json`) };
+/** A mapping that takes the items as they are. */
+export function automaticMapping(n8n: IExecuteFunctions): Mapping {
+	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
+	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
+	const items = n8n.getInputData();
+	return { mode: 'automatic', objectOf: (item) => items[item]?.json ?? {}, emptyCells, linked: [] };
+}
+
+function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
+	if (isJson(n8n, parameter)) {
+		return { mode: 'json', objectOf: jsonObjects(n8n, stored(n8n, `${parameter}Json`)) };
+	}
 	const { mappingMode, value } = mapperOf(n8n, parameter);
-	if (mappingMode === 'autoMapInputData') return { mode: 'automatic' };
-	const given = Object.entries(value ?? {}).filter(
+	if (mappingMode === 'autoMapInputData') return automaticMapping(n8n);
+	const mapped = Object.entries(value ?? {}).filter(
 		([, one]) => one !== null && one !== undefined && one !== '',
 	);
-	return { mode: 'each', given };
+	return { mode: 'each', mapped };
 }
 
 function linkedIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
@@ -55,26 +77,50 @@ function linkedIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
 	return rows.flatMap(({ record: picked }, row) => {
 		const record = locatorValue(picked);
 		if (record === undefined || record === null || record === '') return [];
-		// One for all items, also where it is an expression.
+		// The field is the same for all items, also where it is an expression.
 		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
 		return [{ field: String(field ?? ''), record }];
 	});
 }
 
-/** Whether an AI agent's model fills it in, which has to give something for all it is shown. */
+/** The names of the fields that were mapped by hand or by picking a record. */
+export function mappedNames(mapping: Mapping): string[] {
+	const mapped = mapping.mode === 'each' ? mapping.mapped.map(([name]) => name) : [];
+	return [...mapped, ...mapping.linked.map(({ field }) => field)];
+}
+
+/** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
 export function isFilledByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\b/i.test(value);
 }
 
-/** The field that the user chose to match on (upsert). */
+/** A mapping whose values are members of objects. */
+export type ObjectMapping = Exclude<Mapping, { mode: 'each' }>;
+
+function jsonObjects(n8n: IExecuteFunctions, value: unknown): ObjectOf {
+	const read = evaluateValues(n8n, [{ label: 'JSON', value }]);
+	const evaluated: IDataObject[] = [];
+	return (item) => (evaluated[item] ??= jsonObject(read(item)[0]));
+}
+
+function jsonObject(given: unknown): IDataObject {
+	const parsed = typeof given === 'string' ? parseJson(given) : given;
+	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+		return parsed as IDataObject;
+	}
+	const shown = typeof given === 'string' ? given : (JSON.stringify(given) ?? '');
+	throw new Error(`JSON: '${shown.slice(0, 200)}' is not an object such as { "name": "value" }`);
+}
+
+/** The field the user chose to match on (upsert). */
 export interface MatchingColumn {
 	/** Whether it is an expression, which may give another field for each item. */
 	mayDiffer: boolean;
-	/** Nothing where nothing was chosen, or the expression gives nothing. */
+	/** Undefined where no field was chosen, or the expression gives none. */
 	of(item: number): string | undefined;
 }
 
-/** Beside JSON, it may be an expression. */
+/** Reads the field to match on; beside JSON, it may be an expression. */
 export function matchingColumn(n8n: IExecuteFunctions, parameter: string): MatchingColumn {
 	if (!isJson(n8n, parameter)) {
 		const chosen = mapperOf(n8n, parameter).matchingColumns?.[0];
@@ -83,7 +129,7 @@ export function matchingColumn(n8n: IExecuteFunctions, parameter: string): Match
 	const value = stored(n8n, `${parameter}MatchOn`, '');
 	const read = evaluateValues(n8n, [{ label: 'Match On', value }]);
 	return {
-		// A bare sign of equality is what n8n leaves of an expression that was emptied.
+		// n8n stores a single equals sign for an expression that was emptied.
 		mayDiffer: isExpression(value) && value.slice(1).trim() !== '',
 		of: (item) => String(read(item)[0] ?? '').trim() || undefined,
 	};
@@ -99,10 +145,4 @@ function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
 
 function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {
 	return n8n.getNodeParameter(parameter, 0, absent, { rawExpressions: true });
-}
-
-/** The names of the fields that were mapped by hand, and of those that records were picked for. */
-export function mappedNames(mapping: Mapping): string[] {
-	const mapped = mapping.mode === 'each' ? mapping.given.map(([name]) => name) : [];
-	return [...mapped, ...mapping.linked.map(({ field }) => field)];
 }

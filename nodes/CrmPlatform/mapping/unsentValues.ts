@@ -1,17 +1,21 @@
 import type { Field } from '../api/openapi/fields';
 
-/** Tells the user of values that were given and not sent, all items together in one notice of a kind. */
+/** Tells the user about values that were given and not sent, in one notice for each reason. */
 export interface UnsentValues {
-	/** Given for a field nobody knows. */
+	/** A name that belongs to no field. */
 	unknown(name: string): void;
-	/** Given for all of an object, and none. */
+	/** The name of an object whose value is not an object. */
 	noObject(name: string): void;
-	/** An item that has no value for any of the fields; the first is told. */
-	nothingIn(item: number, fields: Field[]): void;
+	/** A field whose expression gave no value (undefined), as a mistyped path does. */
+	noValue(field: Field): void;
 }
 
 export function unsentValues(notices: Set<string>): UnsentValues {
-	let isTold = false;
+	const noValue = noticeOf(
+		notices,
+		(labels) =>
+			`Not sent for at least one item, because the expression gave no value (undefined): ${labels}. If the path is mistyped, correct it. To clear a field, give it null.`,
+	);
 	return {
 		unknown: noticeOf(
 			notices,
@@ -23,15 +27,28 @@ export function unsentValues(notices: Set<string>): UnsentValues {
 			(names) =>
 				`Not sent, because the service takes an object here, such as { "key": "value" }, and was given something else: ${names}.`,
 		),
-		nothingIn(item, fields) {
-			if (isTold) return;
-			isTold = true;
-			const names = fields.slice(0, 3).map(({ name }) => name);
-			notices.add(
-				`Item ${item}, and perhaps others, had no value for a field of the service, so nothing of it was sent. The names have to be the service’s own, such as ${names.join(', ')}.`,
-			);
-		},
+		noValue: ({ label }) => noValue(label),
 	};
+}
+
+/** Says nothing: for values that are read before they are sent. */
+export const noNotices: UnsentValues = { unknown() {}, noObject() {}, noValue() {} };
+
+/**
+ * The error of an item that has values, of which none can be sent.
+ *
+ * @param names the item's own
+ */
+export function nothingToSend(names: string[], fields: Field[]): Error {
+	if (fields.length === 0) {
+		return new Error(
+			'The service’s description does not say which fields it takes here, so nothing was sent. Write the record with the resource API Request.',
+		);
+	}
+	const shown = (list: string[]) => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
+	return new Error(
+		`None of the item’s values can be sent, so nothing was. The item has ${shown(names)}; the service’s fields are ${shown(fields.map(({ name }) => name))}. Rename the item’s values, or map them by hand.`,
+	);
 }
 
 /** Names that one notice lists; it counts the others. */

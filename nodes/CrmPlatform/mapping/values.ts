@@ -5,13 +5,13 @@ import { parseJson } from '../api/http/json';
 import { calendarDate, instant, parseMoment } from './dates';
 
 /**
- * What a user or an earlier node gave for a field, as the service takes it.
+ * Converts a value that a user or an earlier node gave into the value the service takes.
  *
- * Text that is empty is no value: null, which clears the field; so is white space where it is not a
- * text that is asked for. What is not understood is sent as it is where the service may know better
- * (choices it has gained since), and refused where it cannot mean anything.
+ * Empty text is no value: null, which clears the field; so is white space, except in text. A choice
+ * that is unknown is sent as it is, since the service may have gained it; a value that cannot fit the
+ * field is refused.
  *
- * @param zone IANA time zone of the workflow: what a time without a zone is meant in
+ * @param zone IANA time zone of the workflow, for times without one
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
@@ -26,13 +26,15 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'dateTime':
 			return written(field, value, zone, instant);
 		case 'list':
-			return list(value);
+			return list(value).map((one) => choice(field, phoneNumber(field, one)));
 		case 'json':
 			return structure(field, value);
 		case 'choice':
 			return choice(field, value);
 		case 'text':
-			return text(field, value);
+			return phoneNumber(field, text(field, value));
+		case 'any':
+			return isMoment(value) ? text(field, value) : value;
 	}
 }
 
@@ -41,14 +43,41 @@ function isBlank({ kind }: Field, value: unknown): boolean {
 	return (kind === 'text' ? value : value.trim()) === '';
 }
 
+const isMoment = (value: unknown): value is Date | DateTime =>
+	value instanceof Date || DateTime.isDateTime(value);
+
 function text(field: Field, value: unknown): string {
-	const moment = value instanceof Date ? DateTime.fromJSDate(value).toUTC() : value;
-	if (!DateTime.isDateTime(moment)) {
-		return typeof value === 'object' ? JSON.stringify(value) : String(value);
+	if (!isMoment(value)) {
+		if (typeof value === 'object') throw refusal(field, value, 'text');
+		return String(value);
 	}
-	const iso = moment.toISO();
+	const iso = (value instanceof Date ? DateTime.fromJSDate(value).toUTC() : value).toISO();
 	if (iso !== null) return iso;
 	throw refusal(field, String(value), 'a date');
+}
+
+const phoneLike = /^(tel:)?\s*\+[\d\s().\-/\u00a0\u2010-\u2013]{7,40}$/i;
+
+/**
+ * A phone number with country code as E.164 writes it, where the service takes only that: without
+ * separators, and without the zero in parentheses that is dialled inside the country only (E.123,
+ * section 7.2). Any other value stays as it is: its country is not known.
+ */
+function phoneNumber(field: Field, value: unknown): unknown {
+	if (typeof value !== 'string' || !phoneLike.test(value)) return value;
+	const digits = value.replace(/\(0\)/, '').replace(/\D/g, '');
+	const number = `+${digits}`;
+	const isWritten = matchesPattern(field, number) === true && matchesPattern(field, value) === false;
+	return isWritten && /^[1-9]\d{6,14}$/.test(digits) ? number : value;
+}
+
+/** Whether text matches the pattern of a field; undefined where the field has none that can be read. */
+export function matchesPattern({ pattern }: Field, value: string): boolean | undefined {
+	try {
+		return pattern === undefined ? undefined : new RegExp(pattern, 'u').test(value);
+	} catch {
+		return undefined;
+	}
 }
 
 function number(field: Field, value: unknown): number {
@@ -70,9 +99,17 @@ function boolean(field: Field, value: unknown): boolean {
 	throw refusal(field, value, 'true or false');
 }
 
-function choice(field: Field, value: unknown): unknown {
-	// n8n's dropdown gives text; the service may mean a number.
-	return field.choices?.find((known) => String(known.value) === String(value))?.value ?? value;
+/** Finds a choice by its value or, failing that, by its label, if only one has it. */
+function choice({ choices = [] }: Field, value: unknown): unknown {
+	if (choices.length === 0) return value;
+	// n8n's dropdown gives text; the service may take a number.
+	const exact = choices.find((known) => String(known.value) === String(value));
+	if (exact) return exact.value;
+	const words = (text: unknown) => String(text).trim().toLowerCase().replace(/[\s_-]+/g, ' ');
+	const similar = choices.filter((known) =>
+		[known.value, known.label].some((text) => words(text) === words(value)),
+	);
+	return similar.length === 1 ? similar[0]?.value : value;
 }
 
 function list(value: unknown): unknown[] {

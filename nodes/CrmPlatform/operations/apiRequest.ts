@@ -4,7 +4,9 @@ import { parseJson } from '../api/http/json';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
-import { writeOne } from '../writing/single';
+import { writeOncePerOption } from '../writing/oncePer';
+import { requestKeyHeader } from '../writing/runState';
+import { sendWrite } from '../writing/single';
 
 /** Any request to the service, with the node's credential, retries and pace. */
 export function sendRequest(): Operation {
@@ -17,21 +19,22 @@ export function sendRequest(): Operation {
 		},
 
 		properties: () => [method, path, query, body, headers],
+		options: [writeOncePerOption],
 		output: null,
 
 		async prepare(job) {
-			// One header carries the key wherever the service takes one.
-			const header = (await job.api.describe('/contacts'))?.create?.idempotencyHeader;
+			// The header that the service takes elsewhere: only the description of the very request
+			// promises that it counts.
+			const usual = (await job.api.describe('/contacts'))?.create;
 			return async (item) => {
 				const request = requestOf(job, item);
 				if (request.method === 'GET') return resultOf((await job.api.send(request)).body);
-				const description = {
-					method: request.method,
-					fields: [],
-					query: [],
-					...(header !== undefined && { idempotencyHeader: header }),
-				};
-				return resultOf(await writeOne(job, description, request, [item]));
+				const declared = await job.api.describeRequest(request.method, request.path);
+				const header = requestKeyHeader(job, declared, usual);
+				// Nobody knows what a PATCH of any path does: it may add to a value.
+				if (request.method === 'PATCH') request.isRepeatable = false;
+				const { method } = request;
+				return resultOf((await sendWrite(job, { method }, header, request, [item])).body);
 			};
 		},
 	};
@@ -41,45 +44,45 @@ function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {
 		method: n8n.getNodeParameter('method', item) as ApiRequest['method'],
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),
-		query: queryOf(given(n8n.getNodeParameter('query', item, {}), 'Query Parameters')),
-		headers: headersOf(given(n8n.getNodeParameter('headers', item, {}), 'Headers')),
+		query: queryOf(jsonOf(n8n.getNodeParameter('query', item, {}), 'Query Parameters')),
+		headers: headersOf(jsonOf(n8n.getNodeParameter('headers', item, {}), 'Headers')),
 	};
 	if (!['GET', 'DELETE'].includes(request.method)) {
-		request.body = given(n8n.getNodeParameter('body', item, {}), 'Body');
+		request.body = jsonOf(n8n.getNodeParameter('body', item, {}), 'Body');
 	}
 	return request;
 }
 
-function given(value: unknown, name: string): object {
+function jsonOf(value: unknown, name: string): object {
 	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw new Error(`${name}: '${String(value)}' is not JSON such as { "key": "value" }`);
 }
 
-/** Names and values as JSON has them, where a date is text; null is what an expression did not find. */
+/** Names and values as JSON has them, where a date is text; null marks a value an expression did not find. */
 function pairsOf(values: object): Array<[string, unknown]> {
 	const json = parseJson(JSON.stringify(values)) as object;
 	return Object.entries(json).filter(([, value]) => value !== null);
 }
 
 function queryOf(values: object): Query {
-	const query: Query = {};
-	for (const [name, value] of pairsOf(values)) {
+	const pairs = pairsOf(values);
+	for (const [name, value] of pairs) {
 		const nested = Array.isArray(value) ? value.some(isObject) : isObject(value);
 		if (nested) {
 			throw new Error(
 				`Query Parameters: ${name} is an object, for which a query has no place. Give each value a name of its own, such as created_at[gte].`,
 			);
 		}
-		query[name] = value as Query[string];
 	}
-	return query;
+	// Unlike an assignment, this takes a parameter called `__proto__` for one.
+	return Object.fromEntries(pairs) as Query;
 }
 
-/** What can stand in a header: RFC 9110, sections 5.1 and 5.5. */
+/** Checks names and values of headers (RFC 9110, sections 5.1 and 5.5). */
 function headersOf(values: object): Record<string, string> {
-	const headers: Record<string, string> = {};
-	for (const [name, value] of pairsOf(values)) {
+	const pairs = pairsOf(values);
+	for (const [name, value] of pairs) {
 		if (name.toLowerCase() === 'authorization') {
 			throw new Error(
 				'Headers: Authorization comes from the credential. Choose another credential to sign in as someone else.',
@@ -88,16 +91,15 @@ function headersOf(values: object): Record<string, string> {
 		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isObject(value) || !/^[\t -~]*$/.test(String(value))) {
 			throw new Error(`Headers: ${name} is not a header, a name with a text of one line.`);
 		}
-		headers[name.toLowerCase()] = String(value);
 	}
-	return headers;
+	return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** A list is one item for each record; what is no object cannot be an item of its own. */
+/** A list becomes an item for each record; a text or number is wrapped, since an item is an object. */
 function resultOf(body: unknown): Result {
-	if (Array.isArray(body)) return body.map((one) => resultOf(one) as IDataObject);
+	if (Array.isArray(body)) return body.map((one) => (Array.isArray(one) ? { value: one } : resultOf(one)) as IDataObject);
 	return typeof body === 'object' && body !== null
 		? (body as IDataObject)
 		: { value: body as string };

@@ -1,14 +1,15 @@
+import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
-import { collectionPath } from '../mapping/picked';
 import type { Operation } from '../model';
-import { fieldsProperties } from '../parameters/fields';
-import { describedWrite } from '../writing/describedOperation';
 import { batchOptions } from '../parameters/batch';
-import { requireValues, applyPresets, type Presets } from '../writing/presets';
+import { emptyCellsOption, fieldsProperties } from '../parameters/fields';
 import { writeRecords } from '../writing/batches';
+import { describedWrite } from '../writing/describedOperation';
+import { writeOncePerOption } from '../writing/oncePer';
+import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
- * @param action what n8n's list of actions says, such as `Create a contact`
+ * @param action the entry in n8n's list of actions, such as `Create a contact`
  * @param special a creation with a name and values of its own, such as sending a message
  */
 export function create(
@@ -26,15 +27,16 @@ export function create(
 		},
 
 		properties: (resource) => fieldsProperties('add', resource),
-		options: batchOptions,
+		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(job) {
 			const description = await describedWrite(job);
-			const columns = await readFields(job, 'fields', description.fields, 'skip');
+			const fieldsOf = await readFields(job, 'fields', description.fields, 'skip');
 			return writeRecords(job, description, (item) => {
 				const path = collectionPath(job, item);
-				const body = requireValues({ ...columns(item), ...preset }, description, required);
+				const values = requireAnyValue(fieldsOf(item));
+				const body = requireValues({ ...values, ...preset }, description, required);
 				return { collection: path, path, body };
 			});
 		},

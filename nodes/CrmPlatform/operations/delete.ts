@@ -3,14 +3,15 @@ import { batchOptions } from '../parameters/batch';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
-/** @param action what n8n's list of actions says, such as `Delete a contact` */
+/** @param action the entry in n8n's list of actions, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
 	return {
 		option: { name: 'Delete', value: 'delete', action, description: 'Remove a record' },
 
 		properties: (resource) => [recordProperty(resource)],
-		options: batchOptions,
+		options: [...batchOptions, writeOncePerOption],
 		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 

@@ -1,12 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
-
+import { readRecord } from '../api/find';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
 import { outputFieldsOption, simplifyProperty } from '../parameters/output';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 
-/** @param action what n8n's list of actions says, such as `Get a contact` */
+/** @param action as n8n's list of actions shows it, such as `Get a contact` */
 export function get(action: string): Operation {
 	return {
 		option: { name: 'Get', value: 'get', action, description: 'Read one record' },
@@ -18,15 +17,11 @@ export function get(action: string): Operation {
 			const fields = await describedOperation(job, 'fields');
 			const summary = await describedOperation(job, 'summary');
 			const read = async (item: number): Promise<Result> => {
-				const { path } = recordAt(job, item);
-				const { body } = await job.api.send({ method: 'GET', path });
-				if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-					throw new Error(notOne(path));
-				}
+				const record = await readRecord(job.api, recordAt(job, item).path);
 				const output = chosenFields(job, item, fields) ?? summaryFields(job.n8n, item, summary);
-				return output ? simplify(body as IDataObject, output) : (body as IDataObject);
+				return output ? simplify(record, output) : record;
 			};
-			// Each is a request of its own, and none waits for another.
+			// A request for each item; they do not wait for each other.
 			return {
 				size: 1,
 				assemble: ([item = 0]) => ({ records: new Set(), send: async () => [await read(item)] }),
@@ -34,6 +29,3 @@ export function get(action: string): Operation {
 		},
 	};
 }
-
-const notOne = (path: string) =>
-	`The service did not answer ${path} with a record. Check that the base URL in the credential is the address of the API, and try again.`;

@@ -1,12 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
-
+import { readRecord } from '../api/find';
 import type { Operation } from '../model';
 
 /**
- * Reads the one record at a path of its own, such as the user the credential belongs to.
+ * Reads the one record at a fixed path, such as the user the credential belongs to.
  *
- * @param action what n8n's list of actions says, such as `Get the current user`
- * @param path from the service's address on, without version prefix
+ * @param action as n8n's list of actions shows it, such as `Get the current user`
+ * @param path without version prefix
  */
 export function getFixed(
 	action: string,
@@ -18,9 +17,7 @@ export function getFixed(
 		properties: () => [],
 		prepare:
 			async ({ api }) =>
-			async () => {
-				const { body } = await api.send({ method: 'GET', path: `/v1${path}` });
-				return (body ?? {}) as IDataObject;
-			},
+			async () =>
+				await readRecord(api, `/v1${path}`),
 	};
 }

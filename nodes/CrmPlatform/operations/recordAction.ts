@@ -4,11 +4,12 @@ import { fieldsProperties } from '../parameters/fields';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
+import { writeOncePerOption } from '../writing/oncePer';
 
 /**
- * Something that is done with one record beside changing its values, such as winning a deal.
+ * An action on one record other than changing its values, such as winning a deal.
  *
- * @param action what n8n's list of actions says, such as `Win a deal`
+ * @param action the entry in n8n's list of actions, such as `Win a deal`
  * @param step the last step of its path: `win` of `POST /deals/{id}/win`
  * @param asks whether it takes values
  */
@@ -25,15 +26,16 @@ export function recordAction(
 			recordProperty(resource),
 			...(asks ? fieldsProperties('add') : []),
 		],
+		options: [writeOncePerOption],
 		write: ({ actions }) => actions[step],
 
 		async prepare(job) {
 			const description = await describedWrite(job);
-			const columns = asks ? await readFields(job, 'fields', description.fields, 'skip') : undefined;
+			const fieldsOf = asks ? await readFields(job, 'fields', description.fields, 'skip') : undefined;
 			return writeRecords(job, description, (item) => {
 				const record = recordAt(job, item);
 				const path = `${record.path}/${step}`;
-				return { ...record, path, ...(columns && { body: columns(item) }) };
+				return { ...record, path, ...(fieldsOf && { body: fieldsOf(item) }) };
 			});
 		},
 	};

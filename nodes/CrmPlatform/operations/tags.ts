@@ -1,11 +1,11 @@
-import { pickedId } from '../mapping/picked';
+import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
 import { pickerProperty, recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
 
-/** @param action what n8n's list of actions says, such as `Add a tag to a contact` */
+/** @param action the entry in n8n's list of actions, such as `Add a tag to a contact` */
 export function addTag(action: string): Operation {
 	return tagging({
 		name: 'Add Tag',
@@ -15,7 +15,7 @@ export function addTag(action: string): Operation {
 	});
 }
 
-/** @param action what n8n's list of actions says, such as `Remove a tag from a contact` */
+/** @param action the entry in n8n's list of actions, such as `Remove a tag from a contact` */
 export function removeTag(action: string): Operation {
 	return tagging({
 		name: 'Remove Tag',

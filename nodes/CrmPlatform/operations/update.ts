@@ -1,16 +1,21 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import type { WriteDescription } from '../api/openapi/writing';
+import { isObject } from '../mapping/objectFields';
 import { readFields } from '../mapping/readFields';
-import type { Operation, Resource } from '../model';
+import type { Execution, Operation, Resource, Run } from '../model';
 import { batchOptions } from '../parameters/batch';
-import { blankNotice, fieldsProperties } from '../parameters/fields';
-import { requireValues, applyPresets, type Presets } from '../writing/presets';
-import { describedWrite } from '../writing/describedOperation';
+import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/record';
 import { writeRecords } from '../writing/batches';
+import { describedWrite } from '../writing/describedOperation';
+import { writeOncePerOption } from '../writing/oncePer';
+import type { Write } from '../writing/order';
+import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
+import { writeOne } from '../writing/single';
 
-/** @param action what n8n's list of actions says, such as `Update a contact` */
+/** @param action the entry in n8n's list of actions, such as `Update a contact` */
 export function update(action: string): Operation {
 	return change(action, {
 		name: 'Update',
@@ -22,7 +27,7 @@ export function update(action: string): Operation {
 /**
  * A change of some values, under a name of its own.
  *
- * @param action what n8n's list of actions says, such as `Close a ticket`
+ * @param action the entry in n8n's list of actions, such as `Close a ticket`
  */
 export function change(
 	action: string,
@@ -40,24 +45,79 @@ export function change(
 			...picked.map(pickedProperty),
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
 		],
-		options: batchOptions,
+		options: [...batchOptions, ...(asks ? [emptyCellsOption] : []), writeOncePerOption],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(job) {
 			const description = await describedWrite(job);
-			const columns = asks
+			const fieldsOf = asks
 				? await readFields(job, 'fields', description.fields, 'clear')
-				: () => ({});
-			return writeRecords(job, description, (item) => {
-				const values = { ...columns(item), ...pickedValues(job, picked, item), ...preset };
-				return { ...recordAt(job, item), body: requireValues(values, description, required) };
-			});
+				: (): IDataObject => ({});
+			const read = (item: number) => {
+				// The picked record is the one to change; an item's own id names the record it came from.
+				const { id: _id, ...fields } = fieldsOf(item);
+				const values = { ...fields, ...pickedValues(job, picked, item), ...preset };
+				const body = requireValues(requireAnyValue(values), description, required);
+				return { ...recordAt(job, item), body };
+			};
+			return description.method === 'PUT'
+				? await replaceRecords(job, description, read)
+				: writeRecords(job, description, read);
 		},
 	};
 }
 
-/** A change of whatever the user wants to be changed. */
+/** A change of any values. */
 const ofAnyField = (resource: Resource): INodeProperties[] => [
-	...fieldsProperties('add', resource, { addAllFields: false }),
+	...fieldsProperties('add', resource),
 	blankNotice,
 ];
+
+/**
+ * Changes records of a service that replaces them as a whole (PUT, RFC 9110, section 9.3.4): each is
+ * read, changed, and written under the condition that it is still the version that was read.
+ *
+ * @throws Error from the returned function, in the user's words, where the service has no versions:
+ * a value somebody else writes meanwhile would be lost
+ */
+async function replaceRecords(
+	job: Execution,
+	description: WriteDescription,
+	read: (item: number) => Write & { body: IDataObject },
+): Promise<Run> {
+	// Those of the description itself: an operation with presets asks for some of them only.
+	const all = (await job.api.describe(job.resource.path))?.update?.fields ?? [];
+	const members = new Set(all.map(({ path: [member = ''] }) => member));
+	return async (item) => {
+		const { path, body: changes } = read(item);
+		const { body: record, headers } = await job.api.send({ method: 'GET', path });
+		const { etag } = headers;
+		const isConditional = etag !== undefined && !etag.startsWith('W/');
+		if (!isObject(record) || (!isConditional && !members.has('version'))) {
+			throw new Error(
+				'The service replaces records as a whole and gives them no version (ETag), so values that somebody else changes meanwhile would be lost. Nothing was written. Send the whole record with the resource API Request.',
+			);
+		}
+		const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));
+		return await writeOne(
+			job,
+			description,
+			{
+				path,
+				body: mergePatch(current, changes),
+				...(isConditional && { headers: { 'if-match': etag } }),
+			},
+			[item],
+		);
+	};
+}
+
+/** The record with the changes: objects by member, all else as a whole; null clears. */
+function mergePatch(record: IDataObject, changes: IDataObject): IDataObject {
+	const merged = { ...record };
+	for (const [name, value] of Object.entries(changes)) {
+		const current = merged[name];
+		merged[name] = isObject(value) && isObject(current) ? mergePatch(current, value) : value;
+	}
+	return merged;
+}

@@ -1,13 +1,18 @@
-import { readFields } from '../mapping/readFields';
-import { upsertMatch } from '../mapping/match';
-import { collectionPath } from '../mapping/picked';
-import type { Operation } from '../model';
-import { blankNotice, fieldsProperties } from '../parameters/fields';
-import { batchOptions } from '../parameters/batch';
-import { describedWrite } from '../writing/describedOperation';
-import { writeRecords } from '../writing/batches';
+import type { IDataObject } from 'n8n-workflow';
 
-/** @param action what n8n's list of actions says, such as `Create or update a contact` */
+import type { WriteDescription } from '../api/openapi/writing';
+import { collectionPath } from '../mapping/locator';
+import { readFields } from '../mapping/readFields';
+import { matchingColumn } from '../mapping/stored';
+import type { Execution, Operation } from '../model';
+import { batchOptions } from '../parameters/batch';
+import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { writeRecords } from '../writing/batches';
+import { describedWrite } from '../writing/describedOperation';
+import { writeOncePerOption } from '../writing/oncePer';
+import { requireAnyValue } from '../writing/presets';
+
+/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
 export function upsert(action: string): Operation {
 	return {
 		option: {
@@ -21,27 +26,27 @@ export function upsert(action: string): Operation {
 			...fieldsProperties('upsert', resource, {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
-					description: 'The field that tells whether the record exists already',
+					description: 'The field that identifies a record, such as email',
 					hint: 'A record with the same value is updated; without one, it is created',
 				},
 			}),
 			blankNotice,
 		],
-		options: batchOptions,
+		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
 		write: (description) => description.upsert,
 
 		async prepare(job) {
 			const description = await describedWrite(job);
-			const columns = await readFields(job, 'fields', description.fields, 'clear');
+			const fieldsOf = await readFields(job, 'fields', description.fields, 'clear');
 			const matchFor = upsertMatch(job, 'fields', description);
 			const { name } = description.match ?? {};
 			return writeRecords(job, description, (item) => {
 				const path = collectionPath(job, item);
-				const body = columns(item);
+				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
 				if (!match || name === undefined) return { collection: path, path, body };
 				const query = { [name]: match.field };
-				// Services see one address in ‘Ada@…’ and ‘ada@…’. This only orders: more alike does no harm.
+				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
 				const value = match.valueIn(body).trim().toLowerCase();
 				return {
 					collection: path,
@@ -54,4 +59,48 @@ export function upsert(action: string): Operation {
 			});
 		},
 	};
+}
+
+/** The field an upsert finds the record by. */
+interface UpsertMatch {
+	field: string;
+	/** Whether other items may match on another field. */
+	mayDiffer: boolean;
+	/** @throws Error in the user's words where the record has no value for the field */
+	valueIn(body: IDataObject): string;
+}
+
+/**
+ * The field the user chose to match on; left blank, the first one the service names.
+ *
+ * @returns reads it for an input item; undefined where the service takes no such choice
+ * @throws Error from the returned function, in the user's words, where an expression gives nothing
+ */
+function upsertMatch(
+	job: Execution,
+	parameter: string,
+	{ match }: WriteDescription,
+): (item: number) => UpsertMatch | undefined {
+	const { mayDiffer, of } = matchingColumn(job.n8n, parameter);
+	const first = match?.values[0];
+	return (item) => {
+		const field = of(item) ?? (mayDiffer ? undefined : first);
+		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
+		if (first === undefined) return undefined;
+		throw new Error(
+			`Match On: the expression gives nothing for this item. Let it give the name of a field, such as ‘${first}’, or choose a field from the list.`,
+		);
+	};
+}
+
+function valueOf(field: string, body: IDataObject): string {
+	const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
+	if (value !== null) return String(value);
+	throw new Error(
+		`There is no value for ‘${field}’, the field to match on. Fill it in, or match on another field.`,
+	);
+}
+
+function memberOf(value: unknown, key: string): unknown {
+	return (value as IDataObject | null | undefined)?.[key];
 }

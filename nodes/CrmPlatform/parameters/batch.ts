@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** Options of what can be written in batches. */
+/** Options of operations that write in batches. */
 export const batchOptions: INodeProperties[] = [
 	{
 		displayName: 'Batch Size',

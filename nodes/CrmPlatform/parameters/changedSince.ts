@@ -1,58 +1,105 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import { apiValue } from '../mapping/values';
 
-export type ChangedSince = 'ever' | 'lastRun' | 'moment';
+/** The parameters that narrow a list to what was changed. */
+export const changedSinceProperties: INodeProperties[] = [
+	{
+		displayName: 'Changed Since',
+		name: 'changedSince',
+		type: 'options',
+		noDataExpression: true,
+		default: 'anyTime',
+		description: 'Which records to return, by when they were last changed',
+		options: [
+			{ name: 'Any Time', value: 'anyTime', description: 'All records' },
+			{
+				name: 'Date and Time',
+				value: 'moment',
+				description: 'Records changed at this time or later',
+			},
+		],
+	},
+	{
+		displayName: 'Date and Time',
+		name: 'moment',
+		type: 'dateTime',
+		default: '',
+		required: true,
+		description: 'Return records changed at this time or later, in the time zone of the workflow',
+		displayOptions: { show: { changedSince: ['moment'] } },
+	},
+	{
+		displayName: 'Include Deleted',
+		name: 'includeDeleted',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to return deleted records too, with the time they were deleted',
+		displayOptions: { show: { changedSince: ['moment'] } },
+	},
+];
 
-/**
- * How the list is asked for changes.
- *
- * @param filters the user's own
- * @throws Error in the user's words where it cannot be asked, or is by a filter already
- */
-export function changedIn(
-	list: ListDescription,
-	filters: Query,
-): NonNullable<ListDescription['changed']> {
-	const { changed } = list;
-	if (!changed) {
-		throw new Error(
-			'Changed Since: the service does not list records by when they were changed. Choose Ever, and filter what you need.',
-		);
-	}
-	if (filters[changed.since] === undefined) return changed;
-	const label = list.filters.find(({ name }) => name === changed.since)?.label ?? changed.since;
-	throw new Error(
-		`Changed Since goes without the filter ${label}, which says the same. Remove the filter, or set Changed Since to Ever.`,
-	);
+/** How a list is asked for changes. */
+interface ChangesQuery {
+	query: Query;
+	/** The field that says when a record was deleted, if deleted records are included. */
+	deletedField?: string;
 }
 
-/** @throws Error in the user's words where the list cannot be asked for deleted records */
-export function deletedIn({ deleted }: ListDescription): NonNullable<ListDescription['deleted']> {
-	if (deleted) return deleted;
+/**
+ * Reads an item's Changed Since.
+ *
+ * @param filters the user's own
+ * @throws Error in the user's words if the service does not list changes or deleted records, if a
+ * filter asks for changes too, or if the time is missing or invalid
+ */
+export function changesQuery(
+	n8n: IExecuteFunctions,
+	item: number,
+	list: ListDescription,
+	filters: Query,
+): ChangesQuery {
+	// The choice has no expressions: it is the same for all items.
+	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
+	if (choice === 'anyTime') return { query: {} };
+	if (choice !== 'moment') {
+		throw new Error(`Changed Since: '${String(choice)}' is not one of its choices. Open the node and choose one.`);
+	}
+	const query = { [changesParameter(list, filters)]: momentOf(n8n, item) };
+	if (!n8n.getNodeParameter('includeDeleted', item, false)) return { query };
+	const { deleted } = list;
+	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
 	throw new Error('Include Deleted: the service does not list deleted records. Turn it off.');
+}
+
+function changesParameter({ changed, filters: known }: ListDescription, filters: Query): string {
+	if (!changed) {
+		throw new Error(
+			'Changed Since: the service does not list records by when they were changed. Choose Any Time.',
+		);
+	}
+	if (filters[changed.since] === undefined) return changed.since;
+	const label = known.find(({ name }) => name === changed.since)?.label ?? changed.since;
+	throw new Error(
+		`Changed Since and the filter ${label} ask for the same. Remove the filter, or set Changed Since to Any Time.`,
+	);
 }
 
 const momentField: Field = {
 	name: 'moment',
 	path: ['moment'],
-	label: 'Moment',
+	label: 'Date and Time',
 	description: '',
 	kind: 'dateTime',
 	required: true,
 };
 
-/**
- * The moment the user has given, as the service takes it.
- *
- * @throws Error in the user's words where there is none
- */
-export function momentOf(n8n: IExecuteFunctions, item: number): string {
+function momentOf(n8n: IExecuteFunctions, item: number): string {
 	const given: unknown = n8n.getNodeParameter('moment', item, '');
 	const value = apiValue(momentField, given, n8n.getTimezone());
 	if (typeof value === 'string') return value;
-	throw new Error('Moment: it is empty. Give the moment from which on changes are wanted.');
+	throw new Error('Changed Since: the date and time is empty. Enter the time from which to return changes.');
 }

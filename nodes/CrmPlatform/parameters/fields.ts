@@ -10,7 +10,7 @@ type Mapper = Omit<
 	'localResourceMapperMethod'
 >;
 
-/** A resource mapper over what the service's description offers. */
+/** A resource mapper with the fields of the service's description. */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
 	mapper: Mapper,
@@ -22,17 +22,17 @@ export function mapperProperty(
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
 			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: mapper,
+			resourceMapper: { refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};
 }
 
 /**
- * The values to write: each field in a mapper, or one JSON object, and the records they refer to.
+ * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
  * @param mode whether the user chooses a field to match on (`upsert`)
- * @param whole the resource, where all its fields can be given
- * @param special what is special about the mapper
+ * @param whole the resource, where all its fields can be written
+ * @param special settings of this mapper alone
  */
 export function fieldsProperties(
 	mode: 'add' | 'upsert',
@@ -64,7 +64,7 @@ export function fieldsProperties(
 	];
 }
 
-/** In words, what can be chosen: nobody sees it in JSON, and a model has to be told. */
+/** The choices, in words: JSON does not show them, and a model has to know them. */
 function choicesOf(resource: Resource | undefined): string {
 	const fields = (choices as Record<string, Record<string, string[]>>)[resource?.path ?? ''] ?? {};
 	const named = Object.entries(fields).map(([name, values]) => `${name}: ${values.join(', ')}.`);
@@ -109,15 +109,29 @@ const fieldsJson: INodeProperties & { description: string } = {
 	displayOptions: { show: { fieldsMode: ['json'] } },
 	default: '{}',
 	description:
-		'An object of field names, as the service calls them, and values. What is left out is not changed, and null clears a field. Custom fields go into custom_fields. A name the service does not know is not sent.',
+		'An object of field names and values. Fields left out are not changed, and null clears a field. Custom fields go into custom_fields. Names the service does not have are not sent.',
 };
 
 const fieldsLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'fieldsLinked',
 	description:
-		'Records this one refers to, such as its company, picked from a list. They go before what is given for the same field above.',
+		'Records this one refers to, such as its company, picked from a list. They take precedence over values for the same field above.',
 });
+
+/** For automatic mapping: whether an empty cell is a value. */
+export const emptyCellsOption: INodeProperties = {
+	displayName: 'Empty Cells',
+	name: 'emptyCells',
+	type: 'options',
+	displayOptions: { show: { '/fieldsMode': ['each'], '/fields.mappingMode': ['autoMapInputData'] } },
+	options: [
+		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value the record has' },
+		{ name: 'Leave the Field as It Is', value: 'leave', description: 'Do not send the field' },
+	],
+	default: 'leave',
+	description: 'What an empty value of an item does when items are mapped automatically',
+};
 
 export const blankNotice: INodeProperties = {
 	displayName:

@@ -3,9 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { fieldsDependOn, pickerProperty } from './record';
 
 /**
- * Other records to be picked from searchable lists, which n8n's mapper does not have.
+ * Other records, picked from searchable lists: n8n's mapper has none.
  *
- * @param name the mapper's, with `Linked` behind it
+ * @param property its name is the mapper's followed by `Linked`
  */
 export function linkedProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
@@ -31,7 +31,7 @@ export function linkedProperty(
 						},
 						default: '',
 						description:
-							'What the record is to this one. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+							'The field that refers to the record. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 					},
 					pickerProperty('Record', 'record', 'searchLinked'),
 				],

@@ -8,7 +8,7 @@ export const simplifyProperty: INodeProperties = {
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
 
-/** Option: the fields that come out, where the user wants them and no others. */
+/** The option that outputs the chosen fields instead of the simplified or the whole record. */
 export const outputFieldsOption: INodeProperties = {
 	displayName: 'Output Field Names or IDs',
 	name: 'outputFields',
@@ -16,5 +16,5 @@ export const outputFieldsOption: INodeProperties = {
 	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource'] },
 	default: [],
 	description:
-		'The fields that come out, instead of the simplified or the whole record. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The fields to output, instead of the simplified or the whole record. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };

@@ -1,19 +1,19 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { pickedId } from '../mapping/picked';
+import { pickedId } from '../mapping/locator';
 import type { Execution } from '../model';
 import { pickerProperty } from './record';
 
-/** A value that is the id of another record, picked from a searchable list. */
+/** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
-	/** As the service calls it: `assignee_id`. */
+	/** Name of the field: `assignee_id`. */
 	field: string;
-	/** The node's parameter: `assigneeId`. */
+	/** Name of the node's parameter: `assigneeId`. */
 	name: string;
 	displayName: string;
-	/** The picker that searches the records. */
+	/** The method that searches the records. */
 	method: string;
-	/** Whether it may be left out. */
+	/** Whether it can be left out. */
 	isOptional?: boolean;
 }
 
@@ -23,9 +23,9 @@ export function pickedProperty(field: PickedField): INodeProperties {
 }
 
 /**
- * What was picked for an item, by the fields of the service.
+ * The ids picked for an item, by field.
  *
- * @throws Error in the user's words where one that is needed was not picked
+ * @throws Error in the user's words where a required one was not picked
  */
 export function pickedValues({ n8n }: Execution, picked: PickedField[], item: number): IDataObject {
 	const values: IDataObject = {};

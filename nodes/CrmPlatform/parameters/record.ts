@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { collectionPath, pickedId } from '../mapping/picked';
+import { collectionPath, pickedId } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 
-/** What the fields of a record depend on; the last is what records of custom objects belong to. */
+/** Parameters the fields of a record depend on; the last is the custom object of its records. */
 export const fieldsDependOn = ['resource', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about. */
@@ -18,10 +18,10 @@ const byId = {
 };
 
 /**
- * The picker of one record: from a searchable list, or by what tells it from others.
+ * The picker of one record: from a searchable list, or by its id.
  *
- * @param method the picker that searches the records
- * @param more whether it may be left out, and what it is entered by, where that is not its id
+ * @param method the method that searches the records
+ * @param more whether it can be left out, and the other way to name the record where that is not its id
  */
 export function pickerProperty(
 	displayName: string,
@@ -47,11 +47,11 @@ export function pickerProperty(
 	};
 }
 
-/** Where a record is. */
+/** The place of a record. */
 export interface RecordPlace {
 	collection: string;
 	id: string;
-	/** Of the record itself. */
+	/** Path of the record itself. */
 	path: string;
 }
 

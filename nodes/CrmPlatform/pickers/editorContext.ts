@@ -1,38 +1,47 @@
-import type { ILoadOptionsFunctions } from 'n8n-workflow';
+import { NodeOperationError, type ILoadOptionsFunctions } from 'n8n-workflow';
 
-import { connect, type Connection } from '../api/connection';
-import type { ResourceDescription } from '../api/openapi/description';
+import { connect, nodeError, type Connection } from '../api/connection';
+import { describeResource, type ResourceDescription } from '../api/openapi/description';
+import { packagedDocument } from '../api/openapi/document';
+import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath } from '../api/http/path';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 
-/** What a picker of an opened node works with. */
+/** The state of an opened node, as its pickers need it. */
 export interface EditorContext {
 	api: Connection;
 	resource: Resource;
 	description: ResourceDescription;
-	/** Path of the collection, with what was picked before filled in. */
+	/** Path of the collection, with version prefix and the records picked for its parameters. */
 	collection: string;
-	/** What the node is to do, where it has been chosen. */
+	/** The chosen operation, if any. */
 	operation?: Operation;
 }
 
-/** Something the fields depend on has not been chosen yet. */
-export class NotChosenYet extends Error {}
+/** Why an opened node has no choices to offer; its message tells the user what to do. */
+export class NothingToOffer extends Error {}
 
-/** @throws NodeOperationError or NodeApiError in the user's words; n8n shows it in the picker's place */
+/**
+ * Reads the state of an opened node.
+ *
+ * @throws NothingToOffer if the fields depend on a choice the user has not made, or if the service
+ * does not offer the resource
+ */
 export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
 	const value = n8n.getCurrentNodeParameter('resource');
 	const resource = resourceNamed(String(value));
-	if (!resource) throw new NotChosenYet('Choose a resource first.');
-	const api = await connect(n8n);
-	const description = await api.describe(resource.path);
-	if (!description) throw new Error(`The service’s description does not offer ${resource.path}.`);
+	if (!resource) throw new NothingToOffer('Choose a resource first.');
 	const collection = collectionOf(n8n, resource);
-	const wanted = n8n.getCurrentNodeParameter('operation');
-	const operation = resource.operations.find(({ option }) => option.value === wanted);
-	const open = { api, resource, description, collection };
-	return operation ? { ...open, operation } : open;
+	const api = await editorConnection(n8n);
+	const description = await api.describe(resource.path);
+	if (!description) {
+		throw new NothingToOffer(`The service’s description does not offer ${resource.path}.`);
+	}
+	const chosen = n8n.getCurrentNodeParameter('operation');
+	const operation = resource.operations.find(({ option }) => option.value === chosen);
+	const context = { api, resource, description, collection };
+	return operation ? { ...context, operation } : context;
 }
 
 function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
@@ -40,7 +49,42 @@ function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
 		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
 		const property = resource.parents?.find(({ name }) => name === parent);
 		if (picked) return String(picked);
-		throw new NotChosenYet(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
+		throw new NothingToOffer(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
 	});
 	return `/v1${filled}`;
+}
+
+/**
+ * The connection of an opened node. Without a credential that can be used, it describes what the
+ * packaged description says, and its requests fail: n8n 2.41 asks for fields before it assigns the
+ * credential to a node that is added behind another.
+ */
+export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Connection> {
+	const connecting = connect(n8n);
+	const reason = await connecting.then(() => undefined, (error: Error) => error);
+	return reason ? withoutService(n8n, reason) : await connecting;
+}
+
+function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
+	const refuse = async () => {
+		throw new NodeOperationError(n8n.getNode(), reason);
+	};
+	return {
+		account: '',
+		notices: new Set([packagedNotice(n8n, reason)]),
+		send: refuse,
+		pause: refuse,
+		failure: (problem) => nodeError(n8n, problem),
+		describe: async (path) => describeResource(await packagedDocument(), path),
+		describeRequest: async () => undefined,
+		describeEvents: async () => readEventCatalog(await packagedDocument()),
+		isSelfDescribed: () => false,
+	};
+}
+
+function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {
+	const { parameters, credentials = {} } = n8n.getNode();
+	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
+	const reason = type in credentials ? message : 'no credential is selected yet';
+	return `Fields packaged with the node (${reason})`;
 }

@@ -1,15 +1,17 @@
 import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { connect } from '../api/connection';
 import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
 import { labelFor } from '../api/openapi/fields';
-import { firstRecords } from './firstRecords';
+import { editorConnection } from './editorContext';
+import { firstRecords } from './recordLabels';
 
 /** The events to choose from: every one, then all of a resource and one by one. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const api = await connect(this);
+	const api = await editorConnection(this);
 	const offer = await api.describeEvents();
-	const objects = offer.types.some(isTemplate) ? await firstRecords(api, '/custom-objects') : [];
+	const isAsked = offer.types.some(isTemplate);
+	// Without custom objects, or without a service that answers, the other events can still be chosen.
+	const objects = isAsked ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
 	return eventOptions(offer, objects);
 }
 
@@ -36,7 +38,8 @@ const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.')
 function patternOption(pattern: string): INodePropertyOptions {
 	const group = groupOf(pattern);
 	const about = group === '' ? 'Every Event' : `All ${labelFor(group)} Events`;
-	return { name: about, value: pattern, description: `${pattern}, those to come included` };
+	const scope = group === '' ? 'All events' : `All ${labelFor(group).toLowerCase()} events`;
+	return { name: about, value: pattern, description: `${scope}, including future ones` };
 }
 
 const typeOption = ({ type, summary }: EventType): INodePropertyOptions => ({

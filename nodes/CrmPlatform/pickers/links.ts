@@ -6,20 +6,21 @@ import {
 } from 'n8n-workflow';
 
 import { linksOf } from '../api/openapi/links';
-import { acceptedFields } from './fields';
+import { offeredFields } from './fields';
 import { search } from './searchRecords';
 import { searchParts } from './stages';
 
-/** How the records of the chosen resource can refer to others. */
+/** The fields of the chosen resource that refer to other records. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await acceptedFields(this);
+	const { fields } = await offeredFields(this);
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
 /**
- * The records that can stand in the field chosen beside.
+ * The records that the field chosen in the same row can refer to.
  *
- * @param cursor where the last page ended
+ * @param cursor the paginationToken of the previous page
+ * @throws Error in the user's words if no field is chosen, or the service does not offer it
  */
 export async function searchLinked(
 	this: ILoadOptionsFunctions,
@@ -28,7 +29,7 @@ export async function searchLinked(
 ): Promise<INodeListSearchResult> {
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
-	const { api, fields } = await acceptedFields(this);
+	const { api, fields } = await offeredFields(this);
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');
@@ -42,13 +43,13 @@ export async function searchLinked(
 	return await searchParts(api, { resource: `/${resource}`, part }, { picked, filter });
 }
 
-/** What was picked in another row: of a pipeline that was, only its own stages can be. */
+/** The record picked in another row: the stages offered are those of the picked pipeline. */
 function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
 	const rows = ['fieldsLinked.records', 'filtersLinked.records'].flatMap(
 		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
 	);
 	const picked = rows.find(({ field }) => field === name)?.record?.value;
-	// What an expression gives is known when the node runs.
+	// The value of an expression is known only when the node runs.
 	return isExpression(picked) ? undefined : picked;
 }
 

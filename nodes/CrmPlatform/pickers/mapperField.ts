@@ -13,6 +13,7 @@ const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 	list: 'string',
 	json: 'string',
+	any: 'string',
 };
 
 const trueOrFalse = [
@@ -26,12 +27,13 @@ const mostNamed = 8;
 /**
  * A field as n8n's resource mapper shows it.
  *
- * @param options the values to choose from, where there is a list of them
+ * @param options the values to choose from, if there is a list of them
+ * @param more whether records can be matched on it, and whether the form leaves it out at first
  */
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	match: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch'> = { defaultMatch: false },
+	more: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch' | 'removed'> = { defaultMatch: false },
 ): ResourceMapperField {
 	const { name, kind } = field;
 	// n8n would demand a value here also where the record is picked beside.
@@ -44,7 +46,7 @@ export function mapperField(
 		required,
 		display: true,
 		canBeUsedToMatch: false,
-		...match,
+		...more,
 	};
 	return chosen ? { ...mapped, options: chosen } : mapped;
 }

@@ -3,18 +3,17 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 import type { Connection } from '../api/connection';
 import type { Field } from '../api/openapi/fields';
 import { readPages } from '../api/lists/pages';
-import { listItem } from './searchRecords';
+import { listItem } from './recordLabels';
 
-/** A list a person can still choose from. */
+/** The longest list to choose from without a search. */
 const longestList = 100;
 
 /** The records a field refers to, by the field's name; absent where they are too many for a list. */
 export type References = Map<string, INodePropertyOptions[]>;
 
 /**
- * What fields that hold ids of other records can hold, where those are few. Each kind of record is
- * asked for once, all at the same time; one that cannot be had leaves its fields to be filled in by
- * id.
+ * Reads the records that fields can refer to, if they are few. Each kind of record is requested once,
+ * all at the same time. If a request fails, the fields that refer to it are filled in by id.
  */
 export async function referencesOf(api: Connection, fields: Field[]): Promise<References> {
 	const resources = [...new Set(fields.flatMap(({ reference = [] }) => reference))];
@@ -26,10 +25,15 @@ export async function referencesOf(api: Connection, fields: Field[]): Promise<Re
 	for (const { name, reference, part } of fields) {
 		const few = reference === undefined ? undefined : records.get(reference);
 		const options = few?.flatMap((record) => optionsOf(record, part)) ?? [];
-		if (options.length > 0 && options.length <= longestList) references.set(name, options);
+		if (options.length === 0 || options.length > longestList) continue;
+		// Parts, such as stages, have an order of their own.
+		references.set(name, part === undefined ? options.sort(byName) : options);
 	}
 	return references;
 }
+
+const byName = (one: INodePropertyOptions, other: INodePropertyOptions) =>
+	one.name.localeCompare(other.name, 'en');
 
 async function fewRecords(api: Connection, resource: string): Promise<IDataObject[] | undefined> {
 	try {
@@ -44,9 +48,10 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 }
 
 /**
- * A record as a choice, or its items: those go by both names, as two records may have items of one.
+ * A record as an option; or its parts, each with the record's name, as parts of two records may have
+ * the same name.
  *
- * @param part the member of the record whose items are meant, such as a pipeline's `stages`
+ * @param part the member of the record that lists its parts, such as a pipeline's `stages`
  */
 export function optionsOf(record: IDataObject, part?: string): INodeListSearchItems[] {
 	const option = (one: IDataObject, prefix = ''): INodeListSearchItems => {

@@ -1,23 +1,24 @@
 import type {
 	IDataObject,
 	ILoadOptionsFunctions,
-	INodeListSearchItems,
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
 import { readPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
-import { matchingName } from './matching';
+import type { Field } from '../api/openapi/fields';
+import type { ListDescription } from '../api/openapi/listing';
+import { distinctListItems, matchingName } from './recordLabels';
 import { editorContext } from './editorContext';
 
-/** Records a list shows at a time. */
+/** Records that a list loads at a time. */
 const pageSize = 100;
 
 /**
  * The records of the chosen resource whose text matches `filter`, a page at a time.
  *
- * @param cursor where the last page ended
+ * @param cursor the paginationToken of the previous page
  */
 export async function searchRecords(
 	this: ILoadOptionsFunctions,
@@ -35,7 +36,7 @@ function searchAt(resource: string, value?: string) {
 		filter?: string,
 		cursor?: string,
 	): Promise<INodeListSearchResult> {
-		const wanted = { filter, cursor, ...(value !== undefined && { value }) };
+		const wanted = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		const records = { resource, collection: `/v1${resource}` };
 		return await search(await connect(this), records, wanted);
 	};
@@ -45,12 +46,15 @@ export const searchTags = searchAt('/tags');
 export const searchUsers = searchAt('/users');
 export const searchPipelines = searchAt('/pipelines');
 export const searchWebhooks = searchAt('/webhooks');
-/** Paths name custom objects by key. */
+/** Custom objects are named by key in paths. */
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
+/** The text the user searches for, and the page. */
 interface Wanted {
 	filter: string | undefined;
 	cursor: string | undefined;
+	/** The orders that suit the list, the best first; the newest records first if absent. */
+	order?: string[];
 	/** The field that is picked. */
 	value?: string;
 }
@@ -59,42 +63,48 @@ interface Wanted {
 export async function search(
 	api: Connection,
 	{ resource, collection }: { resource: string; collection: string },
-	{ filter, cursor, value = 'id' }: Wanted,
+	{ filter, cursor, order, value = 'id' }: Wanted,
 ): Promise<INodeListSearchResult> {
 	const list = (await api.describe(resource))?.list;
-	if (!list) throw new Error(`The service does not list ${resource}. Pick the record by its id.`);
+	if (!list) throw new Error(`The service does not list ${resource}. Enter the record’s id instead.`);
 
-	const query: Query = { [list.cursor]: cursor };
+	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;
+	const orders = order ?? [`-${list.created?.field}`];
+	const possible = orders.find((one) => list.sort?.values.includes(one));
+	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
-	const page = await readPage(api.send, collection, query);
+	const page = await readPage(api.send, collection, {
+		query,
+		cursor: { name: list.cursor, value: cursor },
+	});
 
-	const items = page.records.map((record) => listItem(record, value));
+	const companies = await companyNames(api, list, page.records);
+	const items = distinctListItems(page.records, value, companies);
 	const results = list.search === undefined ? matchingName(items, filter) : items;
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 
-/** A record by its title, and what tells it from others of the same. */
-export function listItem(record: IDataObject, value = 'id'): INodeListSearchItems {
-	const id = String(record[value]);
-	const title = textOf(record, nameFields) ?? textOf(record, contentFields)?.slice(0, mostShown);
-	const subtitle = textOf(record, ['email', 'domain', ...(hasName(record) ? [] : timeFields)]);
-	const name = [title, subtitle].filter((part) => part !== undefined).join(' – ');
-	return { name: name || id, value: id };
-}
+const companyField = 'company_id';
 
-/** The fields that name a record: services differ, and custom objects have a title. */
-const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
-/** Where a record has no name, the beginning of what it says. */
-const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
-const timeFields = ['created_at', 'timestamp'];
-/** Characters of a content; more would not fit. */
-const mostShown = 60;
-
-const hasName = (record: IDataObject): boolean => textOf(record, nameFields) !== undefined;
-
-function textOf(record: IDataObject, fields: string[]): string | undefined {
-	return fields
-		.map((field) => record[field])
-		.find((value): value is string => typeof value === 'string' && value !== '');
+/** The names of the records' companies, by id, with one request; empty if they cannot be read. */
+async function companyNames(
+	api: Connection,
+	{ filters }: ListDescription,
+	records: IDataObject[],
+): Promise<Map<unknown, string>> {
+	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
+	const resource = filters.find(({ name }: Field) => name === companyField)?.reference;
+	if (ids.length === 0 || resource === undefined) return new Map();
+	try {
+		const list = (await api.describe(`/${resource}`))?.list;
+		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
+		const query: Query = { ids };
+		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
+		const cursor = { name: list.cursor, value: undefined };
+		const { records: companies } = await readPage(api.send, `/v1/${resource}`, { query, cursor });
+		return new Map(companies.map(({ id, name }) => [id, String(name ?? '')]));
+	} catch {
+		return new Map();
+	}
 }

@@ -5,8 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { firstRecords } from './firstRecords';
-import { matchingName } from './matching';
+import { firstRecords, matchingName } from './recordLabels';
 import { optionsOf } from './references';
 
 /** The stages of all pipelines. */
@@ -15,7 +14,7 @@ export async function getStages(this: ILoadOptionsFunctions): Promise<INodePrope
 	return pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
 }
 
-/** The stages of the pipeline that was picked, or of all of them, whose names contain `filter`. */
+/** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
 export async function searchStages(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -28,7 +27,7 @@ export async function searchStages(
 /**
  * The parts of records, such as the stages of pipelines, whose names contain `filter`.
  *
- * @param picked the id of the record that they are to be part of; of any where it is not told
+ * @param picked the id of the record they are part of; any record if empty
  */
 export async function searchParts(
 	api: Connection,

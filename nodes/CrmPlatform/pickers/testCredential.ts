@@ -11,18 +11,20 @@ import { readPages } from '../api/lists/pages';
 import { serviceAddress } from '../api/http/path';
 import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
+import { refuseOldN8n } from '../api/oldN8n';
 import type { ApiCredential } from '../api/signIn';
 import { testing } from '../api/http/transport';
 
 /**
- * Reads one contact with what the user entered, as the service names it for verifying a
- * credential, and says in the user's words what is wrong.
+ * Reads one contact with the credential the user entered, as the service documents it for verifying
+ * credentials, and tells in the user's words what is wrong.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	try {
+		refuseOldN8n();
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
 		return { status: 'OK', message: 'Connection successful!' };
 	} catch (error) {
@@ -37,7 +39,7 @@ async function readOneContact(
 	const address = serviceAddress(credential.baseUrl);
 	const secret = credential.apiKey;
 	const signed = testing(helpers, `Bearer ${secret}`);
-	// The user is waiting: no second tries.
+	// The user is waiting: no retries.
 	const sender = createSender({
 		transport: signed,
 		address,
@@ -56,6 +58,6 @@ async function readOneContact(
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
 	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();
-	// Without its own address, the description is a bonus; with one, the user relies on it.
+	// The description is optional, unless the user has entered its address.
 	if (notice && credential.descriptionUrl) throw new Error(notice);
 }

@@ -4,7 +4,7 @@ import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/list';
-import { changedIn, deletedIn, momentOf, type ChangedSince } from '../parameters/changedSince';
+import { changesQuery } from '../parameters/changedSince';
 import {
 	chosenFields,
 	outputField,
@@ -20,16 +20,18 @@ export interface ListQuery {
 	list: ListDescription;
 	/** Filters and order. */
 	query: Query;
-	/** How many records are wanted; all where absent. */
+	/** The maximum number of records; all if absent. */
 	limit?: number;
-	/** Where to begin; at the start where absent. */
+	/** Where to begin; at the start if absent. */
 	cursor?: string;
 	/** Whether one page is wanted, with its cursor. */
 	onePage: boolean;
-	/** How many cursors may read at once. */
+	/** The maximum number of concurrent cursors. */
 	cursors: number;
-	/** What comes out of a record; all of it where absent. */
+	/** The output fields; whole records if absent. */
 	fields?: OutputField[];
+	/** The names of the fields that the service's records have; empty if it does not say. */
+	recordFields: string[];
 }
 
 interface Options {
@@ -39,14 +41,13 @@ interface Options {
 	sort?: string;
 }
 
-/** What a list is and can be asked, and what the user filters by. */
-interface Asked {
+/** The list as the service describes it, and the user's filters. */
+interface FilteredList {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	since: ChangedSince;
 	filters: Query;
-	/** The fields of a record, and of a simplified one. */
+	/** The fields of a record, and the names of those of a simplified one. */
 	fields: RecordField[];
 	summary: string[];
 }
@@ -54,23 +55,25 @@ interface Asked {
 /**
  * Reads an item's parameters.
  *
- * @throws Error in the user's words for what cannot be meant, and what the service does not offer
+ * @throws Error in the user's words for invalid values, and for what the service does not offer
  */
 export function listQueryOf(
 	job: Execution,
 	item: number,
-	{ path, list, since, filters, fields, summary }: Asked,
+	{ path, list, filters, fields, summary }: FilteredList,
 ): ListQuery {
 	const { n8n } = job;
 	const options = n8n.getNodeParameter('options', item, {}) as Options;
-	const query = { ...filters };
-	if (options.sort && list.sort) query[list.sort.name] = options.sort;
+	const { query: changes, deletedField } = changesQuery(n8n, item, list, filters);
+	const query = { ...filters, ...changes };
+	if (options.sort) query[sortParameter(list)] = options.sort;
 	const reading: ListQuery = {
 		path,
 		list,
 		query,
 		onePage: options.onePage ?? false,
 		cursors: wholeNumber('Parallel Reads', options.parallelReads ?? defaultCursors, maximumCursors),
+		recordFields: fields.map(({ name }) => name),
 	};
 	if (options.cursor) reading.cursor = options.cursor;
 	if (!n8n.getNodeParameter('returnAll', item)) {
@@ -78,41 +81,41 @@ export function listQueryOf(
 	}
 	const chosen = chosenFields(job, item, fields);
 	const output = chosen ?? summaryFields(n8n, item, summary);
-	if (output) reading.fields = output;
-
-	if (since === 'ever') return reading;
-	const changed = changedIn(list, filters);
-	if (since === 'moment') query[changed.since] = momentOf(n8n, item);
-	if (n8n.getNodeParameter('includeDeleted', item, false)) {
-		const { field, parameter } = deletedIn(list);
-		query[parameter] = true;
-		// Among deleted and other records, this tells which is which.
-		if (output) reading.fields = [...(chosen ?? output.slice(0, -1)), outputField(field)];
-	}
-	return reading;
+	if (!output) return reading;
+	// This field tells deleted records from others; a simplified record keeps its length.
+	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
+	const others = chosen ?? (marked.length > 0 ? output.slice(0, -1) : output);
+	return { ...reading, fields: [...others, ...marked] };
 }
 
-/** What becomes of a record that was read. */
+function sortParameter({ sort }: ListDescription): string {
+	if (sort) return sort.name;
+	throw new Error('Sort: the service does not sort this list. Remove the option.');
+}
+
+/** Maps a record to what the user wants of it. */
 export function recordOutput({ fields }: ListQuery): (record: IDataObject) => IDataObject {
 	return fields ? (record) => simplify(record, fields) : (record) => record;
 }
 
 /**
- * The reading with the fields it needs, where the service lets one choose: asking for less is
+ * The query with only the fields it needs, if the service lets one choose: asking for less is
  * faster than throwing away.
  *
- * @param needed fields that are needed for reading, and perhaps not put out
+ * @param needed fields that are needed for reading, whether or not they are output
  */
 export function withNeededFields(reading: ListQuery, needed: string[] = []): ListQuery {
-	const { list, fields, query } = reading;
+	const { list, fields, query, recordFields } = reading;
 	if (!fields || list.fields === undefined) return reading;
-	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed]);
+	// The id tells records that a service repeats from new ones.
+	const id = recordFields.includes('id') ? ['id'] : [];
+	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed, ...id]);
 	return { ...reading, query: { ...query, [list.fields]: [...names] } };
 }
 
 function wholeNumber(label: string, given: unknown, most = Infinity): number {
 	const number = Math.floor(Number(given));
 	if (number >= 1 && number <= most) return number;
-	const upTo = most === Infinity ? 'on' : `to ${most}`;
-	throw new Error(`${label}: it takes a number from 1 ${upTo}, not '${String(given)}'.`);
+	const range = most === Infinity ? 'of at least 1' : `from 1 to ${most}`;
+	throw new Error(`${label}: enter a number ${range}, not '${String(given)}'.`);
 }

@@ -1,10 +1,10 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { RecordField } from '../api/openapi/listing';
-import { valueAt } from '../mapping/expressions/itemPath';
+import { valueAt } from '../mapping/expressions/template';
 import type { Execution } from '../model';
 
-/** A value that comes out: under its name, from its place in the record. */
+/** A value to output: its name, and its place in the record. */
 export interface OutputField {
 	name: string;
 	path: [field: string, ...steps: string[]];
@@ -13,11 +13,11 @@ export interface OutputField {
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
 
 /**
- * The fields the user has chosen to come out, or parts of them (`address.city`); undefined where none
- * are chosen. Of one that the service does not have, the user is told.
+ * The output fields the user has chosen, or parts of fields (`address.city`); undefined if none are
+ * chosen. A notice names those that records do not have.
  *
- * @param fields what a record has; none where nobody knows it
- * @throws Error in the user's words where nothing is left to come out
+ * @param fields the fields of a record; empty if the service does not describe them
+ * @throws Error in the user's words if records have none of the chosen fields
  */
 export function chosenFields(
 	{ n8n, api }: Execution,
@@ -45,9 +45,9 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 }
 
 const notThere = (names: string[]) =>
-	`The service’s records do not have ${names.join(', ')} (any more). Open the node and choose the output fields anew.`;
+	`The service’s records do not have ${names.join(', ')} (any more). Open the node and choose the output fields again.`;
 
-/** The fields of a simplified record; undefined for all, where that is wanted or nobody knows which. */
+/** The fields of a simplified record; undefined if the whole record is wanted, or its fields are unknown. */
 export function summaryFields(
 	n8n: IExecuteFunctions,
 	item: number,
@@ -57,10 +57,10 @@ export function summaryFields(
 	return isSimple && summary.length > 0 ? summary.map(outputField) : undefined;
 }
 
-/** The record with those values only, in that order. */
+/** The record with only those values, in that order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
 	const simple: IDataObject = {};
-	// A loop, as 100,000 records make it count.
+	// A loop, because it runs for 100,000 records.
 	for (const { name, path } of fields) {
 		const value = path.length === 1 ? record[name] : valueAt(record, path)[0];
 		if (value !== undefined) simple[name] = value;

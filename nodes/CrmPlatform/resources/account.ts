@@ -2,14 +2,14 @@ import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
 
 export const account: Resource = {
-	name: 'Account',
+	name: 'Plan',
 	value: 'account',
 	path: '/account',
 	operations: [
-		getFixed('Get the account', '/account', {
+		getFixed('Get the plan', '/account', {
 			name: 'Get',
 			value: 'get',
-			description: 'Read the account’s plan and limits',
+			description: 'Read the plan of the account and its limits',
 		}),
 	],
 };

@@ -2,7 +2,7 @@ import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const activity: Resource = {
-	name: 'Activity',
+	name: 'Logged Activity',
 	value: 'activity',
 	path: '/activities',
 	isLinked: true,

@@ -2,7 +2,7 @@ import type { Resource } from '../model';
 import { sendRequest } from '../operations/apiRequest';
 
 export const apiRequest: Resource = {
-	name: 'API Request',
+	name: 'Other API Request',
 	value: 'apiRequest',
 	path: '/',
 	operations: [sendRequest()],

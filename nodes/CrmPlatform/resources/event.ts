@@ -6,5 +6,5 @@ export const event: Resource = {
 	name: 'Event',
 	value: 'event',
 	path: '/events',
-	operations: [get('Get an event'), getMany('Get many events')],
+	operations: [get('Get an event'), getMany('Get many events', { listsChanges: false })],
 };

@@ -20,11 +20,11 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/** The menu: every kind of record the node offers, in the order shown. */
+/**
+ * The kinds of records the node offers, in the order of their names, as n8n's linter demands it. So the
+ * names of those that few people look for begin with a later letter.
+ */
 export const resources: Resource[] = [
-	account,
-	activity,
-	apiRequest,
 	company,
 	contact,
 	customField,
@@ -33,9 +33,12 @@ export const resources: Resource[] = [
 	deal,
 	event,
 	job,
+	activity,
 	message,
 	note,
+	apiRequest,
 	pipeline,
+	account,
 	tag,
 	task,
 	ticket,
@@ -44,7 +47,7 @@ export const resources: Resource[] = [
 	webhookDelivery,
 ];
 
-/** The kind of record a workflow names. */
+/** The resource with that value; undefined if there is none. */
 export function resourceNamed(value: string): Resource | undefined {
 	return resources.find((resource) => resource.value === value);
 }

@@ -11,7 +11,7 @@ export const webhookDelivery: Resource = {
 	parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
 	operations: [
 		get('Get a webhook delivery'),
-		getMany('Get many webhook deliveries'),
+		getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
 		recordAction('Retry a webhook delivery', 'retry', {
 			name: 'Retry',
 			value: 'retry',

@@ -58,7 +58,7 @@ export function lookUps({ filters }: Collection, wanted: Wanted[]): LookUp[] | u
 		const filter = filters.find((one) => one.name === name);
 		if (!filter) return undefined;
 		// In a list, a comma would divide one value into two.
-		const isList = filter.kind === 'list' && ![...values.values()].some((value) => value.includes(','));
+		const isList = filter.kind === 'list' && filter.encoding === undefined && ![...values.values()].some((value) => value.includes(','));
 		for (const some of chunks([...values], isList ? mostValues : 1)) {
 			const given = some.map(([, value]) => value);
 			const keys = new Set(some.map(([key]) => key));

@@ -78,7 +78,7 @@ const alsoMatchOn: INodeProperties = {
 const scope = mapperProperty(
 	{
 		displayName: 'Records in Scope',
-		name: 'scope',
+		name: 'filters',
 		description:
 			'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
 	},

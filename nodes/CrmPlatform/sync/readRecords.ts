@@ -125,7 +125,8 @@ async function idsInScope(
 /** How many records meet the filters; undefined where the service does not say. */
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
-	return (await readPage(api.send, path, withFields(list, { ...scope, ...size }, []))).total;
+	const query = withFields(list, { ...scope, ...size }, []);
+	return (await readPage(api.send, path, { query, cursor: { name: list.cursor, value: undefined } })).total;
 }
 
 /** How many requests it takes to read the whole list; unlimited where the service does not say. */

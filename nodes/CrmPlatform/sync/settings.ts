@@ -6,7 +6,7 @@ import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import { readFilters } from '../mapping/filters';
-import { collectionPath } from '../mapping/picked';
+import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
 import type { Execution } from '../model';
 import { resourceNamed } from '../resources';
@@ -84,7 +84,7 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 	}
 
 	const read = await readFields(job, 'fields', accepted, 'clear');
-	const filters = await readFilters(job, 'scope', list);
+	const filters = await readFilters(job, 'filters', list);
 	const scope = filters(0) as Query;
 	const description = await api.describe(resource.path);
 	return {

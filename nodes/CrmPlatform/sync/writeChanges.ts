@@ -1,9 +1,11 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { sendBatch } from '../api/batch';
+import { recordIn } from '../api/record';
 import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
+import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 
@@ -99,7 +101,7 @@ async function sendTogether(
 			description,
 			path: collection + description.path,
 			items: writes.map((write) => itemOf(write, description)),
-			...idempotencyOf(target, 'POST', collection + description.path),
+			...idempotencyOf(target, description),
 		});
 		const results = answered.map((result): WriteResult => {
 			if (result instanceof Error) return { error: result };
@@ -133,13 +135,16 @@ function itemOf({ id, version, body }: RecordWrite, { takesVersion }: BatchDescr
 
 async function sendAlone(target: Target, { id, version, body }: RecordWrite): Promise<WriteResult> {
 	const { job, description, collection } = target;
-	const { method, takesIfMatch } = description;
+	const { method, takesIfMatch, contentType } = description;
 	const place = id === undefined ? collection : collection + path`/${id}`;
-	const request: ApiRequest = { method, path: place, ...idempotencyOf(target, method, place) };
+	const request: ApiRequest = { method, path: place, ...idempotencyOf(target, description) };
 	if (body) request.body = body;
-	if (version !== undefined && takesIfMatch) request.headers = { 'if-match': `"${version}"` };
+	request.headers = {
+		...(contentType !== undefined && body && { 'content-type': contentType }),
+		...(version !== undefined && takesIfMatch && { 'if-match': `"${version}"` }),
+	};
 	try {
-		return { record: ((await job.api.send(request)).body ?? {}) as IDataObject };
+		return { record: recordIn((await job.api.send(request)).body, place) ?? {} };
 	} catch (error) {
 		return { error: error as Error };
 	}
@@ -151,13 +156,13 @@ async function sendAlone(target: Target, { id, version, body }: RecordWrite): Pr
  */
 function idempotencyOf(
 	{ job, description, nextNumber }: Target,
-	method: string,
-	place: string,
+	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 ): Pick<ApiRequest, 'idempotency'> {
-	const { idempotencyHeader: header } = description;
-	if (header === undefined) return {};
-	const key = idempotencyKey({ ...job.identity, items: [nextNumber()] }, method, place);
-	return { idempotency: { header, key } };
+	const name = header ?? description.idempotencyHeader;
+	if (name === undefined) return {};
+	const key = idempotencyKey({ ...job.identity, items: [nextNumber()] }, format);
+	const isPromised = header !== undefined && job.api.isSelfDescribed();
+	return { idempotency: { header: name, key, isPromised } };
 }
 
 const isPostponed = (result: WriteResult): boolean =>

@@ -33,6 +33,8 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 		}
 	}
 
+	const inSequence = { [list.sort.name]: orders.oldest };
+
 	const first = async (query: Query): Promise<CrmEvent | undefined> => {
 		const { value } = await read(query, 1).next();
 		return value ?? undefined;
@@ -40,8 +42,8 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 
 	return {
 		end: async (which) => await first({ [list.sort.name]: orders[which] }),
-		firstSince: async (instant) => await first({ [filters.since]: instant }),
-		after: (sequence, types) => read({ [filters.above]: sequence, [filters.types]: types }),
+		firstSince: async (instant) => await first({ ...inSequence, [filters.since]: instant }),
+		after: (sequence, types) => read({ ...inSequence, [filters.above]: sequence, [filters.types]: types }),
 		newestFirst: (types) => read({ [list.sort.name]: orders.newest, [filters.types]: types }),
 	};
 }

@@ -3,15 +3,17 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { sendBatch, type BatchResult } from '../api/batch';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, Result, Run } from '../model';
-import { idempotencyOf, writeOne } from './single';
+import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
+import { batchingOf, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { idempotencyOf, warnOfRetries, writeOne } from './single';
 
 /**
  * Writes one record for each item: several in batches where the service takes them, else by plain
  * requests, a few at a time. Where the user turned batches off, one request goes after another.
  *
- * @param read what to write for an item; throws Error in the user's words
- * @param answer what the item becomes, given what the service answered
+ * @param read reads the write of an item; throws Error in the user's words
+ * @param answer makes the item's output of the record the service answered with
  */
 export function writeRecords(
 	job: Execution,
@@ -19,26 +21,29 @@ export function writeRecords(
 	read: (item: number) => Write,
 	answer: (record: IDataObject) => Result = (record) => record,
 ): Run | Batched {
-	const { batch } = description;
 	const alone = async (write: Write, item: number) =>
 		answer(await writeOne(job, description, write, [item]));
-	const wanted = wantedSize(job);
-	const inTurn = wanted === 1 || job.n8n.getInputData().length === 1;
-	if (inTurn) return async (item) => await alone(read(item), item);
-	const size = batch ? Math.min(wanted, batch.maximum) : 1;
+	const isOncePer = hasWriteOncePer(job);
+	const wanted = isOncePer ? 1 : batchSizeOption(job);
+	const { size, batch } = batchingOf(job, description, wanted);
+	const isOneItem = job.n8n.getInputData().length === 1;
+	if (isOneItem || (wanted === 1 && size === 1 && !isOncePer)) {
+		return async (item) => await alone(read(item), item);
+	}
 	const isBatched = size > 1;
+	const sent = sentRequests(job);
 
 	/**
-	 * What came of each item of a batch. One that the service put off is sent alone: that waits, and is
-	 * tried again under a key of its own, while the batch's would give the same answer for good. Once
+	 * What became of each item of a batch. One that the service put off is sent alone: that waits, and
+	 * is retried under a key of its own, while the batch's would give the same answer for good. Once
 	 * that ends with the item put off as well, the rest is not tried: each would wait as long.
 	 */
-	const settled = async (
+	const outcomesOf = async (
 		results: Array<BatchResult | Error>,
 		items: number[],
 		writes: Write[],
 	): Promise<Array<Result | Error>> => {
-		let isTried = description.idempotencyHeader !== undefined;
+		let isTried = keyHeaderOf(job, description, 'single')?.isPromised === true;
 		const outcomes: Array<Result | Error> = [];
 		for (const [place, write] of writes.entries()) {
 			const one = results[place]!;
@@ -57,27 +62,31 @@ export function writeRecords(
 		return outcomes;
 	};
 
-	/** Records of one batch: they share path and query. */
-	const together = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
+	/** Writes records that share path and query with one request. */
+	const sendTogether = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
 		if (!first) return [];
+		if (isBatched) sent.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
 			const path = first.collection + batch.path;
+			const idempotency = idempotencyOf(job, keyHeaderOf(job, description, 'batch'), items);
+			warnOfRetries(job, { method: 'POST', path, ...idempotency });
 			const results = await sendBatch(job.api.send, {
 				description: batch,
 				path,
-				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { id, ...body })),
+				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { ...body, id })),
 				...(first.query && { query: first.query }),
-				...idempotencyOf(job, description, items, 'POST', path),
+				...idempotency,
 			});
-			return await settled(results, items, writes);
+			return await outcomesOf(results, items, writes);
 		} catch (error) {
 			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
+			sent.remove(items);
 			const half = Math.ceil(writes.length / 2);
 			return [
-				...(await together(items.slice(0, half), writes.slice(0, half))),
-				...(await together(items.slice(half), writes.slice(half))),
+				...(await sendTogether(items.slice(0, half), writes.slice(0, half))),
+				...(await sendTogether(items.slice(half), writes.slice(half))),
 			];
 		}
 	};
@@ -86,20 +95,20 @@ export function writeRecords(
 		size,
 		assemble(items): Batch {
 			const writes = items.map((item) => outcomeOf(() => read(item)));
+			const { requests, refused } = requestsFor(items, writes, sent);
+			const records = writes.flatMap((write) =>
+				write instanceof Error ? [] : affectedRecords(write, isBatched),
+			);
+			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(job, item)}`);
 			return {
-				records: new Set(
-					writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, isBatched))),
-				),
+				records: new Set(records),
 				async send() {
 					const results: Array<Result | Error> = [];
-					for (const [place, write] of writes.entries()) {
-						if (write instanceof Error) results[place] = write;
-					}
-					for (const places of groupByRequest(writes)) {
-						const group = places.map((place) => writes[place] as Write);
-						const answered = await together(
+					for (const [place, error] of refused) results[place] = error;
+					for (const places of requests) {
+						const answered = await sendTogether(
 							places.map((place) => items[place] ?? 0),
-							group,
+							places.map((place) => writes[place] as Write),
 						);
 						places.forEach((place, i) => (results[place] = answered[i]!));
 					}
@@ -110,13 +119,49 @@ export function writeRecords(
 	};
 }
 
+/**
+ * The places of the writes that go into each request, and why others go into none. Items that an
+ * earlier attempt has sent together stay together, whichever others can be read by now: under another
+ * key, they would be written again.
+ */
+function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRequests) {
+	const refused = new Map<number, Error>();
+	const requests: number[][] = [];
+	const isPlanned = new Set<number>();
+	for (const [place, item] of items.entries()) {
+		const write = writes[place];
+		if (write instanceof Error) refused.set(place, write);
+		const together = isPlanned.has(place) ? undefined : sent.with(item);
+		if (!together) continue;
+		const places = together.map((one) => items.indexOf(one)).filter((one) => one >= 0);
+		for (const one of places) isPlanned.add(one);
+		const group = places.map((one) => writes[one]!);
+		const isSame = places.length === together.length && groupByRequest(group)[0]?.length === group.length;
+		if (isSame) {
+			requests.push(places);
+			continue;
+		}
+		for (const one of places) if (!refused.has(one)) refused.set(one, divided(together));
+	}
+	const others = writes.map((write, place) => (isPlanned.has(place) ? divided([]) : write));
+	requests.push(...groupByRequest(others));
+	requests.sort(([one = 0], [other = 0]) => one - other);
+	return { requests, refused };
+}
+
+function divided(items: readonly number[]): Error {
+	return new Error(
+		`An earlier attempt of this run has sent this item in one request with ${items.length - 1} others, of which some can no longer be read or have become another request. Nothing was sent, so that nothing is written twice: look at the records, then run the workflow again.`,
+	);
+}
+
 /** The user's Batch Size; without one, as many as the service takes. */
-function wantedSize({ n8n }: Execution): number {
+function batchSizeOption({ n8n }: Execution): number {
 	const wanted = Math.floor(Number(n8n.getNodeParameter('options.batchSize', 0, 0)));
 	return wanted >= 1 ? wanted : Infinity;
 }
 
-/** The two answers that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+/** The two statuses that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
 const isPutOff = (status?: number): boolean => status === 429 || status === 503;
 
 function outcomeOf(read: () => Write): Write | Error {
@@ -124,6 +169,15 @@ function outcomeOf(read: () => Write): Write | Error {
 		return read();
 	} catch (error) {
 		return error as Error;
+	}
+}
+
+/** Two writes of one value wait for each other; what cannot be evaluated fails when it is sent. */
+function onceValue(job: Execution, item: number): string {
+	try {
+		return writeOncePer(job, item);
+	} catch {
+		return '';
 	}
 }
 

@@ -3,7 +3,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
 
 /**
- * What the service says of one operation on the job's resource.
+ * The service's description of one operation on the node's resource.
  *
  * @throws Error in the user's words when the service does not offer it
  */
@@ -17,13 +17,15 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 }
 
 /**
- * What the service says of the write the job's operation does.
+ * The service's description of the write the node's operation does.
  *
- * @throws Error in the user's words when the service does not offer it
+ * @throws Error in the user's words when the service does not offer it, or only in a form the node
+ * cannot send
  */
 export async function describedWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);
 	const write = description && operation.write?.(description);
+	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
 	throw notOffered(`‘${operation.option.name}’`, resource);
 }

@@ -12,15 +12,15 @@ export interface Write {
 	id?: string;
 	body?: IDataObject;
 	query?: Query;
-	/** What tells the record from others, where its id is not known: two such writes keep their order. */
+	/** Identifies the record where its id is not known: two writes with the same match keep their order. */
 	match?: string;
-	/** Whether others may name the same record differently: all of the collection keep their order. */
+	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
 	hasOtherNames?: boolean;
 }
 
 /**
- * The places of the writes that can share a request: those with the same collection and query. What
- * goes to one collection with different queries may be about one record, and keeps its order.
+ * The places of the writes that can share a request: those with the same collection and query. Writes
+ * to one collection with different queries may concern one record, so they keep their order.
  */
 export function groupByRequest(writes: Array<Write | Error>): number[][] {
 	const groups: number[][] = [];
@@ -40,15 +40,15 @@ export function groupByRequest(writes: Array<Write | Error>): number[][] {
 	return groups;
 }
 
-/** Whether another write of the group changes the same record: done later, it would undo a later one. */
+/** Whether another write of the group changes the same record: sent later, this one would undo it. */
 export function sharesRecord(write: Write, group: Write[]): boolean {
 	const name = nameOf(write);
 	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);
 }
 
 /**
- * What a write must not overtake: others of its record. Outside of batches, what adds a record
- * overtakes no other that does, as their order may be meant.
+ * The records that other writes must not change at the same time. Outside of batches, additions to a
+ * collection do not overtake each other, since their order may be intended.
  */
 export function affectedRecords(write: Write, isBatched: boolean): string[] {
 	const name = nameOf(write);

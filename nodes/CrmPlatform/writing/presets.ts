@@ -45,3 +45,16 @@ export function requireValues(
 	}
 	return body;
 }
+
+/**
+ * The values of an item, if it has any: a record without values would be created empty, or written
+ * for nothing.
+ *
+ * @throws Error in the user's words where there is nothing to write
+ */
+export function requireAnyValue(body: IDataObject): IDataObject {
+	if (Object.keys(body).length > 0) return body;
+	throw new Error(
+		'There is no value to write for this item, so nothing was sent. Give at least one field a value; an empty cell and an expression that gives nothing are none.',
+	);
+}

@@ -1,39 +1,100 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idempotencyKey } from '../api/http/idempotency';
-import type { ApiRequest } from '../api/http/request';
+import { recordIn } from '../api/record';
+import { idempotencyKey, valueKey } from '../api/http/idempotency';
+import { problemOfItem } from '../api/http/problem';
+import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
+import { hasWriteOncePer, writeOncePer } from './oncePer';
+import { keyHeaderOf, type KeyHeader } from './runState';
 
 /**
  * Sends one write, under an idempotency key where the service takes one.
  *
  * @param items indexes of the input items it is done for
- * @returns what the service answered, nothing for an answer without a body
+ * @returns the record the service answered with; empty for an answer without a body
+ * @throws NodeApiError where the service refuses the write; Error in the user's words where it
+ * answers with anything but a record
  */
 export async function writeOne(
 	job: Execution,
 	description: WriteDescription,
-	{ path, body, lines, query, headers }: Omit<ApiRequest, 'method' | 'idempotency'>,
+	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
-	const { method } = description;
-	const request: ApiRequest = { method, path, ...idempotencyOf(job, description, items, method, path) };
-	if (body) request.body = body;
-	if (lines) request.lines = lines;
-	if (headers) request.headers = headers;
-	if (query) request.query = query;
-	return ((await job.api.send(request)).body ?? {}) as IDataObject;
+	const header = keyHeaderOf(job, description, 'single');
+	const { body, status } = await sendWrite(job, description, header, write, items);
+	const failed = status === 207 ? onlyResult(body) : undefined;
+	if (failed) throw job.api.failure(problemOfItem(failed.status, failed.error ?? failed));
+	return recordIn(body, write.path) ?? {};
 }
 
-/** The idempotency key of a write for those items, where the service takes one. */
+/**
+ * Sends one write under an idempotency key.
+ *
+ * @param header carries the key; none is sent without it
+ * @param items indexes of the input items it is done for
+ * @returns the answer, whatever its body
+ * @throws NodeApiError where the service refuses the write
+ */
+export async function sendWrite(
+	job: Execution,
+	{ method, contentType }: Pick<WriteDescription, 'method' | 'contentType'>,
+	header: KeyHeader | undefined,
+	{ path, body, lines, query, headers, isRepeatable }: Omit<ApiRequest, 'method' | 'idempotency'>,
+	items: number[],
+): Promise<ApiResponse> {
+	const request: ApiRequest = { method, path, ...idempotencyOf(job, header, items) };
+	if (body) request.body = body;
+	if (lines) request.lines = lines;
+	if (query) request.query = query;
+	if (isRepeatable !== undefined) request.isRepeatable = isRepeatable;
+	if (headers) request.headers = headers;
+	if (contentType !== undefined && body) request.headers = { 'content-type': contentType, ...headers };
+	warnOfRetries(job, request);
+	return await job.api.send(request);
+}
+
+/**
+ * The idempotency key of a write for those items; empty without a header for it.
+ *
+ * @throws Error in the user's words where Write Once Per cannot be kept
+ */
 export function idempotencyOf(
 	job: Execution,
-	{ idempotencyHeader: header }: WriteDescription,
+	header: KeyHeader | undefined,
 	items: number[],
-	method: string,
-	path: string,
 ): Pick<ApiRequest, 'idempotency'> {
-	if (header === undefined) return {};
-	return { idempotency: { header, key: idempotencyKey({ ...job.identity, items }, method, path) } };
+	if (hasWriteOncePer(job)) {
+		const value = writeOncePer(job, items[0] ?? 0);
+		if (!header?.isPromised) {
+			throw new Error(
+				'Write Once Per: the service does not promise to recognise a repeated write of this kind, so nothing was sent. Remove the option to write all the same.',
+			);
+		}
+		return { idempotency: { header: header.name, key: valueKey(job.identity, value, header), isPromised: true } };
+	}
+	if (!header) return {};
+	const key = idempotencyKey({ ...job.identity, items }, header);
+	return { idempotency: { header: header.name, key, isPromised: header.isPromised } };
+}
+
+/** Tells a user whose node is to retry that the service may then do the write again. */
+export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): void {
+	const isKeyed = request.idempotency?.isPromised === true;
+	if (isKeyed || !n8n.getNode().retryOnFail) return;
+	if (request.isRepeatable ?? isIdempotent(request)) return;
+	api.notices.add(
+		'The service does not promise to recognise a repeated write of this kind (its description declares no idempotency key for it), so Retry On Fail may write records twice. Turn it off, or look for duplicates after a failure.',
+	);
+}
+
+/** The failed result of an answer that reports on one record (RFC 4918, section 13). */
+function onlyResult(body: unknown): { status: number; error?: unknown } | undefined {
+	const { results } = (body ?? {}) as { results?: unknown };
+	if (!Array.isArray(results) || results.length !== 1) return undefined;
+	const [result] = results as Array<{ status?: unknown; error?: unknown } | null>;
+	const status = Number(result?.status);
+	return status >= 400 ? { ...result, status } : undefined;
 }

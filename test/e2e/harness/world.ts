@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { installCommunityPackage } from '../../../demo/community-package.ts';
-import { installN8n } from '../../../demo/install-n8n.ts';
+import { installN8n } from '../../../tools/n8n.mjs';
 import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { installN8n } from '../../../demo/install-n8n.ts';
+import { installN8n } from '../../../tools/n8n.mjs';
 import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
 import { buildPackage } from '../../../tools/build.ts';

@@ -2,26 +2,119 @@ import { createHash } from 'node:crypto';
 
 /** What makes one logical write of a workflow this one and no other. */
 export interface WriteIdentity {
-	/** The n8n installation: two of them may run copies of one workflow on one account. */
+	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
 	instance: string;
 	workflow: string;
+	/** Id of the execution, or of the one it retries. */
 	execution: string;
+	/** Id of the node. */
 	node: string;
-	/** Which run of the node in this execution (loops, calls by an AI agent). */
+	/** Run of the node in this execution (loops, calls by an AI agent). */
 	run: number | string;
 	/** Indexes of the input items it is done for. */
 	items: readonly number[];
 }
 
+/** The demands of a service on its keys, as its description states them. */
+export interface KeyFormat {
+	/** Characters. */
+	maxLength?: number;
+	/** `format: uuid` (RFC 9562). */
+	isUuid?: boolean;
+}
+
+/** Who made a change: one workflow of one n8n installation. */
+export interface KeyOrigin {
+	/** The first eight hexadecimal digits of the installation id's SHA-256. */
+	instance: string;
+	/** The workflow's id. */
+	workflow: string;
+}
+
 /**
- * The idempotency key of one write: the same for every try of it, Retry On Fail included (which
- * runs the node again with the same execution and run), and different for every other write.
- * The body is deliberately left out: a try whose values changed must not become a second record.
+ * The idempotency key of one write: the same for every attempt at it, by Retry On Fail (which runs
+ * the node again with the same execution and run) and by a retry of the whole execution, and
+ * different for every other write. Body, path and method are left out on purpose: an attempt whose
+ * values changed, or with another description of the service, must not become a second record.
  *
- * @returns 64 hexadecimal characters
+ * @returns at most 255 characters, beginning with the origin where the format has room for it
+ * @throws Error in the user's words where the service's keys are too short to be unique
  */
-export function idempotencyKey(identity: WriteIdentity, method: string, path: string): string {
+export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
 	const { instance, workflow, execution, node, run, items } = identity;
-	const parts = [instance, workflow, execution, node, run, items, method, path];
-	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+	return keyOf({ instance, workflow }, [execution, node, run, items], format);
+}
+
+/**
+ * The key of a write that is to be done once for a value, such as an order number, in whichever
+ * execution of the workflow.
+ *
+ * @returns as `idempotencyKey`
+ * @throws as `idempotencyKey`
+ */
+export function valueKey(
+	{ instance, workflow, node }: Pick<WriteIdentity, 'instance' | 'workflow' | 'node'>,
+	value: string,
+	format: KeyFormat = {},
+): string {
+	return keyOf({ instance, workflow }, ['once per', node, value], format);
+}
+
+/**
+ * The workflow a key was made by, so that a trigger recognises changes of its own making.
+ *
+ * @returns undefined for a key of another program, or of a service whose keys have no room for it
+ */
+export function originOfKey(key: string): KeyOrigin | undefined {
+	const [, instance, workflow] = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/[0-9a-f]{32,64}$/.exec(key) ?? [];
+	return instance === undefined || workflow === undefined ? undefined : { instance, workflow };
+}
+
+/**
+ * The origin that the keys of a workflow begin with; compare it with `originOfKey`.
+ *
+ * @param instance id of the n8n installation
+ */
+export function originOf(instance: string, workflow: string): KeyOrigin {
+	const short = createHash('sha256').update(instance).digest('hex').slice(0, 8);
+	// n8n's ids are 16 letters and digits; imported ones may be any text.
+	const isPlain = /^[\w-]{0,64}$/.test(workflow);
+	const id = isPlain ? workflow : createHash('sha256').update(workflow).digest('hex').slice(0, 16);
+	return { instance: short, workflow: id };
+}
+
+/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
+const enough = 32;
+
+function keyOf(
+	from: { instance: string; workflow: string },
+	parts: unknown[],
+	{ maxLength = 255, isUuid = false }: KeyFormat,
+): string {
+	const hash = createHash('sha256')
+		.update(JSON.stringify([from.instance, from.workflow, ...parts]))
+		.digest('hex');
+	if (isUuid) return uuidOf(hash);
+	const origin = originOf(from.instance, from.workflow);
+	const prefix = `n8n/${origin.instance}/${origin.workflow}/`;
+	const room = Math.min(maxLength, 255) - prefix.length;
+	if (room >= enough) return prefix + hash.slice(0, room);
+	if (maxLength >= enough) return hash.slice(0, maxLength);
+	// 22 characters of base64url hold the same 128 bits.
+	if (maxLength >= 22) return Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');
+	throw new Error(
+		`The service takes idempotency keys of at most ${maxLength} characters, too few to be unique. Report it to the service’s support.`,
+	);
+}
+
+/** A UUID of version 8, whose bits are the application's own (RFC 9562, section 5.8). */
+function uuidOf(hash: string): string {
+	const variant = '89ab'[parseInt(hash.charAt(16), 16) % 4];
+	return [
+		hash.slice(0, 8),
+		hash.slice(8, 12),
+		`8${hash.slice(13, 16)}`,
+		`${variant}${hash.slice(17, 20)}`,
+		hash.slice(20, 32),
+	].join('-');
 }

@@ -1,4 +1,4 @@
-/** The value a text is the JSON of; undefined where it is none. */
+/** The value of a JSON text; undefined where the text is not JSON. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
@@ -7,11 +7,11 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-/** Newline-delimited JSON; undefined where one of the lines is none. */
+/** The values of newline-delimited JSON; undefined where one of the lines is not JSON. */
 export function parseLines(text: string): unknown[] | undefined {
 	const values = text
 		.split('\n')
-		.filter((line) => line !== '')
+		.filter((line) => line.trim() !== '')
 		.map(parseJson);
 	return values.includes(undefined) ? undefined : values;
 }

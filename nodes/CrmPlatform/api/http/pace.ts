@@ -1,4 +1,4 @@
-/** What the service said about the caller's rate-limit window. */
+/** The caller's rate-limit window, as the service reported it. */
 export interface RateWindow {
 	/** Requests that may still be sent before `resetsAt`. */
 	remaining: number;
@@ -23,8 +23,12 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 }
 
 /**
- * What is known after an answer: answers overtake each other, and within a window the remainder
- * only falls.
+ * The window after an answer: answers overtake each other, and within one window the remainder only
+ * falls.
+ *
+ * @param known the window before
+ * @param told the window the answer reports
+ * @param now Unix epoch milliseconds
  */
 export function latestWindow(
 	known: RateWindow | undefined,
@@ -34,15 +38,16 @@ export function latestWindow(
 	if (!told) return known;
 	if (!known || known.resetsAt <= now) return told;
 	const apart = told.resetsAt - known.resetsAt;
-	// The server's clock is told in whole seconds, so one window may seem to end at two moments.
+	// The Date header has whole seconds, so one window may seem to end at two moments.
 	if (Math.abs(apart) > 1_000) return apart > 0 ? told : known;
 	return told.remaining < known.remaining ? told : known;
 }
 
 /**
- * Milliseconds to wait before the next request: none while the window has room.
+ * Milliseconds to wait before the next request: 0 while the window has room.
  *
- * @param underWay requests whose answers will take their share of the window
+ * @param underWay requests in flight, which take their share of the window
+ * @param now Unix epoch milliseconds
  */
 export function delayBeforeNext(
 	window: RateWindow | undefined,
@@ -54,7 +59,10 @@ export function delayBeforeNext(
 }
 
 /**
- * `Retry-After` in milliseconds from now, as delta seconds or HTTP date (RFC 9110 section 10.2.3).
+ * `Retry-After` in milliseconds from now, given as delta seconds or HTTP date (RFC 9110, section
+ * 10.2.3).
+ *
+ * @param now Unix epoch milliseconds
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
 	const value = headers['retry-after']?.trim();
@@ -76,7 +84,7 @@ function untilReset(reset: number, serverNow: number): number {
 	return reset * 1000;
 }
 
-/** The server's own clock when it says it: a user's machine may be minutes off. */
+/** The server's own clock where the answer has a Date: a user's machine may be minutes off. */
 function serverTime(headers: Headers, now: number): number {
 	const date = Date.parse(headers.date ?? '');
 	return Number.isNaN(date) ? now : date;

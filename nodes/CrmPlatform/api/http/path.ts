@@ -1,8 +1,8 @@
 /**
  * A path with every value encoded, so that an id can never reach another endpoint.
  *
- * @throws Error in the user's words when a value is empty or would climb out of its place
- * (`.` and `..` survive encoding and are resolved away by every URL parser, RFC 3986 section 5.2.4).
+ * @throws Error in the user's words when a value is empty or would lead to another path
+ * (`.` and `..` survive encoding, and every URL parser resolves them, RFC 3986, section 5.2.4).
  */
 export function path(template: TemplateStringsArray, ...values: string[]): string {
 	return template.reduce((built, literal, i) => {
@@ -15,10 +15,10 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
 }
 
 /**
- * A path whose names in braces are filled in: `/custom-objects/{objectKey}/records`.
+ * Fills in the names in braces of a path: `/custom-objects/{objectKey}/records`.
  *
- * @param valueOf the value of a name; it is encoded
- * @throws what `path` throws
+ * @param valueOf gives the value of a name, which is encoded
+ * @throws as `path`
  */
 export function filledPath(template: string, valueOf: (name: string) => string): string {
 	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`);
@@ -27,7 +27,7 @@ export function filledPath(template: string, valueOf: (name: string) => string):
 /**
  * A path as a user typed it, from the service's address on.
  *
- * @throws Error in the user's words when it is none, or would leave the service's address
+ * @throws Error in the user's words when it is not a path, or would leave the service's address
  */
 export function checkedPath(typed: string): string {
 	const path = typed.trim();
@@ -39,10 +39,10 @@ export function checkedPath(typed: string): string {
 }
 
 /**
- * The address of the service as a user may have typed it, without what the connector adds itself:
- * a slash, the version prefix, or both at the end.
+ * The address of the service, without a final slash or version prefix: the connector adds them itself.
  *
- * @throws Error in the user's words when it is no http(s) address.
+ * @param typed as the user entered it
+ * @throws Error in the user's words when it is not an http(s) address
  */
 export function serviceAddress(typed: string): string {
 	const address = typed.trim();
@@ -56,15 +56,24 @@ export function serviceAddress(typed: string): string {
 	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');
 }
 
-export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+export type Query = Record<
+	string,
+	string | number | boolean | readonly string[] | RepeatedParameter | undefined
+>;
 
-/** `?a=1&b=x,y`, or nothing: lists are joined by commas, what is undefined is left out. */
+/** A parameter that is given once for each value: `a=1&a=2`. */
+export interface RepeatedParameter {
+	each: readonly string[];
+}
+
+/** `?a=1&b=x,y`, or an empty text: lists are joined by commas, undefined values are left out. */
 export function queryString(query: Query): string {
 	const pairs = Object.entries(query)
 		.filter(([, value]) => value !== undefined)
-		.map(([name, value]) => {
-			const text = Array.isArray(value) ? value.join(',') : String(value);
-			return `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
+		.flatMap(([name, value]) => {
+			const isRepeated = typeof value === 'object' && 'each' in value;
+			const values = isRepeated ? value.each : [Array.isArray(value) ? value.join(',') : value];
+			return values.map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
 		});
 	return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }

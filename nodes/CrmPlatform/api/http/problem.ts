@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
-import { z } from 'zod';
 
-import { describeError } from './errorWords';
+import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from './json';
-import { problemBody, type ProblemBody } from './problemBody';
+import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -17,74 +16,87 @@ export interface Problem {
 	code?: string;
 	/** Everything a program or a support desk may want to know. */
 	details: IDataObject;
-	/** Unix epoch milliseconds from which it is worth trying again. */
+	/** Unix epoch milliseconds from which a retry makes sense. */
 	returnAt?: number;
 }
 
 interface Answer {
 	status: number;
+	/** Lower-case names. */
 	headers: Readonly<Record<string, string | undefined>>;
 	text: string;
 }
 
-/**
- * The problem an answer tells of: from an RFC 9457 body, from any other JSON, from a page or from
- * nothing at all.
- */
+/** The problem an error answer reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
 export function problemOf(answer: Answer): Problem {
 	const { status, headers, text } = answer;
+	const isHtml = isPage(text);
 	// Where there is no API, a web server says so with a page.
-	if (status === 404 && isPage(text)) return unreadableProblem(answer, 'JSON');
-	return problemOfItem(status, parseJson(text), headers);
+	if (status === 404 && isHtml) return unreadableProblem(answer, 'JSON');
+	const body = parseJson(text) ?? (isHtml ? undefined : text);
+	return problemOfItem(status, body, headers);
 }
 
 /**
- * The problem a JSON body tells of: of a whole answer, or of one item of a batch.
+ * The problem a JSON body reports: of a whole answer, or of one item of a batch.
  *
- * @param headers of the answer it came in: they say what the body may not
+ * @param headers of the answer, which say what the body may leave out
  */
 export function problemOfItem(
 	status: number,
 	json: unknown,
 	headers: Answer['headers'] = {},
 ): Problem {
-	const parsed = problemBody.safeParse(json);
 	const body: ProblemBody = {
 		...missingScope(headers['www-authenticate']),
-		...(parsed.success ? parsed.data : {}),
+		...readProblemBody(json),
 	};
-	const said = body.detail ?? messageIn(json) ?? body.title;
-	const { message, advice } = describeError(status, body, said);
+	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
+	const reasons = body.errors ?? [];
 	const lines = [
-		...(body.errors ?? []).map(fieldLine).filter((line) => !message.includes(line)),
+		...reasons.slice(0, mostReasons).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...(reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : []),
 		advice,
 	];
 	const details: IDataObject = { status };
 	if (body.code !== undefined) details.code = body.code;
-	if (body.errors?.length) details.errors = body.errors;
+	if (body.errors) details.errors = body.errors;
 	if (body.existing_id !== undefined) details.existing_id = body.existing_id;
 	const problem: Problem = { message, description: lines.join('\n'), status, details };
 	if (body.code !== undefined) problem.code = body.code;
 	return withRequestId(problem, body.request_id ?? headers['x-request-id']);
 }
 
+/** Lines of reasons a person reads; the rest is in `details`. */
+const mostReasons = 20;
+
+/** The problem of an answer whose status says success and whose body reports an error. */
+export function contradictoryProblem({ status, headers, text }: Answer): Problem {
+	const json = parseJson(text);
+	const stated = (json as { status?: unknown } | undefined)?.status;
+	const isError = typeof stated === 'number' && stated >= 400 && stated < 600;
+	const problem = problemOfItem(isError ? stated : 422, json, headers);
+	const hint = `The service answered ${status} with an error. The record may have been written: look at it before you write it again.`;
+	return { ...problem, description: `${problem.description}\n${hint}` };
+}
+
 /** The problem of a request that was not sent, since the wait for the rate limit is too long. */
 export function rateLimitProblem(): Problem {
 	const limited = problemOfItem(429, undefined);
 	const why =
-		'Nothing was sent: the node would have to wait for longer than it may (Longest Wait in its options).';
+		'Nothing was sent: the node would have to wait longer than Longest Wait in its options allows.';
 	return { ...limited, description: `${why}\n${limited.description}` };
 }
 
-/** What a challenge says of a missing scope (RFC 6750, section 3). */
+/** The scope a challenge names (RFC 6750, section 3). */
 function missingScope(challenge = ''): ProblemBody {
 	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
 	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
 	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
 }
 
-/** The problem of an answer that says it succeeded and cannot be understood. */
+/** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: Answer, expected: string): Problem {
 	const { status, headers, text } = answer;
 	const page = isPage(text);
@@ -101,40 +113,43 @@ export function unreadableProblem(answer: Answer, expected: string): Problem {
 	return withRequestId(problem, headers['x-request-id']);
 }
 
-/** The problem with what support asks for first. */
+/**
+ * The problem of a connection that was not made, broke or took too long.
+ *
+ * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
+ */
+export function unreachableProblem(address: string, code: string): Problem {
+	const [reason, description] = connectionErrorWords(code);
+	// The code is left to `details`: n8n replaces a message that contains one.
+	return { message: `Could not reach ${address}: ${reason}`, description, details: { reason: code } };
+}
+
+/** The problem of a write that may have been carried out although no success was reported. */
+export function uncertainProblem(problem: Problem): Problem {
+	const hint =
+		'The service may have carried it out, and takes no idempotency key for it, so it was not sent again. Look at the record before you run this again.';
+	return { ...problem, description: `${problem.description}\n${hint}` };
+}
+
+/** Adds the request id, which support asks for first. */
 export function withRequestId(problem: Problem, requestId: string | undefined): Problem {
 	if (requestId === undefined) return problem;
 	const description = `${problem.description}\nRequest id: ${requestId}`;
 	return { ...problem, description, details: { ...problem.details, request_id: requestId } };
 }
 
-/** `Email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */
-function fieldLine(error: NonNullable<ProblemBody['errors']>[number]): string {
-	const place = error.parameter ?? pointerToName(error.pointer ?? '');
-	return [place, error.detail ?? error.code].filter(Boolean).join(': ');
+/** `email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */
+function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
+	return [parameter ?? pointerToName(pointer), detail ?? code].filter(Boolean).join(': ');
 }
 
 /** RFC 6901 pointer to the dotted name the node shows. */
 function pointerToName(pointer: string): string {
 	return pointer
+		.replace(/^#?\//, '')
 		.split('/')
-		.slice(1)
 		.map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'))
 		.join('.');
-}
-
-/** The message of an error body of any other shape, one level deep. */
-function messageIn(json: unknown): string | undefined {
-	const found = z
-		.object({
-			message: z.string().optional(),
-			error_description: z.string().optional(),
-			error: z.union([z.string(), z.object({ message: z.string() })]).optional(),
-		})
-		.safeParse(json);
-	if (!found.success) return undefined;
-	const { message, error_description: description, error } = found.data;
-	return message ?? description ?? (typeof error === 'object' ? error.message : error);
 }
 
 /** Whether an answer is HTML or XML. */
@@ -143,7 +158,7 @@ export function isPage(text: string): boolean {
 }
 
 function excerpt(text: string): string {
-	const line = text.replace(/\s+/g, ' ').trim();
+	const line = text.slice(0, 1_000).replace(/\s+/g, ' ').trim();
 	if (line === '') return '(nothing)';
 	return line.length > 120 ? `${line.slice(0, 120)}…` : line;
 }

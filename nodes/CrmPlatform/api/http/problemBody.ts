@@ -1,21 +1,174 @@
-import { z } from 'zod';
+/** One reason why a request was refused, and the part of the request it is about. */
+export interface Reason {
+	/** RFC 6901 pointer into the body, such as `/address/country`. */
+	pointer?: string;
+	/** Name of a query parameter. */
+	parameter?: string;
+	code?: string;
+	detail?: string;
+}
 
-/** RFC 9457, with the members this API adds. Everything is optional: proxies answer too. */
-export const problemBody = z
-	.object({
-		title: z.string(),
-		detail: z.string(),
-		code: z.string(),
-		request_id: z.string(),
-		existing_id: z.string(),
-		scope: z.string(),
-		allowed: z.array(z.string()),
-		errors: z.array(
-			z
-				.object({ pointer: z.string(), parameter: z.string(), code: z.string(), detail: z.string() })
-				.partial(),
-		),
-	})
-	.partial();
+/** What can be read of an error body: RFC 9457 with this API's members, or another usual shape. */
+export interface ProblemBody {
+	title?: string;
+	/** What the service says happened, from whichever member holds it. */
+	detail?: string;
+	code?: string;
+	request_id?: string;
+	existing_id?: string;
+	scope?: string;
+	allowed?: string[];
+	errors?: Reason[];
+}
 
-export type ProblemBody = z.infer<typeof problemBody>;
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an error body member by member, since a member that cannot be read says nothing about the
+ * others. Beside RFC 9457 it knows the reasons of JSON:API (`source`), FastAPI (`loc`, `msg`),
+ * RFC 7807's example (`invalid-params`), maps of fields to texts, and plain text.
+ *
+ * @param json the parsed body, of any type; a text is its own detail
+ */
+export function readProblemBody(json: unknown): ProblemBody {
+	if (typeof json === 'string') {
+		const detail = text(json);
+		return detail === undefined ? {} : { detail };
+	}
+	const body = Array.isArray(json) ? { errors: json } : membersOf(json);
+	const inner = membersOf(body.error);
+	const member = (name: string) => text(body[name]) ?? text(inner[name]);
+	const errors = firstReasons([body, inner]);
+	const allowed = listOf(body.allowed).flatMap((one) => text(one) ?? []);
+	const read: { [Name in keyof ProblemBody]: ProblemBody[Name] | undefined } = {
+		title: member('title'),
+		detail:
+			member('detail') ??
+			member('message') ??
+			text(body.error_description) ??
+			text(body.error) ??
+			text(body.reason) ??
+			text(body.errors),
+		code: member('code'),
+		request_id: member('request_id') ?? member('requestId'),
+		existing_id: member('existing_id'),
+		scope: member('scope'),
+		allowed: allowed.length > 0 ? allowed : undefined,
+		errors: errors.length > 0 ? errors : undefined,
+	};
+	return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Whether a body reports a failure although the status says success: a problem document, or an error
+ * where the record should be. A record may have an `error` of its own, and has an id.
+ *
+ * @param contentType of the answer
+ */
+export function reportsFailure(json: unknown, contentType = ''): boolean {
+	if (/^application\/problem\+(json|xml)/i.test(contentType)) return true;
+	const body = membersOf(json);
+	if (text(body.id) !== undefined) return false;
+	const { error, errors, status } = body;
+	if (body.success === false || body.ok === false) return true;
+	if (text(error) !== undefined || isFilledObject(error)) return true;
+	if (typeof status === 'number' && status >= 400 && status < 600) return true;
+	return body.data === undefined && (listOf(errors).length > 0 || isFilledObject(errors));
+}
+
+/** Members that hold reasons, the most telling first. */
+const reasonMembers = [
+	'errors',
+	'detail',
+	'details',
+	'violations',
+	'invalid_params',
+	'invalid-params',
+	'validation_errors',
+	'field_errors',
+	'fieldErrors',
+];
+
+function firstReasons(bodies: readonly Members[]): Reason[] {
+	for (const body of bodies) {
+		for (const name of reasonMembers) {
+			const value = body[name];
+			const reasons = typeof value === 'object' ? reasonsIn(value) : [];
+			if (reasons.length > 0) return reasons;
+		}
+	}
+	// Django REST framework answers with the fields themselves.
+	const [body = {}] = bodies;
+	const values = Object.values(body);
+	const isMap = values.length > 0 && values.every((value) => Array.isArray(value) && value.every(isText));
+	return isMap ? reasonsIn(body) : [];
+}
+
+/** Deeper than any field, and far from the end of the stack. */
+const deepest = 6;
+
+function reasonsIn(value: unknown, place = '', depth = 0): Reason[] {
+	if (depth > deepest) return [];
+	const said = text(value);
+	if (said !== undefined) return [place === '' ? { detail: said } : { pointer: place, detail: said }];
+	if (Array.isArray(value)) return value.flatMap((one) => reasonsIn(one, place, depth + 1));
+	const members = membersOf(value);
+	const own = reasonOf(members, place);
+	if (own) return [own];
+	return Object.entries(members).flatMap(([name, inner]) =>
+		reasonsIn(inner, `${place}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`, depth + 1),
+	);
+}
+
+/** A reason with members of its own; undefined for a map of fields. */
+function reasonOf(members: Members, place: string): Reason | undefined {
+	const first = (...names: string[]) => names.map((name) => text(members[name])).find(Boolean);
+	const source = membersOf(members.source);
+	const { loc } = members;
+	const detail = first('detail', 'message', 'msg', 'reason', 'description', 'title', 'error');
+	const code = first('code', 'type', 'rule');
+	let pointer = first('pointer') ?? text(source.pointer);
+	let parameter = first('parameter') ?? text(source.parameter);
+	if (Array.isArray(loc)) {
+		const [where, ...steps] = loc.map(String);
+		if (where === 'query' || where === 'header' || where === 'path') parameter ??= steps.join('.');
+		else pointer ??= `/${(where === 'body' ? steps : [where, ...steps]).join('/')}`;
+	}
+	const named = first('field', 'name', 'path', 'property', 'param', 'attribute');
+	if (pointer === undefined && parameter === undefined) {
+		if (named !== undefined) pointer = `/${named.replace(/^\//, '').replace(/\./g, '/')}`;
+		else if (place !== '') pointer = place;
+	}
+	// A map of fields to texts may have a field called `message`: a reason says where, or has a code.
+	const isReason = detail !== undefined || (code !== undefined && (pointer ?? parameter) !== undefined);
+	if (!isReason) return undefined;
+	return {
+		...(pointer !== undefined && { pointer }),
+		...(parameter !== undefined && { parameter }),
+		...(code !== undefined && { code }),
+		...(detail !== undefined && { detail }),
+	};
+}
+
+/** Longer texts are for machines. */
+const longestText = 1_000;
+
+/** A text, or a number as one; undefined for anything else, and for blank text. */
+function text(value: unknown): string | undefined {
+	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+	if (typeof value !== 'string' || value.trim() === '') return undefined;
+	return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+}
+
+const isText = (value: unknown): boolean => text(value) !== undefined;
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** The object's own members; none for anything that is not an object. */
+function membersOf(value: unknown): Members {
+	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+	// Without a prototype, so that no name finds what every object inherits.
+	return Object.assign(Object.create(null) as Members, isObject ? value : undefined);
+}
+
+const isFilledObject = (value: unknown): boolean => Object.keys(membersOf(value)).length > 0;

@@ -1,18 +1,19 @@
 import { sleep } from 'n8n-workflow';
 
-import { isPage, rateLimitProblem, problemOf, unreadableProblem, type Problem } from './problem';
-import { parseJson, parseLines } from './json';
+import { failedAttempt, ndjson, readAnswer } from './answer';
 import { delayBeforeNext, latestWindow, rateWindow, type RateWindow } from './pace';
 import { queryString, type Query } from './path';
+import { rateLimitProblem, uncertainProblem, type Problem } from './problem';
 import {
+	asksToWait,
 	decideRetry,
+	nothingWasDone,
 	retryPolicy,
 	type FailedAttempt,
+	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
-import { signedOutProblem } from './signedOut';
 import type { HttpRequest, HttpResponse, Transport } from './transport';
-import { unreachableProblem } from './unreachable';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -21,12 +22,26 @@ export interface ApiRequest {
 	query?: Query;
 	/** Sent as JSON. */
 	body?: object;
-	/** Sent in the place of a body, as newline-delimited JSON. */
+	/** Sent instead of a body, as newline-delimited JSON. */
 	lines?: object[];
-	/** Sent beside the node's own, or in their place; lower-case names. */
+	/** Sent beside the node's own headers or replacing them; lower-case names. */
 	headers?: Record<string, string>;
-	/** The header that carries the idempotency key, and the key: only then is a write tried again. */
-	idempotency?: { header: string; key: string };
+	/** Lets the service recognise a repeated write. */
+	idempotency?: Idempotency;
+	/** Whether repeating the request has no further effect; by default as `isIdempotent` says. */
+	isRepeatable?: boolean;
+}
+
+/** An idempotency key on its way. */
+export interface Idempotency {
+	/** Name of the header. */
+	header: string;
+	key: string;
+	/**
+	 * False where the service's description of this operation does not promise that the key is
+	 * honoured. It is sent anyway, but the write is not retried because of it.
+	 */
+	isPromised?: boolean;
 }
 
 export interface ApiResponse {
@@ -35,8 +50,6 @@ export interface ApiResponse {
 	/** Parsed JSON; undefined where the service sent nothing (204). */
 	body: unknown;
 }
-
-type Answer = Awaited<ReturnType<Transport>>;
 
 export type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
@@ -47,7 +60,20 @@ export interface Clock {
 	random(): number;
 }
 
-export const systemClock: Clock = { now: Date.now, sleep, random: Math.random };
+export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
+
+/** Waits. Up to n8n 2.30, the `sleep` of n8n-workflow knows no signal and would go on after a cancel. */
+async function abortableSleep(ms: number, signal?: AbortSignal): Promise<void> {
+	if (!signal) return await sleep(ms);
+	signal.throwIfAborted();
+	await new Promise<void>((resolve, reject) => {
+		const abort = () => reject(signal.reason as Error);
+		signal.addEventListener('abort', abort, { once: true });
+		sleep(ms, signal)
+			.then(resolve, reject)
+			.finally(() => signal.removeEventListener('abort', abort));
+	});
+}
 
 interface SenderOptions {
 	transport: Transport;
@@ -57,24 +83,29 @@ interface SenderOptions {
 	signal?: AbortSignal | undefined;
 	clock?: Clock;
 	policy?: RetryPolicy;
-	/** Milliseconds one answer may take. */
+	/** Milliseconds a connection may be silent. */
 	timeout?: number;
-	/** Told before each wait of how many milliseconds it will be. */
+	/** Milliseconds until an answer must be complete. */
+	deadline?: number;
+	/** Called before each wait with its length in milliseconds. */
 	waiting?(ms: number): void;
 }
 
 export type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 
+/** Milliseconds; a page or a batch takes seconds, an export over a slow line minutes. */
+const longestAnswer = 5 * 60_000;
+
 /**
- * The one way to the service: tries again what passes, waits while the rate limit asks for it,
- * and turns every answer into data or a problem in the user's words.
+ * The one way to the service: transient errors are retried, rate limits are respected, and every
+ * answer becomes data or a problem in the user's words.
  *
- * A sender remembers the rate-limit window its last answer told of, and nothing else: executions
- * and workers share the plan because each asks the service, not each other.
+ * A sender remembers the rate-limit window of its last answer and nothing else: executions and
+ * workers share the plan because each asks the service, not each other.
  */
 export function createSender(options: SenderOptions): Sender {
 	const { transport, address, signal, clock = systemClock, policy = retryPolicy } = options;
-	const timeout = options.timeout ?? 60_000;
+	const { timeout = 60_000, deadline = longestAnswer } = options;
 	let window: RateWindow | undefined;
 	let underWay = 0;
 
@@ -90,8 +121,10 @@ export function createSender(options: SenderOptions): Sender {
 	};
 
 	return async (request) => {
-		const http = httpRequest(request, address, timeout);
-		const repeatable = request.method === 'GET' || request.idempotency !== undefined;
+		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
+		const isKeyed = request.idempotency !== undefined && request.idempotency.isPromised !== false;
+		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
+		let mayBeDone = false;
 		let waited = 0;
 		let tries = 1;
 		let refusals = 0;
@@ -108,70 +141,83 @@ export function createSender(options: SenderOptions): Sender {
 			signal?.throwIfAborted();
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
-			// To be refused would cost the others who share the plan, and tell nothing new.
+			// A refusal would cost the others who share the plan, and bring nothing new.
 			if (waited + delay > policy.longestWait) return failed(problem ?? rateLimitProblem(), now + delay);
 			await wait(delay);
 
 			const answer = await answerTo(http);
-			// What an ended execution breaks off is no fault of the connection.
+			// A request that an ended execution breaks off is no fault of the connection.
 			if (!('headers' in answer)) signal?.throwIfAborted();
-			const outcome = read(answer, address);
+			const outcome = readAnswer(answer, address, request.method);
 			if (outcome.ok) return outcome;
+			const failure = failedAttempt(answer, outcome);
 
+			// The record is gone because an earlier attempt, whose answer was lost, has deleted it.
+			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
+				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
+			}
 			problem = outcome.problem;
-			if (problem.status === 429) refusals += 1;
-			const decision = decideRetry(
-				failureOf(answer, problem),
-				{ tries, refusals, waited, repeatable, now: clock.now(), random: clock.random() },
-				policy,
-			);
-			if (!decision.retry) return failed(problem, decision.returnAt);
+			mayBeDone ||= leavesOutcomeOpen(failure);
+			if (asksToWait(failure)) refusals += 1;
+			const decision: RetryDecision =
+				'isOverdue' in answer || outcome.isFinal
+					? { retry: false }
+					: decideRetry(
+							failure,
+							{ tries, refusals, waited, repeatable, now: clock.now(), random: clock.random() },
+							policy,
+						);
+			if (!decision.retry) {
+				return failed(mayBeDone && !repeatable ? uncertainProblem(problem) : problem, decision.returnAt);
+			}
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);
 		}
 	};
 }
 
-function httpRequest(request: ApiRequest, address: string, timeout: number): HttpRequest {
+/**
+ * Whether a request can be repeated by what its method means (RFC 9110, section 9.2.2). A PATCH here
+ * is a merge patch (RFC 7396), which sets values. A PUT with a query is an upsert, which may create a
+ * second record while the first attempt is still running. Under If-Match, a repeated change fails
+ * because the first one succeeded.
+ */
+export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequest): boolean {
+	if (method === 'GET' || method === 'DELETE') return true;
+	if (method === 'POST' || 'if-match' in headers) return false;
+	if (method === 'PUT') return Object.keys(query).length === 0;
+	return body !== undefined && !Array.isArray(body);
+}
+
+/** Whether the service may have carried out the request though it reported no success. */
+function leavesOutcomeOpen(failure: FailedAttempt): boolean {
+	const { status } = failure;
+	if (nothingWasDone(failure)) return false;
+	return status === undefined || status === 408 || status >= 500;
+}
+
+function httpRequest(
+	request: ApiRequest,
+	address: string,
+): Omit<HttpRequest, 'timeout' | 'deadline'> {
 	const { method, path, query = {}, body, lines, idempotency } = request;
-	const headers: Record<string, string> = { accept: 'application/json' };
+	let headers: Record<string, string> = { accept: 'application/json' };
 	if (body) headers['content-type'] = 'application/json';
 	if (lines) headers['content-type'] = ndjson;
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
-	Object.assign(headers, request.headers);
-	const http: HttpRequest = { method, url: address + path + queryString(query), headers, timeout };
+	headers = { ...headers, ...request.headers };
+	const http: ReturnType<typeof httpRequest> = {
+		method,
+		url: address + path + queryString(query),
+		headers,
+	};
 	if (body) http.body = JSON.stringify(body);
 	if (lines) http.body = linesOf(lines);
 	return http;
 }
 
-const ndjson = 'application/x-ndjson';
-
 const linesOf = (values: object[]): string =>
 	values.map((value) => `${JSON.stringify(value)}\n`).join('');
-
-function read(answer: Answer, address: string): RequestOutcome {
-	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
-	if ('connectionError' in answer) {
-		return { ok: false, problem: unreachableProblem(address, answer.connectionError) };
-	}
-	const { status, headers, text } = answer;
-	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
-	const body = headers['content-type']?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
-	if (body === undefined && text !== '') {
-		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
-	}
-	return { ok: true, response: { status, headers, body } };
-}
-
-function failureOf(answer: Answer, { code }: Problem): FailedAttempt {
-	if ('signedOut' in answer) return { status: 401, headers: {} };
-	if ('connectionError' in answer) return { headers: {} };
-	const { status, headers, text } = answer;
-	// A success cut short on its way is as passing as a broken connection; a web page is no accident.
-	if (status < 300 && !isPage(text)) return { headers };
-	return code === undefined ? { status, headers } : { status, headers, code };
-}
 
 function failed(problem: Problem, returnAt?: number): RequestOutcome {
 	if (returnAt === undefined) return { ok: false, problem };

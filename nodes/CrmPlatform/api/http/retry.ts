@@ -1,20 +1,20 @@
 import { retryAfter, rateWindow } from './pace';
 
-/** How failed requests are tried again. */
+/** How failed requests are retried. Times are milliseconds. */
 export const retryPolicy = {
-	/** Tries of one request, the first included. Being told to slow down does not count as one. */
+	/** Attempts at one request, the first included. Being asked to wait does not count as one. */
 	tries: 5,
-	/** Milliseconds before the second try; doubles each time. */
+	/** Before the second attempt; doubles with each further one. */
 	firstDelay: 500,
 	longestDelay: 15_000,
-	/** Milliseconds one request may spend waiting in all; beyond it, it fails and says when to return. */
+	/** Total time one request may spend waiting; beyond it, it fails and says when to return. */
 	longestWait: 5 * 60_000,
 	statuses: [408, 425, 429, 500, 502, 503, 504] as readonly number[],
 };
 
 export type RetryPolicy = typeof retryPolicy;
 
-/** What came of one try. */
+/** The outcome of one failed attempt. */
 export interface FailedAttempt {
 	/** HTTP status, or undefined when no answer came. */
 	status?: number;
@@ -22,16 +22,18 @@ export interface FailedAttempt {
 	code?: string;
 	/** Lower-case names; empty when no answer came. */
 	headers: Readonly<Record<string, string | undefined>>;
+	/** Whether the connection could not be opened, so that the service never saw the request. */
+	neverArrived?: boolean;
 }
 
 export interface RetryProgress {
-	/** Tries that counted so far, this one included. */
+	/** Attempts that counted so far, this one included. */
 	tries: number;
-	/** How often the service has asked to slow down (429), this time included. */
+	/** How often the service has asked to wait, this time included. */
 	refusals: number;
 	/** Milliseconds spent waiting so far. */
 	waited: number;
-	/** Reading, or writing under an idempotency key: trying again cannot do it twice. */
+	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
 	repeatable: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;
@@ -41,18 +43,19 @@ export interface RetryProgress {
 
 export type RetryDecision =
 	| { retry: true; delay: number; counts: boolean }
-	/** `returnAt` (epoch ms) says when it is worth coming back, where the service told. */
+	/** `returnAt` (epoch milliseconds) says when to come back, where the service said so. */
 	| { retry: false; returnAt?: number };
 
-/** Decides what to do after a failed try. Pure: time and chance are arguments. */
+/** Decides whether to retry after a failed attempt. Pure: time and chance are arguments. */
 export function decideRetry(failure: FailedAttempt, progress: RetryProgress, policy = retryPolicy): RetryDecision {
-	if (!progress.repeatable || !isPassing(failure, policy)) return { retry: false };
+	const mayRepeat = progress.repeatable || nothingWasDone(failure);
+	if (!mayRepeat || !isTransient(failure, policy)) return { retry: false };
 
 	const asked = askedDelay(failure, progress.now);
-	const counts = failure.status !== 429;
+	const counts = !asksToWait(failure);
 	const { tries, refusals, waited, now, random } = progress;
-	// Being told to slow down is no failed try: only the wait keeps it from going on without end, also
-	// where the service says there is none.
+	// Being asked to wait is no failed attempt, so only the longest wait ends it, also where the
+	// service says to come back at once.
 	const delay = counts
 		? (asked ?? backoff(tries, random, policy))
 		: Math.max(asked ?? 0, backoff(refusals, random, policy));
@@ -62,11 +65,28 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	return { retry: true, delay, counts };
 }
 
-function isPassing({ status, code }: FailedAttempt, policy: RetryPolicy): boolean {
-	if (status === undefined) return true;
-	// The only conflict that passes by itself: the first try of the same write is still running.
-	if (status === 409) return code === 'idempotency_in_progress';
-	return policy.statuses.includes(status);
+/**
+ * Whether the service asks to come back later: it limits the rate (RFC 6585, section 4), or the
+ * first attempt of the same write is still running.
+ */
+export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'code'>): boolean {
+	return status === 429 || (status === 409 && code === 'idempotency_in_progress');
+}
+
+/**
+ * Whether the attempt certainly had no effect, so that even a write without a key can be repeated:
+ * it never arrived, or the service put it off (RFC 9110, section 15.6.4, for 503 with Retry-After).
+ */
+export function nothingWasDone(failure: FailedAttempt): boolean {
+	if (failure.neverArrived || asksToWait(failure)) return true;
+	return failure.status === 503 && failure.headers['retry-after'] !== undefined;
+}
+
+function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {
+	const { status } = failure;
+	if (status === undefined || asksToWait(failure)) return true;
+	// Proxies such as Cloudflare report an origin out of reach with statuses of their own, 520 and above.
+	return policy.statuses.includes(status) || (status >= 520 && status <= 599);
 }
 
 function askedDelay({ status, headers }: FailedAttempt, now: number): number | undefined {

@@ -2,47 +2,56 @@ import { z } from 'zod';
 
 import type { Problem } from './problem';
 
-/** The request was not carried out, since the OAuth2 credential no longer opens the service. */
+/** The request was not carried out, since the OAuth2 credential no longer gives access. */
 export interface SignedOut {
 	/** The error code of RFC 6749, section 5.2, or of RFC 6750, section 3.1; else n8n's words. */
 	signedOut: string;
 }
 
-/** What n8n throws and what that was caused by: errors of its own, of its OAuth2 client, of axios. */
+/** An error that n8n throws, or its cause: n8n's own, its OAuth2 client's or axios's (n8n-core 2.41). */
 const thrownError = z.object({
 	message: z.string(),
-	/** Of a connection that failed, or of a kind of error. */
+	/** Kind of a failed connection or of an error. */
 	code: z.string().optional().catch(undefined),
-	/** From the token endpoint. */
+	/** Answer of the token endpoint. */
 	body: z.object({ error: z.string() }).optional().catch(undefined),
-	/** From the service. */
+	/** Answer of the service. */
 	response: z.object({ status: z.number() }).optional().catch(undefined),
 	failure: z.object({ cause: z.string() }).optional().catch(undefined),
 });
 
-/** Of RFC 6749: these pass by themselves, so they are no reason to sign in again. */
-const passing = ['server_error', 'temporarily_unavailable'];
+/** Transient errors of RFC 6749, section 4.1.2.1: no reason to sign in again. */
+const transient = ['server_error', 'temporarily_unavailable'];
 
 /**
- * Why a request could not be signed.
+/**
+ * Codes of errors that are not the connection's. n8n's own errors have no code; its OAuth2 client uses
+ * `ESTATUS` for an unusable answer and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a
+ * missing refresh token.
+ */
+const signInCodes = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
+
+/**
+ * The reason why a request could not be signed.
  *
- * @param errors what n8n threw, followed by what caused it
- * @returns undefined where it is a matter of the connection, and trying again may help
+ * @param errors the error n8n threw, followed by its causes
+ * @returns undefined where the connection failed and a retry may help
  */
 export function whySignedOut(errors: readonly Error[]): string | undefined {
 	const thrown = errors.map((error) => thrownError.parse(error));
 	const refused = thrown.find(({ body }) => body)?.body?.error;
-	if (refused !== undefined) return passing.includes(refused) ? undefined : refused;
-	// All that n8n keeps of a refused refresh token.
+	if (refused !== undefined) return transient.includes(refused) ? undefined : refused;
+	// n8n keeps no more of a refused refresh token.
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
-	// Even with a new access token.
+	// The new access token was refused as well.
 	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';
+	// Of the token endpoint: the service's own answers are not thrown, 401 excepted.
+	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
-	// n8n's own complaints have no code, and those of its OAuth2 client about an answer have this.
-	return code === undefined || code === 'ESTATUS' ? thrown.at(-1)?.message : undefined;
+	return code === undefined || signInCodes.includes(code) ? thrown.at(-1)?.message : undefined;
 }
 
-/** What the user reads. */
+/** The problem as the user reads it. */
 export function signedOutProblem({ signedOut }: SignedOut): Problem {
 	return { ...words(signedOut), status: 401, details: { status: 401, reason: signedOut } };
 }

@@ -1,9 +1,11 @@
-import type {
-	IAllExecuteFunctions,
-	ICredentialsDecrypted,
-	ICredentialTestFunctions,
-	IHttpRequestMethods,
-	IHttpRequestOptions,
+import {
+	NodeApiError,
+	sleep,
+	type IAllExecuteFunctions,
+	type ICredentialsDecrypted,
+	type ICredentialTestFunctions,
+	type IHttpRequestMethods,
+	type IHttpRequestOptions,
 } from 'n8n-workflow';
 
 import { whySignedOut, type SignedOut } from './signedOut';
@@ -13,8 +15,10 @@ export interface HttpRequest {
 	url: string;
 	headers: Record<string, string>;
 	body?: string;
-	/** Milliseconds until the service must have answered. */
+	/** Milliseconds the connection may be silent. */
 	timeout: number;
+	/** Milliseconds until the whole answer must be there, however steadily it trickles in. */
+	deadline: number;
 }
 
 export interface HttpResponse {
@@ -28,9 +32,11 @@ export interface HttpResponse {
 export interface NoResponse {
 	/** Node.js or OpenSSL code, such as `ECONNREFUSED`. */
 	connectionError: string;
+	/** Whether the answer was still incomplete at the deadline. */
+	isOverdue?: boolean;
 }
 
-/** Sends one request, whatever the answer's status is. Never throws. */
+/** Sends one request and resolves for every outcome, whatever the status; it never rejects. */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse | NoResponse | SignedOut>;
 
 /** Requests signed with the user's API key. */
@@ -40,11 +46,14 @@ export function authenticated(
 	credential: ICredentialsDecrypted,
 ): Transport {
 	return async (request) =>
-		await settle(
-			// The decrypted credential is handed over, since n8n would decrypt it anew for each request.
-			n8n.helpers.httpRequestWithAuthentication.call(n8n, credentialType, options(request), {
-				credentialsDecrypted: credential,
-			}),
+		await settle(request, cancelSignalOf(n8n), (signal) =>
+			n8n.helpers.httpRequestWithAuthentication.call(
+				abortedBy(signal, n8n),
+				credentialType,
+				options(request, signal),
+				// The decrypted credential is handed over, since n8n would decrypt it for each request.
+				{ credentialsDecrypted: credential },
+			),
 		);
 }
 
@@ -55,10 +64,13 @@ export function authenticated(
 export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Transport {
 	return async (request) =>
 		await settle(
-			n8n.helpers.httpRequestWithAuthentication.call(n8n, credentialType, {
-				...options(request),
-				ignoreHttpStatusErrors: { ignore: true, except: [401] },
-			}),
+			request,
+			cancelSignalOf(n8n),
+			(signal) =>
+				n8n.helpers.httpRequestWithAuthentication.call(abortedBy(signal, n8n), credentialType, {
+					...options(request, signal),
+					ignoreHttpStatusErrors: { ignore: true, except: [401] },
+				}),
 			(errors) => {
 				const signedOut = whySignedOut(errors);
 				return signedOut === undefined ? undefined : { signedOut };
@@ -68,7 +80,10 @@ export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Tra
 
 /** Requests without the credential: for addresses that must not see it. */
 export function anonymous(n8n: IAllExecuteFunctions): Transport {
-	return async (request) => await settle(n8n.helpers.httpRequest(options(request)));
+	return async (request) =>
+		await settle(request, cancelSignalOf(n8n), (signal) =>
+			n8n.helpers.httpRequest(options(request, signal)),
+		);
 }
 
 /**
@@ -78,12 +93,13 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
  * @param authorization value of the Authorization header; none for addresses that must not see it
  */
 export function testing(
-	{ request }: ICredentialTestFunctions['helpers'],
+	{ request: send }: ICredentialTestFunctions['helpers'],
 	authorization?: string,
 ): Transport {
-	return async ({ url, headers, ...rest }) =>
-		await settle(
-			request({
+	return async (request) => {
+		const { url, headers, deadline: _, ...rest } = request;
+		return await settle(request, undefined, () =>
+			send({
 				...rest,
 				uri: url,
 				headers: authorization === undefined ? headers : { ...headers, authorization },
@@ -93,12 +109,17 @@ export function testing(
 				simple: false,
 			}),
 		);
+	};
 }
 
-function options({ timeout, ...request }: HttpRequest): IHttpRequestOptions {
+function options(
+	{ timeout, deadline: _, ...request }: HttpRequest,
+	abortSignal: AbortSignal,
+): IHttpRequestOptions {
 	return {
 		...request,
 		timeout,
+		abortSignal,
 		// As text, so that malformed JSON is seen as such and not taken for a string.
 		encoding: 'text',
 		returnFullResponse: true,
@@ -108,28 +129,75 @@ function options({ timeout, ...request }: HttpRequest): IHttpRequestOptions {
 	};
 }
 
+function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
+	return 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
+}
+
+/**
+ * The context with a cancel signal of the request's own: n8n replaces the `abortSignal` of a signed
+ * request by that of the execution (n8n-core 2.41, httpRequestWithAuthentication).
+ */
+function abortedBy(signal: AbortSignal, n8n: IAllExecuteFunctions): IAllExecuteFunctions {
+	return Object.create(n8n, { getExecutionCancelSignal: { value: () => signal } }) as IAllExecuteFunctions;
+}
+
 interface FullResponse {
 	statusCode: number;
 	headers: Record<string, string | undefined>;
 	body: unknown;
 }
 
+/**
+ * Waits for the answer until the deadline or until the execution is cancelled, and breaks the request
+ * off then.
+ */
 async function settle(
-	sent: Promise<unknown>,
+	{ deadline }: HttpRequest,
+	cancel: AbortSignal | undefined,
+	send: (signal: AbortSignal) => Promise<unknown>,
 	explain: (errors: Error[]) => SignedOut | undefined = () => undefined,
 ): Promise<HttpResponse | NoResponse | SignedOut> {
+	const request = new AbortController();
+	const timer = new AbortController();
+	const abort = () => request.abort();
+	cancel?.addEventListener('abort', abort, { once: true });
+	let isOverdue = false;
+	const overdue = sleep(deadline, timer.signal).then(() => {
+		isOverdue = true;
+		abort();
+		throw new Error('The answer is overdue');
+	});
 	try {
-		const { statusCode, headers, body } = (await sent) as FullResponse;
+		// A helper that ignores the signal is no longer waited for.
+		const answer = await Promise.race([send(request.signal), overdue]);
+		const { statusCode, headers, body } = answer as FullResponse;
 		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
 	} catch (error) {
+		if (isOverdue) return { connectionError: 'ETIMEDOUT', isOverdue };
 		const errors = withCauses(error);
 		return explain(errors) ?? { connectionError: connectionCode(errors) };
+	} finally {
+		cancel?.removeEventListener('abort', abort);
+		overdue.catch(() => undefined);
+		timer.abort();
 	}
 }
 
 /** n8n wraps what axios threw, which wraps what Node.js threw. */
 function withCauses(error: unknown): Error[] {
-	return error instanceof Error ? [error, ...withCauses(error.cause)] : [];
+	if (!(error instanceof Error)) return [];
+	return [error, ...(error.cause instanceof Error ? withCauses(error.cause) : lostCause(error))];
+}
+
+/**
+ * What an error of n8n was caused by, as far as can be told. Up to n8n 2.30, a NodeApiError drops its
+ * cause and keeps of it the message and, as `httpCode`, either the status of the answer or the code.
+ */
+function lostCause(error: Error): Error[] {
+	if (!(error instanceof NodeApiError) || !error.httpCode) return [];
+	const status = Number(error.httpCode);
+	const known = status > 0 ? { response: { status } } : { code: error.httpCode };
+	return [Object.assign(new Error(error.messages[0] ?? error.message), known)];
 }
 
 /** The innermost code says most. */

@@ -4,35 +4,38 @@ import { z } from 'zod';
 import type { Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 
-/** Sends a request and gives the answer of a service that succeeded. */
+/** Sends a request and returns the response of a service that succeeded. */
 export type Send = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** What one request to a list gave. */
+/** One page of a list. */
 export interface Page {
 	records: IDataObject[];
 	/** The cursor of the next page; absent on the last. */
 	next?: string;
-	/** How many records the whole list has, where the service says it. */
+	/** How many records the whole list has, if the service reports it. */
 	total?: number;
 }
 
 const envelope = z.object({
 	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
-	data: z.custom<IDataObject[]>(
-		(data) => Array.isArray(data) && data.every((one) => typeof one === 'object' && one !== null),
-	),
+	data: z.custom<IDataObject[]>((data) => Array.isArray(data) && data.every(isRecord)),
 	next_cursor: z.string().nullish(),
 	total: z.number().optional().catch(undefined),
 });
 
 /**
- * One page of a list.
+ * Reads one page of a list.
  *
  * @param path collection path with version prefix
- * @throws Error in the user's words when the service's answer is no list
+ * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
+ * was asked for, or is the first of several pages without saying where the next one begins
  */
-export async function readPage(send: Send, path: string, query: Query): Promise<Page> {
-	const { body } = await send({ method: 'GET', path, query });
+export async function readPage(
+	send: Send,
+	path: string,
+	{ query, cursor }: { query: Query; cursor: { name: string; value: string | undefined } },
+): Promise<Page> {
+	const { body } = await send({ method: 'GET', path, query: { ...query, [cursor.name]: cursor.value } });
 	const answer = envelope.safeParse(body);
 	if (!answer.success) {
 		throw new Error(
@@ -40,8 +43,25 @@ export async function readPage(send: Send, path: string, query: Query): Promise<
 		);
 	}
 	const { data, next_cursor: next, total } = answer.data;
+	if (next && next === cursor.value) throw new Error(endless(path));
+	// Later pages and totals may differ by what others write meanwhile; the first cannot.
+	const isFirst = cursor.value === undefined;
+	if (isFirst && next === undefined && total !== undefined && total > data.length) {
+		throw new Error(
+			`The service says that ${path} has ${total} records and gave ${data.length} of them, without the next_cursor that leads to the others. The list cannot be read in full.`,
+		);
+	}
 	const page: Page = { records: data };
 	if (next) page.next = next;
 	if (total !== undefined) page.total = total;
 	return page;
 }
+
+/** Whether a value is a JSON object, as records are. */
+export function isRecord(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What to tell the user of a list that would never end. */
+export const endless = (path: string) =>
+	`The service gave the same page of ${path} twice, so the list would never end. It may not know the cursor parameter that its description names. Nothing is wrong in the workflow: report it to the service’s support.`;

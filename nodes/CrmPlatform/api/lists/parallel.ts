@@ -13,28 +13,28 @@ export interface WholeList {
 	list: ListDescription;
 	/** Filters, order and fields. */
 	query: Query;
-	/** The most cursors at once. */
+	/** The maximum number of concurrent cursors. */
 	cursors: number;
 }
 
-/** Less than so many pages are not worth dividing: each part ends with a page that is not full. */
+/** Fewer pages are not worth dividing: each part ends with a page that is not full. */
 const fewPages = 4;
 
-/** A stretch of the list. New ones are linked in where they belong, which keeps the order. */
+/** A part of the list, in a linked list: parts divided from it are inserted after it. */
 interface Stretch {
 	records: IDataObject[];
 	next?: Stretch;
 }
 
 /**
- * How the list lies in time, if several cursors can read it: it is in the order of creation, and
- * can be narrowed to a span of it.
+ * Where the list's records lie in time, if several cursors can read it: it is in the order of
+ * creation, and can be narrowed to a span of it.
  */
 export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): Timeline | undefined {
 	const { created, sort } = list;
 	if (!created || cursors === 1) return undefined;
-	const given = [query[created.from], query[created.before]].filter((time) => time !== undefined);
-	if (given.some((time) => Number.isNaN(Date.parse(String(time))))) return undefined;
+	const bounds = [query[created.from], query[created.before]].filter((time) => time !== undefined);
+	if (bounds.some((time) => Number.isNaN(Date.parse(String(time))))) return undefined;
 
 	const order = String((sort && query[sort.name]) ?? sort?.default);
 	const [first] = order.split(',');
@@ -44,60 +44,115 @@ export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): T
 }
 
 /**
- * All records of a list, in its order. One cursor begins; whenever others are free and much is
- * left of what a cursor reads, its rest is divided among them by the time of creation.
+ * Reads all records of a list, in its order. It starts with one cursor; whenever others are free and
+ * much is left to read, the rest is divided among them by the time of creation.
  *
- * @param handle what becomes of a record, done as it arrives
- * @throws Error in the user's words as `pages` does, and where the service does not filter as it
- * says
+ * If the parts do not add up to the total that the service reports (records without a time of
+ * creation, filters the service ignores or rounds), the list is read again with one cursor.
+ *
+ * @param handle maps each record as it arrives
+ * @throws Error in the user's words as readPages does, and if the service ignores the user's own
+ * filter by the time of creation
  */
 export async function readAll(
 	send: Send,
 	whole: WholeList,
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[]> {
-	const { path, list, query, cursors } = whole;
 	const timeline = timelineOf(whole);
+	const records = timeline && (await readDivided(send, whole, timeline, handle));
+	if (records) return records;
+
+	const { path, list, query } = whole;
+	const all: IDataObject[] = [];
+	for await (const page of readPages(send, { path, list, query })) {
+		for (const record of page.records) all.push(handle(record));
+	}
+	return all;
+}
+
+/** @returns undefined if the parts of the list did not add up to it */
+async function readDivided(
+	send: Send,
+	{ path, list, query, cursors }: WholeList,
+	timeline: Timeline,
+	handle: (record: IDataObject) => IDataObject,
+): Promise<IDataObject[] | undefined> {
+	const own = ownSpan(list, query);
 	const few = fewPages * (list.pageSize?.maximum ?? Infinity);
 	const now = Date.now();
 	let busy = 1;
-	// Set when a cursor has failed as well: then the others end with their page.
+	let addsUp = true;
+	// Set when one cursor has failed: the others then end with their page.
 	let over = false;
 
-	const read = async (stretch: Stretch, span: Span): Promise<void> => {
+	const refute = () => {
+		addsUp = false;
+		over = true;
+	};
+
+	const read = async (stretch: Stretch, span: Span, reportTotal?: (total: number | undefined) => void) => {
 		let division: Division | undefined;
 		let count = 0;
+		let rest = 0;
 		const endsWith = ({ records, total = 0 }: Page) => {
 			count += records.length;
 			const left = total - count;
 			const free = cursors - busy;
-			if (timeline && free > 0 && left >= few) {
+			if (free > 0 && left >= few) {
 				division = divide(records, span, timeline, { left, parts: 1 + free, now });
-				if (division) busy += free;
+				if (division) {
+					busy += free;
+					rest = left + records.length - division.kept.length;
+				}
 			}
 			return over || division !== undefined;
 		};
 
+		let isFirst = true;
 		const narrowed = { ...query, ...narrowing(list, span) };
-		for await (const { records } of readPages(send, { path, list, query: narrowed, endsWith })) {
-			if (timeline && !isWithin(records, span, timeline.field)) throw new Error(outside(path));
+		for await (const { records, total } of readPages(send, { path, list, query: narrowed, endsWith })) {
+			if (isFirst) reportTotal?.(total);
+			isFirst = false;
+			if (!isWithin(records, span, timeline.field)) {
+				if (span === own) throw new Error(outside(path));
+				refute();
+			}
 			for (const record of division?.kept ?? records) stretch.records.push(handle(record));
 		}
-		if (division) await Promise.all(linked(stretch, division.spans).map((part) => read(...part)));
-		else busy -= 1;
+		if (!division) return void (busy -= 1);
+		const report = addingUpTo(rest, division.spans.length, refute);
+		await Promise.all(linked(stretch, division.spans).map((part) => read(...part, report)));
 	};
 
 	const first: Stretch = { records: [] };
 	try {
-		await read(first, timeline ? asked(list, query) : {});
-		return joined(first);
+		await read(first, own);
+		return addsUp ? joined(first) : undefined;
 	} finally {
 		over = true;
 	}
 }
 
-/** The span the user's own filters leave. */
-function asked({ created }: ListDescription, query: Query): Span {
+/**
+ * Checks what the parts of a division report as their totals, once each has: they are asked for in
+ * the same moment as the whole, so that what others write meanwhile hardly matters.
+ *
+ * @param rest how many records were divided
+ * @param refute called if the parts have fewer, or one of them more
+ */
+function addingUpTo(rest: number, parts: number, refute: () => void) {
+	const totals: number[] = [];
+	return (total: number | undefined) => {
+		totals.push(total ?? NaN);
+		if (totals.length < parts) return;
+		const sum = totals.reduce((all, one) => all + one, 0);
+		if (!(sum >= rest) || Math.max(...totals.slice(0, -1)) > rest) refute();
+	};
+}
+
+/** The span that the user's own filters leave. */
+function ownSpan({ created }: ListDescription, query: Query): Span {
 	const span: Span = {};
 	if (!created) return span;
 	const { [created.from]: from, [created.before]: before } = query;
@@ -134,4 +189,4 @@ function joined(first: Stretch): IDataObject[] {
 }
 
 const outside = (path: string) =>
-	`The service gave records of ${path} that were created at another time than it was asked for. Set the option Parallel Reads to 1, and report it to the service’s support.`;
+	`The service gave records of ${path} that were created at another time than the filter asks for. Remove the filter by the time of creation, and report it to the service’s support.`;

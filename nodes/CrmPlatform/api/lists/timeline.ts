@@ -1,41 +1,41 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** A span of time, in Unix epoch milliseconds; open where a bound is absent. */
+/** A span of time, in Unix epoch milliseconds; open-ended if a bound is absent. */
 export interface Span {
 	from?: number;
 	/** The first millisecond that is not in it. */
 	before?: number;
 }
 
-/** How a list lies in time. */
+/** The order of a list in time. */
 export interface Timeline {
 	/** The field of a record that says when it was created. */
 	field: string;
 	direction: 'ascending' | 'descending';
 }
 
-/** What follows a page, in spans of their own. */
+/** The rest of a list after a page, as spans of time. */
 export interface Division {
-	/** The records of the page that are in none of the spans. */
+	/** The records of the page that are in no span. */
 	kept: IDataObject[];
 	/** In the order the list is read. */
 	spans: Span[];
 }
 
 /**
- * Divides what is left of a span after a page, so that it can be read with several cursors.
+ * Divides the rest of a span after a page, so that several cursors can read it.
  *
- * The page is cut at the millisecond of its last record: others of that millisecond may follow, so
- * all of it belongs to the rest. Every record is then in exactly one part, whatever is written
- * meanwhile, because the time it was created at never changes.
+ * The page is cut at the millisecond of its last record: more records of that millisecond may follow,
+ * so all of them belong to the rest. Each record is then in exactly one part, whatever is written
+ * meanwhile, because its time of creation never changes.
  *
- * The spans are of equal length, as far as the rest reaches at the density of the page. Where that
- * guess is wrong, the last one, which goes to the end, has more or less than the others.
+ * The spans are of equal length and extend as far as the rest would at the density of the page. If
+ * that estimate is wrong, the last span, which extends to the end, has more or fewer records.
  *
  * @param left how many records follow the page
  * @param parts how many spans are wanted
- * @param now Unix epoch milliseconds, beyond which no records are expected
- * @returns undefined where time does not tell the records apart
+ * @param now Unix epoch milliseconds, after which no records are expected
+ * @returns undefined if the times do not tell the records apart, or are not in order
  */
 export function divide(
 	records: IDataObject[],
@@ -47,7 +47,7 @@ export function divide(
 	const first = times[0] ?? 0;
 	const last = times.at(-1) ?? 0;
 	const forward = direction === 'ascending';
-	// A time that cannot be read is not a number, and in no order.
+	// An unreadable time is NaN, which compares false.
 	const isOrdered = times.every((time, i) => {
 		const earlier = times[i - 1] ?? first;
 		return forward ? earlier <= time : earlier >= time;
@@ -67,7 +67,7 @@ export function divide(
 	return { kept: records.filter((_, i) => times[i] !== last), spans };
 }
 
-/** Whether records that are in order lie in the span, as far as they say when they were created. */
+/** Whether the first and the last of the records lie in the span, as far as they have a time. */
 export function isWithin(records: IDataObject[], { from, before }: Span, field: string): boolean {
 	return [records[0], records.at(-1)].every((record) => {
 		const time = timeOf(record, field);
@@ -79,7 +79,7 @@ function spanOf(from: number | undefined, before: number | undefined): Span {
 	return { ...(from !== undefined && { from }), ...(before !== undefined && { before }) };
 }
 
-/** Whole milliseconds, also of services that keep finer times. */
+/** Whole milliseconds, even if the service keeps finer times. */
 function timeOf(record: IDataObject | undefined, field: string): number {
 	return Date.parse(String(record?.[field]));
 }

@@ -5,32 +5,33 @@ import {
 	type ListDescription,
 	type RecordField,
 } from './listing';
-import { pathItemAt, type OpenApiDocument, type PathItem } from './openapi';
+import type { OpenApiDocument, PathItem } from './openapi';
+import { collectionIn, pathItemAt } from './paths';
 import { describeWrite, type WriteDescription } from './writing';
 
-/** What the service's own document says of one kind of record; what it does not offer is absent. */
+/** A kind of record as the service's document describes it; an operation it does not offer is absent. */
 export interface ResourceDescription {
 	list?: ListDescription;
 	create?: WriteDescription;
 	update?: WriteDescription;
 	upsert?: WriteDescription;
 	delete?: WriteDescription;
-	/** What can be done with one record, by the last step of its path: `win`. */
+	/** The actions on one record, by the last step of their path: `win`. */
 	actions: Record<string, WriteDescription>;
-	/** How a tag is put on a record, and taken off. */
+	/** Adds a tag to a record, and removes it. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
-	/** What a record is answered with; none where the document does not say it. */
+	/** The fields of a record in a response; empty where the document does not tell. */
 	fields: RecordField[];
 	/** Names of the fields a simplified record has. */
 	summary: string[];
 }
 
-// As long as a document is kept: to read it takes tens of milliseconds.
+// Reading a document takes tens of milliseconds; what was read lives as long as the document.
 const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
 
 /**
- * Reads what a document says of the records at `path`, once for each document.
+ * Reads the description of the records at `path`, once for each document.
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
  * may have any name
@@ -47,8 +48,7 @@ export function describeResource(
 }
 
 function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
-	// The prefix stands in the paths or in the address of the server.
-	const prefix = pathLike(document, `/v1${path}`) ?? pathLike(document, path);
+	const prefix = collectionIn(document, path);
 	const collection = prefix === undefined ? undefined : pathItemAt(document, prefix);
 	if (prefix === undefined || !collection) return undefined;
 	const write = (pathItem: PathItem, verb: Parameters<typeof describeWrite>[3]) =>
@@ -79,11 +79,6 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		}
 	}
 	return description;
-}
-
-function pathLike(document: OpenApiDocument, path: string): string | undefined {
-	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}');
-	return Object.keys(document.paths).find((key) => shape(key) === shape(path));
 }
 
 /** The paths below a collection, with their steps from there on. */

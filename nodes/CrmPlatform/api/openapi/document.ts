@@ -7,7 +7,9 @@ import type { Transport } from '../http/transport';
 
 export interface LoadedDocument {
 	document: OpenApiDocument;
-	/** Set when the service's own document could not be had and the packaged one serves. */
+	/** Whether it is the packaged one, which says nothing about this very service. */
+	isPackaged: boolean;
+	/** Set when the service's own document could not be read and another copy stands in. */
 	notice?: string;
 }
 
@@ -18,59 +20,82 @@ export interface DocumentSource {
 	address: string;
 	/** Whatever the answer may depend on, so that accounts never see each other's. */
 	secret: string;
+	/** n8n's credential, which stays the same when its secret is renewed; absent where it is not stored. */
+	credential?: string;
 	signed: Transport;
 	anonymous: Transport;
 }
 
 /** Milliseconds a document is taken as current. */
 const freshFor = 5 * 60_000;
-const mostKept = 50;
+/** Keys of the cache; a credential has two. */
+const mostKept = 100;
 
-interface Kept {
+interface CachedDocument {
 	document: OpenApiDocument;
-	/** Of its address and all it says. */
+	/** Of its address and content. */
 	digest: string;
-	/** Unix epoch milliseconds. */
-	until: number;
+	/** Unix epoch milliseconds when it was read. */
+	readAt: number;
 }
 
-// A saving and no more: each process of n8n fills its own, and an empty one costs one request. A
-// document takes megabytes, so those who were told the same share one.
-const kept = new Map<string, Kept>();
+// Each process of n8n fills its own cache, and an empty one costs one request. A document takes
+// megabytes, so credentials whose documents are the same share one.
+const cache = new Map<string, CachedDocument>();
 
-/** The service's description, from its address or, where that fails, from the package. */
+/**
+ * Loads the service's description: from its address at most every five minutes, else, where it cannot
+ * be read, the copy read last, however old. The packaged description is the last resort: it describes
+ * the sandbox, so another service may name things differently.
+ *
+ * @throws Error in the user's words when the packaged description is damaged
+ */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
-	const { url, secret } = source;
-	const key = digestOf([url, secret]);
-	const known = kept.get(key);
-	if (known && known.until > clock.now()) return { document: known.document };
+	const { url, secret, credential } = source;
+	const keys = [digestOf([url, 'secret', secret])];
+	// A renewed token is a new secret, for which no copy was kept.
+	if (credential) keys.push(digestOf([url, 'credential', credential]));
+	const [exact] = keys.map((key) => cache.get(key));
+	if (exact && exact.readAt + freshFor > clock.now()) return { document: exact.document, isPackaged: false };
 
 	const read = await readDocument(source, clock);
-	if (typeof read === 'string') {
-		return {
-			document: await packaged(),
-			notice: `The service’s description at ${url} could not be read: ${read}. The description packaged with the node was used instead, so fields may be missing or refused.`,
-		};
+	if (typeof read !== 'string') {
+		return { document: store(keys, url, read, clock.now()), isPackaged: false };
 	}
-	return { document: keep(key, url, read, clock.now()) };
+	const why = `The service’s description at ${url} could not be read: ${read}.`;
+	const stale = keys.map((key) => cache.get(key)).find(Boolean);
+	if (stale) {
+		const when = new Date(stale.readAt).toISOString();
+		const notice = `${why} The copy read at ${when} was used instead.`;
+		return { document: stale.document, isPackaged: false, notice };
+	}
+	return {
+		document: await packagedDocument(),
+		isPackaged: true,
+		notice: `${why} The description packaged with the node was used instead, so fields may be missing or refused, and writes that may have been carried out were not retried.`,
+	};
 }
 
-/** The document, or the one kept already that says the same. */
-function keep(key: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
+/** Caches a document, or the equal one that is cached already. */
+function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
 	const digest = digestOf([url, read]);
-	const document = [...kept.values()].find((one) => one.digest === digest)?.document ?? read;
-	for (const [other, { until }] of kept) if (until <= now) kept.delete(other);
-	kept.delete(key);
-	kept.set(key, { document, digest, until: now + freshFor });
-	const [oldest] = kept.keys();
-	if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+	const document = [...cache.values()].find((one) => one.digest === digest)?.document ?? read;
+	for (const key of keys) {
+		cache.delete(key);
+		cache.set(key, { document, digest, readAt: now });
+	}
+	// The least recently read.
+	for (const key of cache.keys()) {
+		if (cache.size <= mostKept) break;
+		cache.delete(key);
+	}
 	return document;
 }
 
 const digestOf = (value: unknown): string =>
 	createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-/** The document at its address, or why it could not be had. */
+/** The document at its address, or the reason why it could not be read. */
 async function readDocument(
 	{ url, address, signed, anonymous }: DocumentSource,
 	clock: Clock,
@@ -82,15 +107,17 @@ async function readDocument(
 		clock,
 		policy: { ...retryPolicy, tries: 2, longestWait: 5_000 },
 		timeout: 15_000,
+		deadline: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return outcome.problem.message;
-	return parseOpenApi(outcome.response.body) ?? 'what it answers is not an OpenAPI 3 document';
+	return parseOpenApi(outcome.response.body) ?? 'the answer is not an OpenAPI 3 document';
 }
 
 let snapshot: OpenApiDocument | undefined;
 
-async function packaged(): Promise<OpenApiDocument> {
+/** The description packaged with the node. @throws Error if it is damaged */
+export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
 	if (snapshot) return snapshot;
 	throw new Error('The description packaged with the node is damaged. Install the node again.');

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 
-import { pathItemAt, resolve, type OpenApiDocument, type Schema } from './openapi';
+import { resolve, type OpenApiDocument, type Schema } from './openapi';
+import { collectionIn, pathItemAt } from './paths';
 import { flatten, jsonSchema } from './schema';
 
-/** What the service tells of. */
+/** The events a service can send. */
 export interface EventCatalog {
 	types: EventType[];
-	/** What covers several types at once: `deal.*`, `*`. */
+	/** Patterns that match several types: `deal.*`, `*`. */
 	patterns: string[];
 }
 
@@ -14,18 +15,21 @@ export interface EventCatalog {
 export interface EventType {
 	/** `deal.won`; `custom.{key}.created` for the records of every custom object. */
 	type: string;
-	/** What has happened, in words. */
+	/** What happened, in words. */
 	summary: string;
-	/** Where the records it is about are, without version prefix: `/deals`. */
+	/** Path of the records it is about, without version prefix: `/deals`. */
 	collection?: string;
 }
 
 const delivery = z.object({
-	post: z.object({ summary: z.string().optional(), tags: z.array(z.string()).optional() }),
+	post: z.object({
+		summary: z.string().optional().catch(undefined),
+		tags: z.array(z.string()).optional().catch(undefined),
+	}),
 });
 
 /**
- * Reads which events a document tells of: the section `webhooks` of OpenAPI 3.1 names the types,
+ * Reads the events a document describes: the section `webhooks` of OpenAPI 3.1 names the types,
  * the body that creates a subscription names the patterns.
  */
 export function readEventCatalog(document: OpenApiDocument): EventCatalog {
@@ -37,22 +41,23 @@ export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 }
 
 function eventType(
-	{ paths }: OpenApiDocument,
+	document: OpenApiDocument,
 	type: string,
 	{ summary = type, tags = [] }: z.infer<typeof delivery>['post'],
 ): EventType {
-	const tag = tags.find((name) => paths[`/v1/${name}`] ?? paths[`/${name}`]);
+	const tag = tags.find((name) => collectionIn(document, `/${name}`) !== undefined);
 	return tag === undefined ? { type, summary } : { type, summary, collection: `/${tag}` };
 }
 
 /** The values that the service lists for the events of a subscription. */
 function subscribable(document: OpenApiDocument): string[] {
-	const collection = pathItemAt(document, '/v1/webhooks') ?? pathItemAt(document, '/webhooks');
-	const body = jsonSchema(resolve(document, collection?.post?.requestBody ?? {}));
+	const path = collectionIn(document, '/webhooks');
+	const collection = path === undefined ? undefined : pathItemAt(document, path);
+	const body = jsonSchema(resolve(document, collection?.post?.requestBody ?? {}, 'requestBody'));
 	const { events } = flatten(document, body ?? {}).properties ?? {};
-	const items = resolve(document, flatten(document, events ?? {}).items ?? {});
+	const items = resolve(document, flatten(document, events ?? {}).items ?? {}, 'schema');
 	return alternatives(items)
-		.flatMap((one) => resolve(document, one).enum ?? [])
+		.flatMap((one) => resolve(document, one, 'schema').enum ?? [])
 		.filter((value) => typeof value === 'string');
 }
 

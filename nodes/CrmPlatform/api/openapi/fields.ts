@@ -11,34 +11,57 @@ export type FieldKind =
 	/** Several plain values. */
 	| 'list'
 	/** An object, or a list of them. */
-	| 'json';
+	| 'json'
+	/** Values of several types, or of one the description does not tell: sent as they were given. */
+	| 'any';
 
-/** One value of a record that a user may fill in, or filter by. */
+/** One value of a record that a user can write or filter by. */
 export interface Field {
-	/** Dotted where it is part of an object: `address.street`. */
+	/** Dotted for a part of an object: `address.street`. */
 	name: string;
-	/** The way to it in the JSON body: `['address', 'street']`. */
+	/** Its place in the JSON body: `['address', 'street']`. */
 	path: string[];
 	label: string;
 	description: string;
 	kind: FieldKind;
 	required: boolean;
-	/** For ids of other records: which, such as `companies`. */
+	/** For ids of other records: their collection, such as `companies`. */
 	reference?: string;
-	/** For ids of parts of those records: the member that lists them, such as `stages`. */
+	/** For ids of parts of other records: the member that lists the parts, such as `stages`. */
 	part?: string;
-	/** For links to records of several kinds: which, such as `contacts` and `deals`. */
+	/** For links to records of several kinds: their collections, such as `contacts` and `deals`. */
 	linksTo?: string[];
-	/** Whether no two records may have the same value, where that is known. */
+	/** Whether it is one of the fields people use most, where the description tells. */
+	important?: true;
+	/** Whether two records cannot have the same value, where that is known. */
 	unique?: boolean;
 	/**
 	 * The places of texts that the service keeps in lower case (`x-lower-case`): empty for the field's own
 	 * value, `*` for those of a list, `*.value` for a member of its objects.
 	 */
 	lowerCase?: string[];
+	/** Regular expression that text, or each text of a list, has to match. */
+	pattern?: string;
+	/** For query parameters: how lists and objects are written; separated by commas where absent. */
+	encoding?: ParameterEncoding;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
 }
+
+/** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
+export type ParameterEncoding =
+	/** `a=1&a=2` */
+	| 'repeated'
+	/** `a=1 2` */
+	| 'space'
+	/** `a=1|2` */
+	| 'pipe'
+	/** `a[key]=1` */
+	| 'deepObject'
+	/** `key=1&other=2`, for objects */
+	| 'members'
+	/** `a={"key":1}` */
+	| 'json';
 
 /** The writable fields of an object schema, in the order of the document. */
 export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
@@ -83,14 +106,20 @@ export function field(
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
+	if (chosen.pattern !== undefined) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (linksTo.length > 0) result.linksTo = linksTo;
 	const lowerCase = lowerCasePlaces(document, own, '');
 	if (lowerCase.length > 0) result.lowerCase = lowerCase;
 	if (values.length > 0) {
-		result.choices = values.map((value) => ({ label: labelFor(String(value)), value }));
+		const labels = new Map(Object.entries(chosen['x-enum-labels'] ?? {}));
+		result.choices = values.map((value) => ({
+			label: labels.get(String(value)) ?? labelFor(String(value)),
+			value,
+		}));
 	}
+	if (own['x-important']) result.important = true;
 	return result;
 }
 
@@ -107,37 +136,59 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, place: strin
 	];
 }
 
-/** `created_at` → `Created At`, for documents that give no titles. */
+/** `created_at` → `Created At`, for documents without titles. */
 export function labelFor(name: string): string {
 	const spaced = name.replace(/[_.-]+/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2').trim();
 	return spaced.replace(/(^|\s)\S/g, (letter) => letter.toUpperCase());
 }
 
-/** What a user fills in for a schema. */
-export function kindOf(document: OpenApiDocument, schema: Schema): FieldKind {
-	const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
-	if (types[0] === 'array') {
+/**
+ * The kind of value a schema asks for.
+ *
+ * @param depth lists of lists on the way here, which may be without end
+ */
+export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
+	const [type, ...others] = typesOf(schema);
+	if (others.length > 0) return 'any';
+	if (type === 'array') {
 		const items = flatten(document, schema.items ?? {});
-		return kindOf(document, items) === 'json' ? 'json' : 'list';
+		const kind = depth < 3 ? kindOf(document, items, depth + 1) : 'json';
+		return kind === 'json' || items.type === 'array' ? 'json' : 'list';
 	}
-	if (types[0] === 'boolean') return 'boolean';
+	if (type === 'boolean') return 'boolean';
 	if (choicesOf(schema).length > 0) return 'choice';
-	if (types[0] === 'number' || types[0] === 'integer') return 'number';
-	if (types[0] === 'object' || schema.properties) return 'json';
+	if (type === 'number') return 'number';
+	if (type === 'object' || schema.properties) return 'json';
 	if (schema.format === 'date') return 'date';
 	if (schema.format === 'date-time') return 'dateTime';
-	return 'text';
+	return type === 'string' || isTextual(schema) ? 'text' : 'any';
 }
 
-/** The kinds of records that links such as `{ resource: 'contacts', id }` lead to. */
+/** The types of a schema, null aside; a whole number is a number. */
+function typesOf({ type = [], items }: Schema): string[] {
+	const named = [type].flat().filter((one) => one !== 'null');
+	if (named.length === 0 && items) return ['array'];
+	return [...new Set(named.map((one) => (one === 'integer' ? 'number' : one)))];
+}
+
+/** Whether a schema without a type has what only text can have. */
+function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
+	const isNumeric = /^(u?int|float|double|decimal)/.test(format ?? '');
+	return !isNumeric && [format, pattern, minLength, maxLength].some((one) => one !== undefined);
+}
+
+/** The collections that links such as `{ resource: 'contacts', id }` can refer to. */
 function linkedBy({ properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
 	return choicesOf(resource).map(String);
 }
 
+/** The values a schema names; beside them, an alternative may allow others by a pattern. */
 function choicesOf(schema: Schema): Array<string | number | boolean> {
-	const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
-	return values.filter(
+	const { enum: own, const: single, anyOf = [], oneOf = [] } = schema;
+	const named = [...anyOf, ...oneOf].flatMap((one) => one.enum ?? (one.const === undefined ? [] : [one.const]));
+	const values = own ?? (single === undefined ? named : [single]);
+	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
 }

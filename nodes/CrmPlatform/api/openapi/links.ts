@@ -1,23 +1,23 @@
 import { labelFor, type Field } from './fields';
 
-/** A way in which one record refers to another. */
+/** A reference from one record to another. */
 export interface Link {
-	/** What the user's choice of it is stored as: `company_id`, `links: contacts`. */
+	/** The name it is stored under in a workflow: `company_id`, `links: contacts`. */
 	name: string;
 	label: string;
-	/** The field that says which record it is. */
+	/** The field that holds the reference. */
 	field: Field;
 	/** The other record's collection, such as `companies`. */
 	resource: string;
-	/** The member of the other record whose items are meant, such as a pipeline's `stages`. */
+	/** The member of the other record whose items can be chosen, such as a pipeline's `stages`. */
 	part?: string;
-	/** Whether the record may be one of several. */
+	/** Whether the field holds several references. */
 	isOneOfMany: boolean;
-	/** What stands in the field for a record. */
+	/** The value of the field for a record. */
 	valueFor(id: unknown): unknown;
 }
 
-/** How records with these fields can refer to others. */
+/** The references that records with these fields can have. */
 export function linksOf(fields: Field[]): Link[] {
 	return fields.flatMap((field): Link[] => {
 		const { name, label, kind, reference, part, linksTo = [] } = field;

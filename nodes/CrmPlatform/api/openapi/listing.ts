@@ -1,14 +1,19 @@
-import { field, kindOf, labelFor, type Field } from './fields';
+import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
 import { resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
 import { recordTimes, type RecordTimes } from './recordTimes';
-import { parameterChoices, flatten, jsonSchema, parametersIn } from './schema';
+import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
 
 /** How one kind of record is listed. */
 export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
 	/** The parameter for the size of a page, and the largest page the service gives. */
-	pageSize?: { name: string; maximum: number };
+	pageSize?: {
+		name: string;
+		maximum: number;
+		/** The sizes a page can have, in ascending order; any up to the largest where absent. */
+		sizes?: number[];
+	};
 	/** The parameter for the order, the orders it takes, and the one a list has without it. */
 	sort?: { name: string; values: string[]; default?: string };
 	/** The parameter for full-text search. */
@@ -54,8 +59,11 @@ export function describeList(
 	const times = recordTimes(query.map(({ name = '' }) => name));
 	const description: ListDescription = { cursor, filters: [], ...times };
 	if (pageSize?.name !== undefined) {
-		const { maximum = modestPage } = flatten(document, pageSize.schema ?? {});
+		const schema = flatten(document, pageSize.schema ?? {});
+		const maximum = largestNumber(schema) ?? modestPage;
 		description.pageSize = { name: pageSize.name, maximum };
+		const sizes = (schema.enum ?? []).map(Number).filter((size) => size >= 1);
+		if (sizes.length > 0) description.pageSize.sizes = sizes.sort((one, other) => one - other);
 	}
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
@@ -74,9 +82,9 @@ export function describeList(
 
 /** `$response.body#/next_cursor` as the value of a link's parameter names the cursor's parameter. */
 function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): string | undefined {
-	const response = resolve(document, operation.responses?.['200'] ?? {});
+	const response = resolve(document, operation.responses?.['200'] ?? {}, 'response');
 	const parameters = Object.values(response.links ?? {}).flatMap((link) =>
-		Object.entries(resolve(document, link).parameters ?? {}),
+		Object.entries(resolve(document, link, 'link').parameters ?? {}),
 	);
 	const next = parameters.find(([, from]) => from === '$response.body#/next_cursor');
 	// OpenAPI allows the place before the name: `query.cursor`.
@@ -85,10 +93,27 @@ function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): s
 
 /** A query parameter as a field. */
 export function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
-	const { name = '', schema = {}, description = '', required = false } = parameter;
+	const { name = '', description = '', required = false } = parameter;
+	const schema = parameter.schema ?? jsonSchema(parameter) ?? {};
 	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
 	const made = field(document, [name], schema.title ?? comparisonLabel(name), schema, required);
-	return { ...made, name, description: description || made.description };
+	const encoding = encodingOf(parameter, made);
+	return {
+		...made,
+		name,
+		description: description || made.description,
+		...(encoding !== undefined && { encoding }),
+	};
+}
+
+/** How a parameter's lists and objects are written; undefined for commas, and for single values. */
+function encodingOf({ schema, content, style = 'form', explode }: OpenApiParameter, { kind }: Field): ParameterEncoding | undefined {
+	if (!['list', 'json', 'any'].includes(kind)) return undefined;
+	if (!schema && content) return 'json';
+	if (style === 'deepObject') return 'deepObject';
+	const isSeparate = explode ?? style === 'form';
+	if (isSeparate) return kind === 'json' ? 'members' : 'repeated';
+	return style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : undefined;
 }
 
 /** What stands in brackets after the name of a filter, in words. */
@@ -116,7 +141,7 @@ export interface RecordField {
 
 /** The fields of the records a list operation answers with, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(resolve(document, list.responses?.['200'] ?? {}));
+	const envelope = jsonSchema(resolve(document, list.responses?.['200'] ?? {}, 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {

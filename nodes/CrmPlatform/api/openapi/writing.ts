@@ -1,16 +1,29 @@
 import { fieldsOf, type Field } from './fields';
+import { idempotencyHeaderOf } from './idempotencyHeader';
 import { parameterField } from './listing';
-import { pathItemAt, pathOfPost, resolve, type OpenApiDocument, type PathItem } from './openapi';
-import { parameterChoices, flatten, jsonSchema, parametersIn } from './schema';
+import {
+	resolve,
+	type OpenApiDocument,
+	type OpenApiOperation,
+	type PathItem,
+} from './openapi';
+import { pathItemAt, pathOfPost } from './paths';
+import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from './schema';
 
 /** How one kind of record is written. */
 export interface WriteDescription {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+	/** Why the connector cannot do this write, in the user's words. */
+	refusal?: string;
+	/** Media type of the body, where it is not `application/json`. */
+	contentType?: string;
 	fields: Field[];
-	/** What is said in the query. */
+	/** The parameters in the query. */
 	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
+	/** What the service demands of an idempotency key; any text where absent. */
+	idempotencyKey?: { maxLength?: number; isUuid?: true };
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
 	/**
@@ -18,7 +31,7 @@ export interface WriteDescription {
 	 * fields are among them (upsert).
 	 */
 	match?: { name: string; values: string[]; takesCustomFields: boolean };
-	/** How the same is done for many records at once. */
+	/** The operation that does the same for many records with one request. */
 	batch?: BatchDescription;
 }
 
@@ -28,14 +41,18 @@ export interface BatchDescription {
 	path: string;
 	/** The member of the body that holds the records. */
 	items: string;
-	/** Most records in one request. */
+	/** Largest number of records in one request. */
 	maximum: number;
 	/** Whether an item can name the version it changes; the service refuses it for a newer one. */
 	takesVersion?: true;
+	/** The header that carries the idempotency key of a batch: the operation's own. */
+	idempotencyHeader?: string;
+	/** What the service demands of an idempotency key; any text where absent. */
+	idempotencyKey?: { maxLength?: number; isUuid?: true };
 }
 
 /**
- * Reads what a write operation takes.
+ * Reads the fields, parameters and headers of a write operation.
  *
  * @param collection path of the collection in the document
  */
@@ -50,16 +67,11 @@ export function describeWrite(
 	const query = parametersIn(document, pathItem, operation, 'query');
 	const description: WriteDescription = {
 		method,
-		fields: [],
+		...bodyOf(document, operation),
 		query: query.map((parameter) => parameterField(document, parameter)),
 	};
 
-	const body = jsonSchema(resolve(document, operation.requestBody ?? {}));
-	if (body) description.fields = fieldsOf(document, body);
-	const header = parametersIn(document, pathItem, operation, 'header').find(({ name = '' }) =>
-		/idempotency/i.test(name),
-	);
-	if (header?.name !== undefined) description.idempotencyHeader = header.name;
+	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
 	const headers = parametersIn(document, pathItem, operation, 'header');
 	if (headers.some(({ name = '' }) => /^if-match$/i.test(name))) description.takesIfMatch = true;
 	const match = query.find((parameter) => parameterChoices(document, parameter).length > 0);
@@ -75,6 +87,28 @@ export function describeWrite(
 	return description;
 }
 
+function bodyOf(
+	document: OpenApiDocument,
+	{ requestBody = {} }: OpenApiOperation,
+): Pick<WriteDescription, 'fields' | 'contentType' | 'refusal'> {
+	const described = resolve(document, requestBody, 'requestBody');
+	const body = jsonBody(described);
+	if (body) {
+		const [type = ''] = body.type.split(';');
+		const fields = fieldsOf(document, body.schema);
+		return type.includes('*') || type.toLowerCase() === 'application/json'
+			? { fields }
+			: { fields, contentType: type.trim() };
+	}
+	const types = Object.keys(described.content ?? {});
+	// Jobs take a line for each record, which they send themselves.
+	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
+	return {
+		fields: [],
+		refusal: `The service takes this only as ${types.join(' or ')}, and the node writes JSON.`,
+	};
+}
+
 function describeBatch(
 	document: OpenApiDocument,
 	collection: string,
@@ -82,16 +116,18 @@ function describeBatch(
 ): BatchDescription | undefined {
 	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
 	if (!path?.startsWith(`${collection}/`)) return undefined;
-	const requestBody = pathItemAt(document, path)?.post?.requestBody;
-	const { properties = {} } = flatten(document, jsonSchema(resolve(document, requestBody ?? {})) ?? {});
+	const pathItem = pathItemAt(document, path);
+	if (!pathItem?.post) return undefined;
+	const requestBody = resolve(document, pathItem.post.requestBody ?? {}, 'requestBody');
+	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {
 		const { type, maxItems } = flatten(document, schema);
-		// Without a limit of the service's own, what is sent may be refused as too much.
-		if (type === 'array' && maxItems !== undefined) {
-			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems };
-			const { items: item } = flatten(document, schema);
-			if (flatten(document, item ?? {}).properties?.version) batch.takesVersion = true;
-			return batch;
+		// Without a limit of the service's own, a batch may be refused as too large.
+		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
+			const key = idempotencyHeaderOf(document, pathItem, pathItem.post);
+			const batch = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
+			const item = flatten(document, flatten(document, schema).items ?? {});
+			return item.properties?.version ? { ...batch, takesVersion: true } : batch;
 		}
 	}
 	return undefined;

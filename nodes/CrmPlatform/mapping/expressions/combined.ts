@@ -4,17 +4,17 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 export type Evaluated = [] | [unknown];
 
 /**
- * Evaluates pieces of code for one item at a time, all at once: what n8n's engine takes half a
- * millisecond for is setting up, not the code.
+ * Evaluates several pieces of code for an item in one evaluation: n8n's engine takes half a
+ * millisecond to set one up, whatever the code.
  *
- * A TypeError is how a missing path ends; the engine takes it for no value, and so does this. Any
- * other error is left to the engine, on its own.
+ * A missing path ends in a TypeError, which the engine reads as undefined, and so does this. For any
+ * other error the code is evaluated on its own.
  *
- * @param codes each of them plain (see isPlainCode)
+ * @param codes plain code (see isPlainCode)
  */
 export function evaluateTogether(n8n: IExecuteFunctions, codes: string[]): (item: number) => Evaluated[] {
 	const apart: Evaluated[] = codes.map(() => []);
-	// Code that does not compile takes the others along, and does so for every item.
+	// Code that does not compile fails the whole evaluation, for every item.
 	let fits = codes.length > 1;
 	const expression = combined(codes);
 	return (item) => {
@@ -25,7 +25,7 @@ export function evaluateTogether(n8n: IExecuteFunctions, codes: string[]): (item
 	};
 }
 
-/** No two braces stand together inside: they would end the expression. */
+/** Without two adjacent braces inside: they would end the expression. */
 function combined(codes: string[]): string {
 	const functions = codes.map((code) => `() => (${code})`).join(', ');
 	return `{{ [${functions}].map(piece => {

@@ -5,27 +5,27 @@ import {
 	type IExecuteFunctions,
 } from 'n8n-workflow';
 
-import { valueAt } from './itemPath';
-import { piecesOf, type Piece } from './template';
+import { piecesOf, valueAt, type Piece } from './template';
 import { evaluateTogether, type Evaluated } from './combined';
 
-/** What a user gave for a field: a constant or, where it begins with `=`, an expression. */
+/** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
 export interface ParameterValue {
-	/** The field's, to name it in errors. */
+	/** Label of the field, for errors. */
 	label: string;
 	value: unknown;
 }
 
 /**
- * Reads what users gave, with the values n8n's engine gives: constants and ways into the item
- * without it, the rest in one evaluation per item, and on its own what does not go together.
+ * Evaluates stored values with the results of n8n's engine: constants and paths into the item
+ * without it, the other expressions in one evaluation per item, or one by one where they cannot be
+ * combined.
  *
- * @returns reads the values for an input item, in the order given
+ * @returns evaluates the values for an input item, in their order
  * @throws NodeOperationError from what is returned; it names the field
  */
 export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]): (item: number) => unknown[] {
 	const items = n8n.getInputData();
-	// What a tool is called with is its item, and to the engine the agent's item is.
+	// An AI tool's item has the arguments of the call; to the engine, the item is the agent's.
 	const planned = n8n.isToolExecution() ? () => undefined : planOf;
 	const plans = given.map((one) => ({ ...one, pieces: planned(one.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>
@@ -46,7 +46,7 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 	};
 }
 
-/** Nothing where the engine has to evaluate all of it. */
+/** Undefined where the engine has to evaluate the expression as a whole. */
 function planOf(value: unknown): Piece[] | undefined {
 	return isExpression(value) ? piecesOf(value) : [];
 }
@@ -57,7 +57,7 @@ function resultOf(piece: Piece, json: IDataObject, evaluated: Iterator<Evaluated
 	return evaluated.next().value as Evaluated;
 }
 
-/** One piece keeps its type; several become text, which the engine alone can make of objects. */
+/** One piece keeps its type; several become text. Objects are left to the engine, which has rules for their text. */
 function compose(results: Evaluated[]): Evaluated {
 	const [first = []] = results;
 	if (results.length === 1) return first;

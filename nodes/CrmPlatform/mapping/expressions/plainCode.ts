@@ -2,13 +2,13 @@ const space = String.raw`\s+`;
 const word = String.raw`[A-Za-z_$][\w$]*`;
 const number = String.raw`\d+(?:\.\d+)?(?![\w$.])`;
 const text = String.raw`"(?:[^"\\\n\r\u2028\u2029]|\\[^\n\r])*"|'(?:[^'\\\n\r\u2028\u2029]|\\[^\n\r])*'`;
-// Each of them reads; what writes (`=`, `++`, `>>=`) is none of them.
+// Operators that read; those that write (`=`, `++`, `>>=`) are left out.
 const operator = String.raw`=>|[=!]==?|[<>](?![<>])=?|&&|\|\||\?\?|\?\.|\+(?!\+)|-(?!-)|\*(?!\*)|%|!|\?|:|,|\.|[()[\]]`;
 const division = String.raw`\/(?![/*])`;
 const pattern = String.raw`\/(?![/*])(?:[^/\\[\]"'\n\r]|\\[^"'\n\r]|\[(?:[^\]\\"'\n\r]|\\[^"'\n\r])*\])+\/[a-z]*`;
 
 const before = `${space}|${word}|${number}|${text}|${operator}`;
-/** Where a value has just ended, a slash divides; elsewhere it begins a regular expression. */
+/** After a value a slash divides; elsewhere it begins a regular expression. */
 const afterValue = new RegExp(`${before}|${division}`, 'y');
 const beforeValue = new RegExp(`${before}|${pattern}`, 'y');
 
@@ -21,7 +21,7 @@ const statementWords = new Set(
 	window with yield`.split(/\s+/),
 );
 
-/** Methods that change what they are called on, or are given: the next field would see it. */
+/** Methods that change their object or arguments, which the next field would see. */
 const changingNames = new Set(
 	'assign constructor copyWithin fill pop push reverse shift sort splice unshift'.split(' '),
 );
@@ -29,9 +29,8 @@ const changingNames = new Set(
 const closing: Record<string, string> = { '(': ')', '[': ']' };
 
 /**
- * Whether a piece of JavaScript means the same on its own and inside a larger expression: it is
- * one expression that changes nothing. Careful rather than complete: what it does not know it
- * denies, and the code is evaluated on its own.
+ * Whether JavaScript means the same on its own and inside a larger expression: a single expression
+ * without side effects. Code it does not know is rejected, and then evaluated on its own.
  */
 export function isPlainCode(code: string): boolean {
 	const open: string[] = [];
@@ -62,8 +61,8 @@ function endsValue(token: string): boolean {
 }
 
 /**
- * n8n rewrites `?.` where one of its own functions is called anywhere in the expression. What it
- * writes differs from JavaScript in loops, for computed keys, and in `?.()`, which loses its `this`.
+ * n8n rewrites `?.` where one of its own functions is called anywhere in the expression. The result
+ * differs from JavaScript in loops, for computed keys, and in `?.()`, which loses its `this`.
  */
 function isRewritten(tokens: string[]): boolean {
 	if (tokens.some((token, i) => token === '?.' && tokens[i + 1] === '(')) return true;

@@ -1,0 +1,63 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { seed } from '../sandbox/seed/index.ts';
+import { contacts } from '../sandbox/schemas/contacts.ts';
+import type { StoredRecord } from '../sandbox/schemas/resource.ts';
+import { columnsOf, searchText } from '../sandbox/store/columns.ts';
+import { Store } from '../sandbox/store/store.ts';
+
+/**
+ * A bare loop of what creating contacts cannot do without: parse and validate each, and insert its
+ * row, its event and its entry in the index for search, in transactions of many. The database is one
+ * that the sandbox has made, with all its indexes.
+ *
+ * @param path of the file to make
+ */
+export function bareInserts(path: string, alreadyThere: number, perTransaction: number) {
+	const store = new Store(path);
+	seed(store, alreadyThere);
+	const [sample] = store.table(contacts.name)!.findAll([], 1);
+	store.close();
+	const database = new DatabaseSync(path);
+	database.exec(`
+		PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+		PRAGMA wal_autocheckpoint = 8192; PRAGMA temp_store = MEMORY;
+	`);
+	const marks = (count: number) => Array(count).fill('?').join();
+	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample!.id)!;
+	const insert = database.prepare(`INSERT INTO contacts VALUES (${marks(Object.keys(row).length)})`);
+	const index = database.prepare('INSERT INTO contacts_words (rowid, search) VALUES (?, ?)');
+	const log = database.prepare(`
+		INSERT INTO events (id, type, created_at, resource, seen_by, actor, data)
+		VALUES (?, 'contact.created', ?, 'contacts', '', '{}', ?)
+	`);
+	const names = columnsOf(contacts).map(({ name }) => name);
+	let made = 0;
+	const createOne = (item: string) => {
+		const id = `con_${String(++made).padStart(26, '0')}`;
+		const values = contacts.input.parse(JSON.parse(item)) as StoredRecord;
+		const name = `${String(values['first_name'])} ${String(values['last_name'])}`;
+		const record: StoredRecord = { ...sample!, ...values, id, name };
+		const document = JSON.stringify(record);
+		const search = searchText(contacts, record);
+		const cells = names.map((field) =>
+			field in values || field === 'name' ? cellOf(record[field]) : row[field]!,
+		);
+		const { lastInsertRowid } = insert.run(id, search, ...cells, document);
+		index.run(lastInsertRowid, search);
+		log.run(`evt_${id}`, record.created_at, `{"object":${document}}`);
+	};
+	return {
+		create: (items: string[]): Promise<void> => {
+			for (let i = 0; i < items.length; i += perTransaction) {
+				database.exec('BEGIN IMMEDIATE');
+				for (const item of items.slice(i, i + perTransaction)) createOne(item);
+				database.exec('COMMIT');
+			}
+			return Promise.resolve();
+		},
+		close: () => database.close(),
+	};
+}
+
+const cellOf = (value: unknown): SQLInputValue =>
+	typeof value === 'object' ? (value === null ? '' : JSON.stringify(value)) : String(value);

@@ -1,0 +1,72 @@
+import { parseJson, parseLines } from './json';
+import {
+	contradictoryProblem,
+	isPage,
+	problemOf,
+	unreachableProblem,
+	unreadableProblem,
+	type Problem,
+} from './problem';
+import { reportsFailure } from './problemBody';
+import type { FailedAttempt } from './retry';
+import { signedOutProblem } from './signedOut';
+import type { HttpResponse, Transport } from './transport';
+
+/** Media type of newline-delimited JSON. */
+export const ndjson = 'application/x-ndjson';
+
+type Answer = Awaited<ReturnType<Transport>>;
+
+interface SuccessfulAnswer {
+	ok: true;
+	/** `body` is parsed JSON; undefined where the service sent nothing (204). */
+	response: { status: number; headers: HttpResponse['headers']; body: unknown };
+}
+
+/** An answer that is no success. */
+export interface FailedAnswer {
+	ok: false;
+	problem: Problem;
+	/** Whether the answer is complete and will be the same again. */
+	isFinal?: boolean;
+}
+
+/**
+ * Turns an answer into data or a problem in the user's words.
+ *
+ * @param address of the service, for the words
+ * @param method of the request: a write must not be taken for done when its answer reports an error
+ */
+export function readAnswer(
+	answer: Answer,
+	address: string,
+	method: string,
+): SuccessfulAnswer | FailedAnswer {
+	if ('signedOut' in answer) return { ok: false, problem: signedOutProblem(answer) };
+	if ('connectionError' in answer) {
+		return { ok: false, problem: unreachableProblem(address, answer.connectionError) };
+	}
+	const { status, headers, text } = answer;
+	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
+	const contentType = headers['content-type'];
+	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
+	if (body === undefined && text.trim() !== '') {
+		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
+	}
+	if (method !== 'GET' && reportsFailure(body, contentType)) {
+		return { ok: false, problem: contradictoryProblem(answer), isFinal: true };
+	}
+	return { ok: true, response: { status, headers, body } };
+}
+
+/** The parts of a failed answer that the decision to retry depends on. */
+export function failedAttempt(answer: Answer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
+	if ('signedOut' in answer) return { status: 401, headers: {} };
+	if ('connectionError' in answer) {
+		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
+	}
+	const { status, headers, text } = answer;
+	// A success cut short on its way is as transient as a broken connection; a web page is no accident.
+	if (status < 300 && !isFinal && !isPage(text)) return { headers };
+	return code === undefined ? { status, headers } : { status, headers, code };
+}

@@ -1,0 +1,161 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { readPages } from '../api/lists/pages';
+import type { Field } from '../api/openapi/fields';
+import type { ListDescription } from '../api/openapi/listing';
+import type { FieldValue } from './objectFields';
+import { apiValue, matchesPattern } from './values';
+
+/**
+ * Replaces names by ids in the value of a field that refers to other records.
+ *
+ * @throws Error in the user's words where no record has that name, or several have it
+ */
+export type ReferenceIds = (field: Field, value: unknown) => unknown;
+
+/** Fields by which people know a record; all of them, as any record may have any. */
+const identifying = ['name', 'title', 'label', 'domain', 'email'];
+
+/** Records that are read at once: of fewer, one request finds all names. */
+const mostRead = 500;
+
+/**
+ * Looks up the records that were given by name, domain or email instead of an id. A value that can
+ * only be an id is not looked up; one that may be either, and is no record's name, is sent as it is,
+ * and the service refuses it where it is no id either.
+ *
+ * @param given the values of fields that refer to other records; each name is looked up once
+ */
+export async function findReferences(api: Connection, given: FieldValue[]): Promise<ReferenceIds> {
+	const names = new Map<string, Set<string>>();
+	for (const [field, value] of given) {
+		const { reference = '' } = field;
+		for (const name of namesIn(field, value)) {
+			names.set(reference, (names.get(reference) ?? new Set()).add(name));
+		}
+	}
+
+	const found = new Map<string, Map<string, Finding>>();
+	for (const [reference, wanted] of names) found.set(reference, await search(api, reference, [...wanted]));
+
+	const idOf = (field: Field, value: unknown): unknown => {
+		const finding = found.get(field.reference ?? '')?.get(String(value).trim());
+		if (finding === undefined) return value;
+		if ('id' in finding) return finding.id;
+		if ('notFound' in finding && mayBeId(String(value))) return value;
+		throw new Error(refusal(field, String(value), finding));
+	};
+	return (field, value) => {
+		if (!field.reference || value === null) return value;
+		return Array.isArray(value) ? value.map((one) => idOf(field, one)) : idOf(field, value);
+	};
+}
+
+/** The outcome of a look-up. */
+type Finding = { id: unknown } | { notFound: true } | { several: number } | { failed: string };
+
+function namesIn(field: Field, value: unknown): string[] {
+	if (field.part !== undefined || !['text', 'any', 'list'].includes(field.kind)) return [];
+	const values = [field.kind === 'list' ? apiValue(field, value, 'utc') : value].flat();
+	return values
+		.filter((one): one is string => typeof one === 'string' && one.trim() !== '')
+		.map((one) => one.trim())
+		.filter((one) => !(matchesPattern(field, one) ?? isIdShaped(one)));
+}
+
+/** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
+function isIdShaped(value: string): boolean {
+	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
+}
+
+/** Whether a text can be an id in some service: one word of plain characters. */
+const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
+
+async function search(api: Connection, reference: string, names: string[]): Promise<Map<string, Finding>> {
+	const description = await api.describe(`/${reference}`);
+	const { list } = description ?? {};
+	if (!list) return new Map();
+	const known = new Set(description?.fields.map(({ name }) => name));
+	const keys = known.size === 0 ? identifying : identifying.filter((key) => known.has(key));
+	const findings = new Map<string, Finding>();
+	try {
+		const first = await firstPage(api, reference, list, {});
+		for (const name of names) {
+			const page = first.isWhole ? first : await candidates(api, reference, list, keys, name);
+			findings.set(name, findIn(page, keys, name));
+		}
+	} catch (error) {
+		for (const name of names) {
+			if (findings.has(name)) continue;
+			if (!mayBeId(name)) findings.set(name, { failed: (error as Error).message });
+		}
+	}
+	return findings;
+}
+
+interface Candidates {
+	records: IDataObject[];
+	/** Whether there are no others. */
+	isWhole: boolean;
+}
+
+/** The records that may have a name: by full text where the list has it, else by each field. */
+async function candidates(
+	api: Connection,
+	reference: string,
+	list: ListDescription,
+	keys: string[],
+	name: string,
+): Promise<Candidates> {
+	if (list.search !== undefined) {
+		const page = await firstPage(api, reference, list, { [list.search]: name });
+		if (page.isWhole) return page;
+	}
+	const filters = list.filters.filter((filter) => keys.includes(filter.name));
+	const pages = await Promise.all(
+		filters.map(async (filter) => await firstPage(api, reference, list, { [filter.name]: name })),
+	);
+	return {
+		records: pages.flatMap(({ records }) => records),
+		isWhole: pages.length > 0 && pages.every(({ isWhole }) => isWhole),
+	};
+}
+
+async function firstPage(
+	{ send }: Connection,
+	reference: string,
+	list: ListDescription,
+	query: Record<string, string>,
+): Promise<Candidates> {
+	const walk = { path: `/v1/${reference}`, list, query, limit: mostRead };
+	const records: IDataObject[] = [];
+	let isWhole = true;
+	for await (const page of readPages(send, walk)) {
+		records.push(...page.records);
+		isWhole = page.next === undefined;
+	}
+	return { records, isWhole };
+}
+
+function findIn({ records, isWhole }: Candidates, keys: string[], name: string): Finding {
+	const wanted = name.toLowerCase();
+	const isCalled = (record: IDataObject) =>
+		[record.id, ...keys.map((key) => record[key])].some(
+			(value) => typeof value === 'string' && value.trim().toLowerCase() === wanted,
+		);
+	const ids = new Set(records.filter(isCalled).map(({ id }) => id));
+	if (ids.size > 1) return { several: ids.size };
+	if (ids.size === 0) return { notFound: true };
+	// Without all candidates, another record may have the same name.
+	return isWhole ? { id: [...ids][0] } : { several: 2 };
+}
+
+function refusal({ label, reference = '' }: Field, name: string, finding: Finding): string {
+	const place = `${label}: ‘${name}’`;
+	if ('failed' in finding) return `${place} could not be looked up in ${reference}: ${finding.failed}`;
+	if ('several' in finding) {
+		return `${place} may be several records of ${reference}. Give the id of the right one.`;
+	}
+	return `${place} is neither a name nor an id in ${reference}. Correct it, create the record first, or give its id.`;
+}

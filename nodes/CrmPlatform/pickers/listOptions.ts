@@ -1,0 +1,25 @@
+import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+
+import { customFieldsOf } from './fields';
+import { labelFor } from '../api/openapi/fields';
+import { editorContext } from './editorContext';
+
+/** The fields of a record that can be output, the account's custom fields one by one. */
+export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { api, description, collection } = await editorContext(this);
+	const own = description.fields.map(({ name, label }) => ({ name: label, value: name }));
+	if (!own.some(({ value }) => value === 'custom_fields')) return own;
+	const custom = await customFieldsOf(api, collection);
+	return [...own, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
+}
+
+/** The orders a list can have, as the service names them. */
+export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description } = await editorContext(this);
+	return (description.list?.sort?.values ?? []).map((value) => ({ name: orderLabel(value), value }));
+}
+
+/** A minus sign before a field is the widespread way to say descending (JSON:API); others stay as they are. */
+function orderLabel(value: string): string {
+	return value.startsWith('-') ? `${labelFor(value.slice(1))} (Descending)` : labelFor(value);
+}

@@ -1,0 +1,91 @@
+import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { readPages } from '../api/lists/pages';
+
+/** The longest list that is of use to a person. */
+const mostShown = 1_000;
+
+/** The records at a path such as `/pipelines`, for lists that cannot be searched. */
+export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
+	const list = (await api.describe(path))?.list;
+	if (!list) return [];
+	const records: IDataObject[] = [];
+	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: mostShown })) {
+		records.push(...page.records);
+	}
+	return records;
+}
+
+/** The items whose names contain the filter, whatever its case; all without one. */
+export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
+	const wanted = filter.toLowerCase();
+	return items.filter(({ name }) => name.toLowerCase().includes(wanted));
+}
+
+/**
+ * A record as a list shows it: its title, and what tells it from others with the same title.
+ *
+ * @param value the field that is picked
+ * @param company the name of the company it belongs to
+ */
+export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
+	const id = String(record[value]);
+	const name = textOf(record, nameFields);
+	const content = textOf(record, contentFields)?.slice(0, mostCharacters);
+	const details = [
+		textOf(record, ['email', 'domain']),
+		company,
+		amountOf(record),
+		textOf(record, ['status', 'state']),
+		numberOf(record),
+		name === undefined ? dateOf(record) : undefined,
+	];
+	const parts = [name ?? content, ...details].filter((part) => part !== undefined);
+	return { name: [...new Set(parts)].join(' – ') || id, value: id };
+}
+
+/** The records as a list shows them; those that would look alike also say when they were created. */
+export function distinctListItems(
+	records: IDataObject[],
+	value: string,
+	companies: Map<unknown, string>,
+): INodeListSearchItems[] {
+	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
+	const counts = new Map<string, number>();
+	for (const { name } of items) counts.set(name, (counts.get(name) ?? 0) + 1);
+	return items.map((item, i) => {
+		const date = dateOf(records[i] ?? {});
+		const isAlone = counts.get(item.name) === 1 || date === undefined;
+		return isAlone ? item : { ...item, name: `${item.name} – ${date}` };
+	});
+}
+
+/** The fields that name a record: services differ, and custom objects have a title. */
+const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
+/** For records without a name: the beginning of what they say. */
+const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
+/** Characters of a content; more would not fit. */
+const mostCharacters = 60;
+
+function amountOf({ amount, currency }: IDataObject): string | undefined {
+	if (typeof amount !== 'number' && !(typeof amount === 'string' && amount !== '')) return undefined;
+	const number = Number.isNaN(Number(amount)) ? amount : Number(amount).toLocaleString('en');
+	return [number, currency].filter((part) => typeof part === 'string').join(' ');
+}
+
+function numberOf({ number }: IDataObject): string | undefined {
+	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
+}
+
+/** `2026-03-14 09:26`; of a record without a time, nothing. */
+function dateOf(record: IDataObject): string | undefined {
+	const time = textOf(record, ['created_at', 'createdAt', 'timestamp']);
+	return time?.slice(0, 16).replace('T', ' ');
+}
+
+function textOf(record: IDataObject, fields: string[]): string | undefined {
+	return fields
+		.map((field) => record[field])
+		.find((value): value is string => typeof value === 'string' && value !== '');
+}

@@ -1,0 +1,35 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { Execution } from '../model';
+
+/** Option of writes that are to be done once, in whichever execution. */
+export const writeOncePerOption: INodeProperties = {
+	displayName: 'Write Once Per',
+	name: 'writeOncePer',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. {{ $json.orderNumber }}',
+	description:
+		'A value of the item, such as an order number, for which this node writes once, also when the workflow is started again. Items are then sent one by one. The service remembers it for as long as it keeps idempotency keys, often 24 hours. When empty, an item is written once per execution and its retries.',
+};
+
+/** Whether the user has set Write Once Per. */
+export function hasWriteOncePer({ n8n }: Execution): boolean {
+	const { options } = n8n.getNode().parameters as { options?: { writeOncePer?: unknown } };
+	const raw = options?.writeOncePer;
+	return raw !== undefined && raw !== null && raw !== '';
+}
+
+/**
+ * The value for which an item is written once.
+ *
+ * @throws Error in the user's words where it is empty or no single value
+ */
+export function writeOncePer({ n8n }: Execution, item: number): string {
+	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
+	const isSingle = typeof value === 'string' || typeof value === 'number';
+	if (isSingle && String(value).trim() !== '') return String(value);
+	throw new Error(
+		'Write Once Per: the expression gives no text or number for this item, so nothing was sent. Choose a value that every item has.',
+	);
+}

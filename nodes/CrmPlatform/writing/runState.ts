@@ -1,0 +1,191 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
+import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import type { Execution } from '../model';
+
+/** How one kind of request carries its idempotency key. */
+export interface KeyHeader {
+	name: string;
+	maxLength?: number;
+	isUuid?: boolean;
+	/** Whether the service's own description of the operation declares the header. */
+	isPromised: boolean;
+}
+
+/**
+ * The decisions of a run's first attempt that its later ones must repeat, or what was written would
+ * be written again under other keys: the description of the service, and which items can be read,
+ * may change in between.
+ */
+interface RunState {
+	run: number | string;
+	/** The header of requests for single records, and of batches. */
+	single?: KeyHeader;
+	batch?: KeyHeader;
+	/** The header of requests to any path. */
+	request?: KeyHeader;
+	/** Items in one slice of the input. */
+	size?: number;
+	batchPath?: Pick<BatchDescription, 'path' | 'items'>;
+	/** The requests sent so far, as ranges of items: `0-99`, `100-102,104`, `103`. */
+	sent?: string[];
+}
+
+const stateName = 'writes';
+
+/**
+ * The state of this run of the node. n8n keeps it in the node's context, which all attempts of Retry
+ * On Fail share and which is stored with a failed execution and handed to its retry (n8n 2.41,
+ * ExecutionService.retry). A loop's next run replaces it, since n8n repeats none but the last.
+ */
+function runState({ n8n, identity }: Execution): RunState {
+	const context = nodeContext(n8n);
+	const known = context[stateName] as RunState | undefined;
+	if (known?.run === identity.run) return known;
+	const state: RunState = { run: identity.run };
+	context[stateName] = state;
+	return state;
+}
+
+const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
+
+/** The node's context; one that nothing repeats, for calls without an execution (n8n's MCP trigger). */
+export function nodeContext(n8n: IExecuteFunctions): IDataObject {
+	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
+	const own = outsideExecutions.get(n8n) ?? {};
+	outsideExecutions.set(n8n, own);
+	return own;
+}
+
+/**
+ * The header for the requests of this run, as its first attempt chose it. One that was not promised
+ * then gives way to one that is promised now.
+ *
+ * @param kind whether the request writes one record or a batch
+ */
+export function keyHeaderOf(
+	job: Execution,
+	description: WriteDescription,
+	kind: 'single' | 'batch',
+): KeyHeader | undefined {
+	const own = kind === 'batch' ? (description.batch ?? {}) : description;
+	return pinned(job, kind, headerIn(job, own) ?? unpromised(headerIn(job, description)));
+}
+
+/**
+ * The header for a request to any path.
+ *
+ * @param declared what the service's description says of this very request
+ * @param usual what it says of others: the same header may be honoured here, without a promise
+ */
+export function requestKeyHeader(
+	job: Execution,
+	declared: IdempotencyHeader | undefined,
+	usual: IdempotencyHeader | undefined,
+): KeyHeader | undefined {
+	const own = declared && headerIn(job, declared);
+	// A description that could be read and declares nothing for this path is taken at its word.
+	if (!own && job.api.isSelfDescribed()) return usual && unpromised(headerIn(job, usual));
+	return pinned(job, 'request', own ?? (usual && unpromised(headerIn(job, usual))));
+}
+
+function pinned(
+	job: Execution,
+	kind: 'single' | 'batch' | 'request',
+	described: KeyHeader | undefined,
+): KeyHeader | undefined {
+	const state = runState(job);
+	const first = state[kind];
+	if (first && (first.isPromised || !described?.isPromised)) return first;
+	if (described) state[kind] = described;
+	return described;
+}
+
+function headerIn(
+	{ api }: Execution,
+	{ idempotencyHeader: name, idempotencyKey }: IdempotencyHeader,
+): KeyHeader | undefined {
+	return name === undefined ? undefined : { name, ...idempotencyKey, isPromised: api.isSelfDescribed() };
+}
+
+const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
+	header && { ...header, isPromised: false };
+
+/** How this run divides its items into requests, as its first attempt decided. */
+export function batchingOf(
+	job: Execution,
+	{ batch }: WriteDescription,
+	wantedSize: number,
+): { size: number; batch: BatchDescription | undefined } {
+	const state = runState(job);
+	// A limit of 0 records makes no sense, and slices of no items would never end.
+	state.size ??= Math.max(1, Math.floor(batch ? Math.min(wantedSize, batch.maximum) : 1));
+	if (batch) state.batchPath ??= { path: batch.path, items: batch.items };
+	const { size, batchPath } = state;
+	return { size, batch: batchPath && { ...batch, ...batchPath, maximum: size } };
+}
+
+/** Which items this run has sent with one request. */
+export interface SentRequests {
+	/** Notes a request before it is sent. */
+	add(items: readonly number[]): void;
+	/** Forgets one that was refused as a whole, so that its items can be divided otherwise. */
+	remove(items: readonly number[]): void;
+	/** The items an earlier attempt has sent together with this one, itself included. */
+	with(item: number): readonly number[] | undefined;
+}
+
+export function sentRequests(job: Execution): SentRequests {
+	const state = runState(job);
+	const ranges = (state.sent ??= []);
+	const groups = new Map<number, readonly number[]>();
+	for (const range of ranges) {
+		const items = itemsIn(range);
+		for (const item of items) groups.set(item, items);
+	}
+	const noted = new Set(ranges);
+	return {
+		add(items) {
+			const range = rangesOf(items);
+			if (noted.has(range)) return;
+			noted.add(range);
+			ranges.push(range);
+		},
+		remove(items) {
+			const range = rangesOf(items);
+			if (noted.delete(range)) ranges.splice(ranges.indexOf(range), 1);
+		},
+		with: (item) => groups.get(item),
+	};
+}
+
+/** `0-2,4` for 0, 1, 2 and 4: a context is stored with the execution, and items may be many. */
+function rangesOf(items: readonly number[]): string {
+	const ranges: Array<[from: number, to: number]> = [];
+	for (const item of items) {
+		const last = ranges.at(-1);
+		if (last?.[1] === item - 1) last[1] = item;
+		else ranges.push([item, item]);
+	}
+	return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join();
+}
+
+function itemsIn(ranges: string): number[] {
+	return ranges.split(',').flatMap((range) => {
+		const [from = 0, to = from] = range.split('-').map(Number);
+		return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+	});
+}
+
+/**
+ * The execution whose id the keys contain: the first in which this node wrote, so that a retry of it
+ * writes nothing again.
+ *
+ * @param own id of this execution
+ */
+export function originalExecution(n8n: IExecuteFunctions, own: string): string {
+	const context = nodeContext(n8n);
+	context.firstExecution ??= own;
+	return String(context.firstExecution);
+}

@@ -1,0 +1,42 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { addFoldCase } from './fold-case.ts';
+import { PreparedStatements } from './prepared.ts';
+import type { Query, Row } from './query.ts';
+
+export interface ReadRequest {
+	id: number;
+	queries: Query[];
+}
+
+/** Has rows, or else the error. */
+export interface ReadAnswer {
+	id: number;
+	rows?: Row[][];
+	error?: Error;
+}
+
+const database = new DatabaseSync(workerData as string, { readOnly: true });
+database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536');
+addFoldCase(database);
+const statements = new PreparedStatements(database);
+
+/** In one transaction, so that all queries see the same state. */
+function read(queries: Query[]): Row[][] {
+	database.exec('BEGIN');
+	try {
+		return queries.map(({ sql, values }) => statements.get(sql).all(...values));
+	} finally {
+		database.exec('COMMIT');
+	}
+}
+
+parentPort!.on('message', ({ id, queries }: ReadRequest) => {
+	const answer: ReadAnswer = { id };
+	try {
+		answer.rows = read(queries);
+	} catch (error) {
+		answer.error = error as Error;
+	}
+	parentPort!.postMessage(answer);
+});

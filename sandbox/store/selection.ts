@@ -1,0 +1,41 @@
+import { type Cell, quoted } from './columns.ts';
+import type { Condition } from './condition.ts';
+import { live } from './definition.ts';
+import { keysetCondition, type Order } from './keyset.ts';
+import type { Query } from './query.ts';
+
+/** Which records of a table, in which order, beginning after which one. */
+export interface Selection {
+	conditions: Condition[];
+	/** Ends with the id. */
+	order: Order[];
+	/** One value for each column of the order. */
+	after: Cell[] | undefined;
+	includeDeleted: boolean;
+	limit: number;
+}
+
+export function pageQuery(table: string, selection: Selection): Query {
+	const { conditions, order, after, includeDeleted, limit } = selection;
+	const all = [...conditions];
+	if (!includeDeleted) all.push({ sql: live, values: [] });
+	if (after) all.push(keysetCondition(order, after));
+	const columns = order.map(
+		({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
+	);
+	const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+	const sql = `SELECT document FROM ${table} WHERE ${allOf(all)} ${orderBy} LIMIT ?`;
+	return { sql, values: [...valuesOf(all), limit] };
+}
+
+export function countQuery(table: string, conditions: Condition[], includeDeleted: boolean): Query {
+	const all = [...conditions];
+	if (!includeDeleted) all.push({ sql: live, values: [] });
+	const sql = `SELECT count(*) AS total FROM ${table} WHERE ${allOf(all)}`;
+	return { sql, values: valuesOf(all) };
+}
+
+const allOf = (conditions: Condition[]): string =>
+	conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true';
+
+const valuesOf = (conditions: Condition[]): Cell[] => conditions.flatMap(({ values }) => values);

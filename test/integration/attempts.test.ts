@@ -1,0 +1,174 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBatchWrites } from './batch-writes.ts';
+import { automatic, create, getMany, on } from './parameters.ts';
+
+const { sandbox, run, found, writes } = useBatchWrites();
+
+const batch = '/v1/contacts/batch';
+const people = (name: string, count: number): IDataObject[] =>
+	Array.from({ length: count }, (_, i) => ({ last_name: name, job_title: `Number ${i}` }));
+const inBatchesOf = (batchSize: number) => ({ ...create('contact', automatic), options: { batchSize } });
+const keys = async () => (await writes()).map(({ idempotencyKey }) => idempotencyKey);
+
+/** The sandbox, as a service that does not describe itself. */
+const withoutDescription = () => ({ ...sandbox.credential, descriptionUrl: `${sandbox.url}/nothing` });
+
+/** Runs the node as often as n8n does for one run of it, with the same context. */
+const attempts = (setup: Parameters<typeof run>[0]) => {
+	const shared = { executionId: `execution-${Math.random()}`, context: {}, ...setup };
+	return async (changed: Partial<typeof setup> = {}) => await run({ ...shared, ...changed });
+};
+
+describe('the attempts of one run', () => {
+	const companies = (name: string, odd: number | undefined): IDataObject[] =>
+		[0, 1, 2].map((i) => ({ name: `${name} ${i}`, employee_count: i === odd ? 'many' : i }));
+	const createCompanies = { ...create('company', automatic), options: { batchSize: 3 } };
+	const companiesNamed = async (name: string) =>
+		(await sandbox.call('GET', `/v1/companies?q=${name}`)).body.total;
+
+	test('keep what they sent together, though an item can be read only later', async () => {
+		const attempt = attempts({
+			parameters: createCompanies,
+			items: companies('read-later', 1),
+			continueOnFail: true,
+		});
+		await attempt();
+		expect(await companiesNamed('read-later')).toBe(2);
+		const items = companies('read-later', undefined);
+		const { items: output } = await attempt({ items });
+		expect(output.map(({ json }) => json.name)).toEqual(items.map(({ name }) => name));
+		expect(await companiesNamed('read-later')).toBe(3);
+	});
+
+	test('send nothing of a batch of which an item can no longer be read', async () => {
+		const attempt = attempts({
+			parameters: createCompanies,
+			items: companies('read-before', undefined),
+			continueOnFail: true,
+		});
+		await attempt();
+		const { items } = await attempt({ items: companies('read-before', 1) });
+		expect(items.map(({ json }) => json.error)).toEqual([
+			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('many'),
+			expect.stringContaining('An earlier attempt of this run'),
+		]);
+		expect(await companiesNamed('read-before')).toBe(3);
+	});
+
+	test('keep the size of their batches, whatever the options say by then', async () => {
+		const attempt = attempts({ parameters: inBatchesOf(2), items: people('resized', 6) });
+		await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
+		await expect(attempt()).rejects.toThrow();
+		await attempt({ parameters: inBatchesOf(5) });
+		expect(await found('resized')).toBe(6);
+	});
+
+	test('keep the halves of a batch that was too large', async () => {
+		const attempt = attempts({ parameters: inBatchesOf(4), items: people('halved', 4) });
+		await sandbox.faults(
+			{ path: batch, method: 'POST', times: 1, status: 413 },
+			{ path: batch, method: 'POST', after: 1, times: 1, status: 422 },
+		);
+		await expect(attempt()).rejects.toThrow();
+		await attempt();
+		expect(await found('halved')).toBe(4);
+	});
+
+	test('have the same keys where the description can no longer be read', async () => {
+		const setup = { parameters: inBatchesOf(2), items: people('undescribed', 4) };
+		const attempt = attempts(setup);
+		await attempt();
+		const before = await keys();
+		await attempt({ credential: withoutDescription() } as Partial<typeof setup>);
+		expect(await keys()).toEqual([...before, ...before]);
+		expect(await found('undescribed')).toBe(4);
+	});
+
+	test('have other keys in another run of the node, and in another execution', async () => {
+		const context = {};
+		const setup = { parameters: inBatchesOf(2), items: people('runs', 2), context };
+		await run({ ...setup, executionId: 'a' });
+		await run({ ...setup, executionId: 'a', runIndex: 1 });
+		await run({ ...setup, executionId: 'a', context: {} });
+		await run({ ...setup, executionId: 'b', context: {} });
+		expect(new Set(await keys()).size).toBe(3);
+	});
+});
+
+test('a retry of a failed execution has the keys of that one', async () => {
+	const setup = { parameters: inBatchesOf(2), items: people('retried', 6), context: {} };
+	await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
+	await expect(run({ ...setup, executionId: 'failed' })).rejects.toThrow();
+	await run({ ...setup, executionId: 'its retry' });
+	expect(await found('retried')).toBe(6);
+});
+
+describe('Write Once Per', () => {
+	const oncePer = (writeOncePer: string) => ({
+		...create('contact', automatic),
+		options: { writeOncePer },
+	});
+
+	test('writes an item once for its value, also in another execution', async () => {
+		const items = people('ordered', 3);
+		const parameters = oncePer('={{ $json.last_name + $json.job_title }}');
+		const first = await run({ parameters, items: items.slice(0, 2) });
+		const second = await run({ parameters, items });
+		expect(await found('ordered')).toBe(3);
+		expect(second.items.slice(0, 2).map(({ json }) => json.id)).toEqual(first.items.map(({ json }) => json.id));
+	});
+
+	test('refuses other values for a value that was written, in words', async () => {
+		const parameters = oncePer('={{ $json.last_name }}');
+		await run({ parameters, items: people('changed-order', 1) });
+		const again = run({ parameters, items: [{ last_name: 'changed-order', job_title: 'Other' }] });
+		await expect(again).rejects.toMatchObject({ description: expect.stringContaining('Write Once Per') });
+	});
+
+	test('refuses an item that has no value for it', async () => {
+		const { items } = await run({
+			parameters: oncePer('={{ $json.job_title }}'),
+			items: [{ last_name: 'no-order' }, { last_name: 'no-order', job_title: 'Has one' }],
+			continueOnFail: true,
+		});
+		expect(items[0]?.json.error).toContain('Write Once Per');
+		expect(await found('no-order')).toBe(1);
+	});
+});
+
+describe('a service whose description cannot be read', () => {
+	const parameters = create('contact', { last_name: 'unpromised' });
+
+	test('is trusted with no key: a write whose answer was lost is not repeated', async () => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
+		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
+		await expect(run(setup)).rejects.toMatchObject({
+			description: expect.stringMatching(/may have carried it out[^]*could not be read[^]*Retry On Fail may write/),
+		});
+		expect(await found('unpromised')).toBe(1);
+	});
+});
+
+test('a record with an error of its own is no failure to n8n', async () => {
+	const failed = { id: 'msg_1', status: 'failed', error: { code: 'bounced' } };
+	const body = { data: [failed], next_cursor: null, total: 1 };
+	await sandbox.faults({ path: '/v1/messages', status: 200, body });
+	const { items } = await run({ parameters: getMany('message') });
+	expect(items.map(({ json }) => json)).toEqual([
+		{ id: 'msg_1', status: 'failed', error_info: { code: 'bounced' } },
+	]);
+});
+
+describe('an answer that is not a record', () => {
+	test.each(['"done"', '7'])('fails the write instead of becoming an item: %s', async (body) => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 200, body, contentType: 'application/json' });
+		await expect(run({ parameters: create('contact', { last_name: 'text' }) })).rejects.toThrow();
+	});
+
+	test('of a deletion, but an error, fails it', async () => {
+		await sandbox.faults({ path: '/v1/contacts', method: 'DELETE', status: 200, body: { error: 'locked' } });
+		await expect(run({ parameters: on('contact', 'delete', 'con_1') })).rejects.toThrow('locked');
+	});
+});

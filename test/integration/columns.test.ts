@@ -1,0 +1,175 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { failure, run as runNode } from './n8n.ts';
+import { automatic, create, mapped, on, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+/** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
+const sandbox = useSandbox();
+
+const run = async (parameters: INodeParameters, items: IDataObject[], more: object = {}) =>
+	await runNode({ credential: sandbox.credential, parameters, items, ...more });
+
+const call = async (method: string, path: string, body?: unknown) =>
+	(await sandbox.call(method, path, body)).body;
+
+test('headers of a spreadsheet are matched by name or label, choices by label', async () => {
+	const row = {
+		'\ufeffEmail': 'columns@example.com',
+		'First Name': 'Ada',
+		LAST_NAME: 'Lovelace',
+		'Lifecycle Stage': 'Customer',
+		Phone: '+34 (0)915-55 01 42',
+		VIP: 'true',
+		notes: 'told',
+	};
+	const { items, hints } = await run(create('contact', automatic), [row]);
+	expect(items[0]?.json).toMatchObject({
+		email: 'columns@example.com',
+		first_name: 'Ada',
+		last_name: 'Lovelace',
+		lifecycle_stage: 'customer',
+		phone: '+34915550142',
+		custom_fields: { vip: true },
+	});
+	expect(hints).toEqual([expect.stringMatching(/no such field.*: notes\./)]);
+});
+
+describe('an empty cell', () => {
+	const row = { 'Last Name': 'New', 'Job Title': '', language: ' ', timezone: null };
+	const stored = { last_name: 'Old', job_title: 'Pilot', language: 'es', timezone: 'Europe/Madrid' };
+
+	test('leaves the stored value as it is', async () => {
+		const { id } = await call('POST', '/v1/contacts', stored);
+		const { items } = await run(update('contact', String(id), automatic), [row]);
+		expect(items[0]?.json).toMatchObject({ ...stored, last_name: 'New' });
+	});
+
+	test('clears it where the user says so', async () => {
+		const { id } = await call('POST', '/v1/contacts', stored);
+		const parameters = { ...update('contact', String(id), automatic), options: { emptyCells: 'clear' } };
+		const { items } = await run(parameters, [row]);
+		expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: null, language: null, timezone: null });
+	});
+
+	test('is no value to write', async () => {
+		const { id } = await call('POST', '/v1/contacts', stored);
+		const parameters = update('contact', String(id), automatic);
+		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
+		expect(error.message).toMatch(/None of the item’s values can be sent/);
+	});
+});
+
+describe('a record that is referred to by name', () => {
+	test('is found by name, domain or email, with one request for all items', async () => {
+		const company = await call('POST', '/v1/companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
+		const tag = await call('POST', '/v1/tags', { name: 'Gold Client' });
+		const [user] = (await call('GET', '/v1/users?limit=1')).data as IDataObject[];
+		await sandbox.clear();
+		const rows = ['Looked Up Ltd', 'looked up ltd', 'looked-up.example', String(company.id)].map((Company) => ({
+			'Last Name': 'Refers',
+			Company,
+			Owner: user!.email,
+			Tags: 'gold client',
+		}));
+		const { items } = await run(create('contact', automatic), rows);
+		for (const { json } of items) {
+			expect(json).toMatchObject({ company_id: company.id, owner_id: user!.id, tag_ids: [tag.id] });
+		}
+		const reads = (await sandbox.requests()).filter(({ path }) => /companies|users|tags/.test(path));
+		expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
+	});
+
+	test('is refused where none or several have the name, and nothing is written', async () => {
+		for (const external_id of ['twin-1', 'twin-2']) {
+			await call('POST', '/v1/companies', { name: 'Twin & Sons', external_id });
+		}
+		await sandbox.clear();
+		const refusal = async (Company: string) =>
+			(await failure({
+				credential: sandbox.credential,
+				parameters: create('contact', automatic),
+				items: [{ 'Last Name': 'Refers', Company }],
+			})).message;
+		expect(await refusal('Twin & Sons')).toMatch(/^Company: ‘Twin & Sons’ may be several records/);
+		expect(await refusal('Nobody Inc.')).toMatch(/^Company: ‘Nobody Inc\.’ is neither a name nor an id/);
+		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
+	});
+
+	test('costs nothing where ids are given', async () => {
+		const company = await call('POST', '/v1/companies', { name: 'By Id Ltd' });
+		await sandbox.clear();
+		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
+		expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
+	});
+});
+
+describe('an import', () => {
+	const startImport = (fields: IDataObject) =>
+		({ resource: 'job', operation: 'startImport', fields: mapped(fields) }) as INodeParameters;
+	const results = async (id: unknown, options: IDataObject = {}) =>
+		await run(on('job', 'getResults', id, { wait: true, options }), [{}]);
+
+	test('takes the rows that Create takes', async () => {
+		const rows = [1, 2, 3].map((i) => ({
+			Email: `import-columns-${i}@example.com`,
+			'First Name': 'Ada',
+			'Lifecycle Stage': 'Customer',
+			'Job Title': '',
+		}));
+		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
+		const written = await results(items[0]?.json.id);
+		expect(written.items.map(({ json }) => json.status)).toEqual([201, 201, 201]);
+		const [{ json }] = written.items as [{ json: IDataObject }];
+		expect(await call('GET', `/v1/contacts/${String(json.id)}`)).toMatchObject({
+			first_name: 'Ada',
+			lifecycle_stage: 'customer',
+		});
+	});
+
+	test('changes the record each row names, and deletes by id alone', async () => {
+		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old', job_title: 'Pilot' });
+		const rows = [{ ID: id as string, 'Last Name': 'New', 'Job Title': '' }];
+		const changed = await run(startImport({ resource: 'contacts', operation: 'update' }), rows);
+		await results(changed.items[0]?.json.id);
+		expect(await call('GET', `/v1/contacts/${String(id)}`)).toMatchObject({ last_name: 'New', job_title: 'Pilot' });
+		const deleted = await run(startImport({ resource: 'contacts', operation: 'delete' }), rows);
+		await results(deleted.items[0]?.json.id);
+		expect((await sandbox.call('GET', `/v1/contacts/${String(id)}`)).status).toBe(404);
+	});
+
+	test('with a row that cannot be read is not started, or leaves it out and tells', async () => {
+		const parameters = startImport({ resource: 'contacts', operation: 'update' });
+		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old' });
+		const rows = [{ 'Last Name': 'Nobody' }, { id: id as string, last_name: 'New' }];
+		const error = await failure({ credential: sandbox.credential, parameters, items: rows });
+		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: The item has no id/);
+		const { items, hints } = await run(parameters, rows, { continueOnFail: true });
+		expect(items[0]?.json).toMatchObject({ total: 1 });
+		expect(hints).toEqual([expect.stringMatching(/1 of 2 items cannot be read and were left out/)]);
+	});
+
+	test('whose rows the service refuses stops the node, or returns them', async () => {
+		const rows = [{ email: 'refused-row@example.com' }, { email: 'not an address' }];
+		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
+		const { id } = items[0]!.json;
+		await expect(results(id)).rejects.toMatchObject({
+			message: '1 of 2 rows were refused',
+			description: expect.stringMatching(/Row 1: /),
+		});
+		const returned = await results(id, { failedRows: 'return' });
+		expect(returned.items.map(({ json }) => json.status)).toEqual([201, 422]);
+		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were refused/)]);
+	});
+});
+
+test('in a batch, the picked records are changed and not those the items were read from', async () => {
+	const names = ['Picked One', 'Picked Two', 'Source'];
+	const [one, two, source] = await Promise.all(
+		names.map(async (last_name) => await call('POST', '/v1/contacts', { last_name })),
+	);
+	const items = [one, two].map((picked) => ({ id: source!.id, job_title: 'Pilot', picked: picked!.id }));
+	const changed = await run(update('contact', '={{ $json.picked }}', automatic), items);
+	expect(changed.items.map(({ json }) => json.id)).toEqual([one!.id, two!.id]);
+	expect((await call('GET', `/v1/contacts/${String(source!.id)}`)).job_title).toBeNull();
+});

@@ -1,0 +1,136 @@
+import document from '../../contract/openapi.json';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
+import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
+import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { picker } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const setup = (resource = 'contact', operation = 'create') => ({
+	credential: sandbox.credential,
+	parameters: { resource, operation },
+});
+const byId = <T extends { id: string }>(fields: T[]) =>
+	Object.fromEntries(fields.map((field) => [field.id, field]));
+
+describe('without the service’s description', () => {
+	const elsewhere = () => ({
+		...setup(),
+		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
+	});
+
+	test('the packaged one serves, and the user is told', async () => {
+		const { fields } = await picker(getFields, elsewhere());
+		expect(byId(fields).first_name).toBeDefined();
+		expect(fields[0]?.displayName).toContain('packaged with the node');
+	});
+});
+
+describe('a node that cannot reach the service shows a form all the same,', () => {
+	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
+		const { fields } = await picker(getFields, opened);
+		expect(byId(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
+		expect(fields[0]).toMatchObject({ readOnly: true, displayName: expect.stringContaining(says) });
+		// n8n asks again for what lacks it, when the node is opened the next time.
+		expect(byId(fields).first_name?.readOnly).toBeUndefined();
+		const filters = await picker(getFilters, opened);
+		expect(byId(filters.fields).email).toBeDefined();
+		expect(await picker(getSortOrders, opened)).not.toEqual([]);
+		expect(await picker(getOutputFields, opened)).not.toEqual([]);
+	};
+
+	test('as long as it has no credential', async () => {
+		await isFormOf({ ...setup(), hasCredential: false }, 'packaged with the node (no credential is selected yet)');
+	});
+
+	test('with what the user has mapped, which n8n would drop otherwise', async () => {
+		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
+		const { parameters } = setup();
+		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
+		const { fields } = await picker(getFields, opened);
+		expect(byId(fields)['custom_fields.vip']).toMatchObject({ type: 'string', removed: false });
+	});
+
+	test('with an OAuth2 credential that is not connected', async () => {
+		const data = { baseUrl: sandbox.url };
+		const credential = { id: 'credential-2', data } as never;
+		await isFormOf({ ...setup(), credential }, 'packaged with the node (The credential is not connected yet)');
+	});
+
+	test('with a key that the service refuses', async () => {
+		const credential = { ...sandbox.credential, apiKey: 'wrong' };
+		await isFormOf({ ...setup(), credential }, 'Without custom fields');
+	});
+
+	test('and offers events', async () => {
+		expect(await picker(getEvents, { ...setup(), hasCredential: false })).toContainEqual(
+			expect.objectContaining({ name: 'All Deal Events', value: 'deal.*' }),
+		);
+	});
+});
+
+describe('a form', () => {
+	const shown = async (operation: string, resource = 'contact') => {
+		const { fields } = await picker(getFields, setup(resource, operation));
+		return fields.filter(({ removed }) => !removed);
+	};
+
+	test.each(['create', 'update', 'upsert'])('to %s begins with the fields people use most', async (operation) => {
+		const ids = (await shown(operation)).map(({ id }) => id);
+		expect(ids).toEqual(expect.arrayContaining(['first_name', 'last_name', 'email']));
+		expect(ids.length).toBeLessThanOrEqual(12);
+	});
+
+	test('begins with the fields that the service requires', async () => {
+		const { fields } = await picker(getFields, setup('task'));
+		const required = fields.filter((field) => field.required);
+		expect(required.length).toBeGreaterThan(0);
+		expect(fields.slice(0, required.length)).toEqual(required);
+		for (const { removed } of required) expect(removed).toBe(false);
+	});
+
+	test('of few fields shows all of them', async () => {
+		const { fields } = await picker(getFields, setup('tag'));
+		expect(await shown('create', 'tag')).toHaveLength(fields.length);
+	});
+});
+
+test('filters do not repeat Changed Since and Include Deleted', async () => {
+	const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
+	expect(filters.updated_since).toBeUndefined();
+	expect(filters.include_deleted).toBeUndefined();
+});
+
+test('custom fields can be chosen one by one as output', async () => {
+	expect(await picker(getOutputFields, setup())).toContainEqual({
+		name: 'Customer Number',
+		value: 'custom_fields.customer_number',
+	});
+});
+
+test('filters say in words how they compare, and offer one start and one end of a time', async () => {
+	const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
+	expect(filters['created_at[gte]']?.displayName).toBe('Created At (On or After)');
+	expect(filters['created_at[lt]']?.displayName).toBe('Created At (Before)');
+	expect(filters['created_at[gt]']).toBeUndefined();
+	expect(filters['avatar_url[contains]']?.displayName).toMatch(/ \(Contains\)$/);
+	expect(filters['company_id[empty]']?.displayName).toBe('Company (Is Empty)');
+});
+
+test('Changed Since and Sort are offered for exactly the lists that have them', () => {
+	const contract = parseOpenApi(document)!;
+	for (const resource of resources) {
+		const getMany = resource.operations.find(({ option }) => option.value === 'getMany');
+		const list = describeResource(contract, resource.path)?.list;
+		if (!getMany) continue;
+		const names = [...getMany.properties(resource), ...(getMany.options ?? [])].map(({ name }) => name);
+		expect([resource.value, names.includes('changedSince'), names.includes('sort')]).toEqual([
+			resource.value,
+			list?.changed !== undefined,
+			list?.sort !== undefined,
+		]);
+	}
+});

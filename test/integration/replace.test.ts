@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import { automatic, update } from './parameters.ts';
+
+/** A service that replaces records as a whole, and has no PATCH. */
+let record: IDataObject;
+let etag: string | undefined;
+let written: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
+let server: Server;
+let properties: IDataObject;
+
+const text = { type: 'string' };
+
+function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+	const headers = { 'content-type': 'application/json', ...(etag !== undefined && { etag }) };
+	const send = (status: number, json: unknown) => response.writeHead(status, headers).end(JSON.stringify(json));
+	if (request.url === '/openapi.json') {
+		const schema = { type: 'object', properties };
+		const content = { 'application/json': { schema } };
+		return void send(200, {
+			openapi: '3.0.3',
+			paths: {
+				'/v1/contacts': { get: {} },
+				'/v1/contacts/{id}': { get: {}, put: { requestBody: { content } } },
+			},
+		});
+	}
+	if (request.method === 'GET') return void send(200, record);
+	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
+	record = JSON.parse(body) as IDataObject;
+	written.push({ body: record, headers: request.headers });
+	send(200, record);
+}
+
+beforeAll(async () => {
+	server = createServer((request, response) => {
+		let body = '';
+		request.on('data', (chunk: Buffer) => (body += String(chunk)));
+		request.on('end', () => answer(request, response, body));
+	});
+	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+});
+afterAll(async () => await new Promise((closed) => server.close(closed)));
+beforeEach(() => {
+	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
+	etag = '"7"';
+	written = [];
+	properties = { name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
+});
+
+// Each test has an account of its own, as descriptions are kept for minutes.
+let keys = 0;
+const setup = (fields: IDataObject, items: IDataObject[] = [{}]) => ({
+	credential: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: `key-${keys++}` },
+	parameters: update('contact', 'r1', fields),
+	items,
+});
+
+test('an update keeps the values that are not changed, and names the version it read', async () => {
+	await run(setup({ name: 'Grace', 'address.city': 'Paris', phone: '={{ null }}' }));
+	expect(written).toMatchObject([
+		{
+			body: { name: 'Grace', phone: null, address: { city: 'Paris', zip: 'W1' } },
+			headers: { 'if-match': '"7"' },
+		},
+	]);
+	expect(written[0]?.body).not.toHaveProperty('created_at');
+});
+
+test('an update without any version is refused, and nothing is written', async () => {
+	for (const weak of [undefined, 'W/"7"']) {
+		etag = weak;
+		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces records as a whole/);
+	}
+	expect(written).toEqual([]);
+});
+
+test('the version may be a field of the record', async () => {
+	etag = undefined;
+	properties.version = { type: 'integer' };
+	record.version = 3;
+	await run(setup({ name: 'Grace' }));
+	expect(written).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
+});
+
+test('an item’s own id does not take the place of the picked record', async () => {
+	properties.id = text;
+	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));
+	expect(written).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
+});

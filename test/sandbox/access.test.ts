@@ -1,0 +1,155 @@
+import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { errorsOf, type Json } from './in-process.ts';
+
+let sandbox: TokenSandbox;
+beforeEach(() => void (sandbox = tokenSandbox()));
+
+const contactOf = async (owner_id: string | null): Promise<Json> =>
+	(await sandbox.post('/v1/contacts', { last_name: 'x', owner_id })).body;
+const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
+const webhookScopes = ['contacts:read', 'webhooks:read', 'webhooks:write'];
+const statusOf = async (id: string) => (await sandbox.get(`/v1/webhooks/${id}`)).body.status;
+
+test.each([
+	['by a change', (id: string) => sandbox.patch(`/v1/users/${id}`, { status: 'deactivated' })],
+	['by being deleted', (id: string) => sandbox.delete(`/v1/users/${id}`)],
+	[
+		'in a batch',
+		(id: string) => sandbox.post('/v1/users/batch/delete', { items: [{ id }] }),
+	],
+	[
+		'by an upsert',
+		async (id: string) => {
+			const { email } = (await sandbox.get(`/v1/users/${id}`)).body;
+			return sandbox.put('/v1/users?match_on=email', { email, status: 'invited' });
+		},
+	],
+])('a user who is deactivated %s loses tokens, sessions, grants and active webhooks', async (_, end) => {
+	const { sales, grant, store, with: callWith, patch } = sandbox;
+	const { access, refresh } = grant(sales, webhookScopes);
+	const call = callWith(access);
+	const { body: webhook } = await call('POST', '/v1/webhooks', hook);
+	const session = store.sessions.open(sales, Date.now());
+	expect((await end(sales)).status).toBeLessThan(300);
+
+	expect((await call('GET', '/v1/contacts')).body.code).toBe('invalid_credentials');
+	expect(store.sessions.find(session, Date.now())).toBeUndefined();
+	expect(store.tokens.findRefresh(refresh)).toBeUndefined();
+	expect(await statusOf(webhook.id)).toBe('paused');
+	const { email } = store.table('users')!.find(sales)!;
+	expect(store.members.findByEmail(String(email))).toBeUndefined();
+
+	// Active again, they sign in anew; what was ended stays ended.
+	await patch(`/v1/users/${sales}`, { status: 'active' });
+	expect((await call('GET', '/v1/contacts')).status).toBe(401);
+	expect(store.members.find(sales)).toMatchObject({ role: 'member' });
+	expect(await statusOf(webhook.id)).toBe('paused');
+});
+
+test('a webhook set to active for somebody who is deactivated is sent nothing', async () => {
+	const { sales, as, patch, delete: remove, store } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await remove(`/v1/users/${sales}`);
+	await patch(`/v1/webhooks/${body.id}`, { status: 'active' });
+	await contactOf(sales);
+	expect(store.deliveries.count(body.id, ['pending', 'succeeded', 'failed'])).toBe(0);
+});
+
+test('a job of somebody who is deactivated does not go on', async () => {
+	const { sales, as, get, delete: remove } = sandbox;
+	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
+	const lines = Array.from({ length: 400 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
+	const { body: job } = await call(
+		'POST',
+		'/v1/jobs?resource=contacts&operation=create',
+		lines.join('\n'),
+		{ 'Content-Type': 'application/x-ndjson' },
+	);
+	await remove(`/v1/users/${sales}`);
+	let ended: Json;
+	do {
+		await new Promise((resolve) => setImmediate(resolve));
+		ended = (await get(`/v1/jobs/${job.id}`)).body;
+	} while (ended.finished_at === null);
+	expect(ended).toMatchObject({ status: 'failed', error: expect.stringContaining('may not do it') });
+	expect((await get('/v1/contacts')).body.total).toBe(ended.processed);
+	expect(ended.processed).toBeLessThan(400);
+});
+
+test('the role decides at every use: what it no longer allows no longer works', async () => {
+	const { sales, as, patch, get } = sandbox;
+	const call = as(sales, ['contacts:read', 'contacts:write', 'users:write', 'users:read']);
+	await contactOf(sandbox.admin);
+	const contacts = async () => (await call('GET', '/v1/contacts')).body.total;
+	const written = async () => (await call('POST', '/v1/contacts', { last_name: 'x' })).status;
+	const become = (role: string) => patch(`/v1/users/${sales}`, { role });
+	expect([await contacts(), await written()]).toEqual([0, 201]);
+	await become('admin');
+	expect([await contacts(), await written()]).toEqual([2, 201]);
+	await become('viewer');
+	expect([await contacts(), await written()]).toEqual([2, 403]);
+	expect((await get('/v1/contacts')).body.total).toBe(3);
+});
+
+test('nobody makes themselves an owner, or touches one, who is none', async () => {
+	const { admin, sales, as, newUser } = sandbox;
+	const scopes = ['users:read', 'users:write'];
+	const member = as(sales, scopes);
+	for (const [method, path, body] of [
+		['PATCH', `/v1/users/${sales}`, { role: 'owner' }],
+		['DELETE', `/v1/users/${admin}`],
+		['POST', '/v1/users', { email: 'x@x.example', role: 'owner' }],
+		['POST', '/v1/users/batch/update', { items: [{ id: sales, role: 'owner' }] }],
+		['PUT', '/v1/users?match_on=email', { email: 'sales@crm-platform.example', role: 'owner' }],
+	] as const) {
+		expect((await member(method, path, body)).body.code).toBe('insufficient_scope');
+	}
+	const id = await newUser('admin');
+	const administrator = as(id, scopes);
+	const forbidden = { '/role': 'forbidden' };
+	const own = `/v1/users/${id}`;
+	expect(errorsOf(await administrator('PATCH', own, { role: 'owner' }))).toEqual(forbidden);
+	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
+		const reply = await administrator('PATCH', `/v1/users/${admin}`, change);
+		expect(errorsOf(reply)).toEqual(forbidden);
+	}
+	await sandbox.patch(own, { role: 'owner' });
+	expect((await administrator('DELETE', `/v1/users/${admin}`)).status).toBe(204);
+});
+
+test('revoking a grant deletes the webhooks made with it, and no others', async () => {
+	const { sales, grant, with: callWith, send, delete: remove, store, post } = sandbox;
+	const granted = [grant(sales, webhookScopes), grant(sales, webhookScopes)] as const;
+	const ids: string[] = [];
+	for (const { access } of granted) {
+		ids.push((await callWith(access)('POST', '/v1/webhooks', hook)).body.id);
+	}
+	const { body: accounts } = await post('/v1/webhooks', hook);
+	const revoked = await send('POST', '/oauth/revoke', `token=${granted[0].refresh}`, {
+		'Content-Type': 'application/x-www-form-urlencoded',
+		Authorization: basic,
+	});
+	expect(revoked.status).toBe(200);
+	const { body } = await sandbox.get('/v1/webhooks');
+	expect(body.data.map(({ id }: Json) => id)).toEqual([ids[1], accounts.id]);
+	expect(store.webhookSecrets.list(ids[0]!, Date.now())).toEqual([]);
+	expect((await sandbox.get('/v1/events?type=webhook.deleted')).body.total).toBe(1);
+	await remove(`/v1/webhooks/${ids[1]}`);
+});
+
+test('webhooks:write alone subscribes to no records of custom objects, there or to come', async () => {
+	const { sales, as, get, delete: remove } = sandbox;
+	for (const { id, key } of (await get('/v1/custom-objects')).body.data as Json[]) {
+		await remove(`/v1/custom-objects/${id}`);
+		const stored = { ...hook, events: [`custom.${key}.*`] };
+		expect((await as(sales, ['webhooks:write'])('POST', '/v1/webhooks', stored)).status).not.toBe(201);
+	}
+	for (const pattern of ['custom.*', '*']) {
+		const call = as(sales, ['webhooks:write']);
+		const { status, body } = await call('POST', '/v1/webhooks', { ...hook, events: [pattern] });
+		expect([pattern, status, body.code]).toEqual([pattern, 403, 'insufficient_scope']);
+	}
+	const call = as(sales, ['webhooks:write', 'custom-objects:read']);
+	const { status } = await call('POST', '/v1/webhooks', { ...hook, events: ['custom.*'] });
+	expect(status).toBe(201);
+});

@@ -1,0 +1,188 @@
+import { scopes } from '../../sandbox/oauth/scopes.ts';
+import { resources } from '../../sandbox/schemas/index.ts';
+import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
+import type { Resource } from '../../sandbox/schemas/resource.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type Deed, deedsOf, type Given, valuesOf } from './deeds.ts';
+import type { Json, Reply } from './in-process.ts';
+
+/** What only administrators may change, and what everyone sees: said here once more, by hand. */
+const administrative = ['users', 'pipelines', 'custom-fields'];
+const seenByEveryone = ['pipelines', 'users', 'tags', 'custom-fields', 'custom-objects'];
+
+const everyScope = [...scopes.keys()];
+let sandbox: TokenSandbox;
+let people: Person[];
+let another: string;
+/** A contact of each user, by the user's id. */
+let contactOf: Map<string, string>;
+let given: Given;
+
+/** Somebody who calls. */
+interface Person {
+	name: string;
+	/** With exactly these scopes for a resource, as the user has allowed them. */
+	call(resource: string): Call;
+	/** Undefined if nobody is known by these credentials. */
+	may: undefined | ((access: 'read' | 'write', resource: string) => boolean);
+	/** The records of all, of the member and of nobody, or of nobody only. */
+	sees: readonly Whose[];
+}
+
+beforeAll(async () => {
+	sandbox = tokenSandbox();
+	const { admin, sales, as, with: callWith, post, store } = sandbox;
+	const viewer = await sandbox.newUser('viewer');
+	another = await sandbox.newUser('member');
+	const former = await sandbox.newUser('admin');
+	const formerToken = sandbox.grant(former, everyScope).access;
+	const user = store.table('users')!.find(former)!;
+	// Past the rules, so that the token is there still: what it is worth is looked up at every use.
+	store.table('users')!.save({ ...user, status: 'deactivated' });
+	contactOf = new Map();
+	for (const id of [sales, another]) {
+		contactOf.set(id, (await post('/v1/contacts', { last_name: 'x', owner_id: id })).body.id);
+	}
+	given = {
+		contactId: contactOf.get(sales)!,
+		tagId: (await post('/v1/tags', { name: 'one' })).body.id,
+		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
+	};
+
+	const all: Whose[] = ['own', 'free', 'foreign'];
+	const own: Whose[] = ['own', 'free'];
+	const everything = () => true;
+	const asMember = (access: string, resource: string) =>
+		access === 'read' || !administrative.includes(resource);
+	const nameOf = (resource: string) => resource.split('/')[0]!;
+	const ofOthers = (resource: string) =>
+		everyScope.filter((scope) => !scope.startsWith(`${nameOf(resource)}:`));
+	const withAll = (id: string) => {
+		const call = as(id, everyScope);
+		return () => call;
+	};
+	people = [
+		{ name: 'an API key', call: () => sandbox.send, may: everything, sees: all },
+		{ name: 'an administrator', call: withAll(admin), may: everything, sees: all },
+		{ name: 'a member', call: withAll(sales), may: asMember, sees: own },
+		{
+			name: 'a viewer',
+			call: withAll(viewer),
+			may: (access) => access === 'read',
+			sees: ['free'],
+		},
+		{
+			name: 'a member who may only read',
+			call: (resource) => as(sales, [`${nameOf(resource)}:read`]),
+			may: (access) => access === 'read',
+			sees: own,
+		},
+		{
+			name: 'a member who may only write',
+			call: (resource) => as(sales, [`${nameOf(resource)}:write`]),
+			may: (access, resource) => access === 'write' && asMember(access, resource),
+			sees: own,
+		},
+		{
+			name: 'an administrator without scopes for it',
+			call: (resource) => as(admin, ofOthers(resource)),
+			may: () => false,
+			sees: all,
+		},
+		{
+			name: 'somebody who was deactivated',
+			call: () => callWith(formerToken),
+			may: undefined,
+			sees: own,
+		},
+		{ name: 'a stranger', call: () => callWith('wrong'), may: undefined, sees: own },
+	];
+});
+
+/** Whose a record is: the member's, nobody's, or somebody else's. */
+type Whose = 'own' | 'free' | 'foreign';
+
+/** Makes a record, with the API key. */
+async function newRecord(resource: Resource, whose: Whose): Promise<string> {
+	const user = whose === 'own' ? sandbox.sales : another;
+	const { visibility } = resource;
+	const values = valuesOf(resource, given);
+	if (whose !== 'free' && typeof visibility === 'object') {
+		if ('through' in visibility) values.contact_id = contactOf.get(user);
+		else values[visibility.owner] = user;
+	}
+	if (whose === 'free' && resource.name === 'messages') {
+		values.contact_id = (await sandbox.post('/v1/contacts', { last_name: 'nobody’s' })).body.id;
+	}
+	const { status, body } = await sandbox.post(`/v1/${resource.name}`, values);
+	expect([resource.name, status]).toEqual([resource.name, 201]);
+	return body.id;
+}
+
+/** What became of a request: the same for one, and for one in a batch. */
+function outcomeOf({ status, body }: Reply): { status: number; body: Json } {
+	const [result] = body?.results ?? [];
+	return result ? { status: result.status, body: result.data } : { status, body };
+}
+
+const refusals = [401, 403, 404];
+
+/** What is wrong with one cell of the table; undefined if it is as it has to be. */
+async function flaw(
+	person: Person,
+	resource: Resource,
+	deed: Deed,
+	whose: Whose,
+	id: string,
+): Promise<string | undefined> {
+	const reply = await person.call(resource.name)(...deed.request(id));
+	const { status, body } = outcomeOf(reply);
+	const isSeen = person.sees.includes(whose);
+	const isAllowed = person.may?.(deed.access, resource.name.split('/')[0]!);
+	const expected = !person.may ? 401 : !isAllowed ? 403 : deed.of !== 'all' && !isSeen ? 404 : 0;
+	const found = refusals.includes(status) ? status : 0;
+	const cell = `${person.name}: ${deed.name} of ${resource.name}, ${whose}`;
+	if (found !== expected) return `${cell}: ${status}, not ${expected || 'allowed'}`;
+	if (found !== 0) return undefined;
+	if (deed.name === 'list') {
+		const isListed = body.data.some((record: Json) => record.id === id);
+		return isListed === isSeen ? undefined : `${cell}: ${isListed ? 'listed' : 'not listed'}`;
+	}
+	const mayRead = person.may!('read', resource.name);
+	const told = status < 300 && body ? Object.keys(body) : ['id', 'version'];
+	const isTooMuch = !mayRead && told.join() !== 'id,version';
+	return isTooMuch ? `${cell}: told ${told.join()}` : undefined;
+}
+
+async function flaws(resource: Resource): Promise<string[]> {
+	const isForAll = resource.visibility === 'everyone';
+	const kinds: Whose[] = isForAll ? ['free'] : ['own', 'free', 'foreign'];
+	const found: string[] = [];
+	for (const whose of kinds) {
+		let id = await newRecord(resource, whose);
+		for (const person of people) {
+			for (const deed of deedsOf(resource, given)) {
+				const problem = await flaw(person, resource, deed, whose, id);
+				if (problem !== undefined) found.push(problem);
+				const isGone = !sandbox.store.table(resource.name)!.find(id);
+				if (deed.of === 'last' && (isGone || resource.name === 'users')) {
+					id = await newRecord(resource, whose);
+				}
+			}
+		}
+	}
+	return found;
+}
+
+test.each(resources.map(({ name }) => name))('%s: who may do what with whose', async (name) => {
+	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
+});
+
+test('records of custom objects: who may do what with whose', async () => {
+	expect(await flaws(recordsOf(given.machine))).toEqual([]);
+});
+
+test('what everyone sees is said in one place and meant', () => {
+	const names = resources.filter((one) => one.visibility === 'everyone').map(({ name }) => name);
+	expect(names).toEqual(seenByEveryone);
+});

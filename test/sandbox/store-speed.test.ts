@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { contacts } from '../../sandbox/schemas/contacts.ts';
+import { searchConditions } from '../../sandbox/store/search.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { customField } from '../../sandbox/store/table.ts';
+import { inProcess, type InProcess } from './in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'store-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const onFile = (): InProcess & { path: string } => {
+	const path = join(folder, `${files++}.db`);
+	return { ...inProcess({ store: new Store(path), contacts: 20 }), path };
+};
+
+/** How SQLite reads contacts for which a condition holds, in the standard order. */
+function planOf(path: string, sql: string, values: string[]): string {
+	const database = new DatabaseSync(path, { readOnly: true });
+	const select = `SELECT document FROM contacts WHERE ${sql} ORDER BY created_at, id LIMIT 50`;
+	const rows = database.prepare(`EXPLAIN QUERY PLAN ${select}`).all(...values);
+	database.close();
+	return rows.map(({ detail }) => detail).join('\n');
+}
+
+test('reading among 10,000 scheduled messages parses only those that are due', async () => {
+	let now = Date.parse('2026-03-01T09:30:00Z');
+	const { store, post, get } = inProcess({ now: () => now });
+	const message = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
+	const later = { ...message, scheduled_at: '2027-01-01T00:00:00Z' };
+	const { body: scheduled } = await post('/v1/messages', later);
+	const table = store.table('messages')!;
+	store.transaction(() => {
+		for (let i = 0; i < 10_000; i++) table.save({ ...scheduled, id: `msg_0${i}` });
+	});
+	const { body: sent } = await post('/v1/messages', message);
+	now += 60_000;
+
+	const parse = jest.spyOn(JSON, 'parse');
+	const { body } = await get(`/v1/messages/${sent.id}`);
+	const parsed = parse.mock.calls.length;
+	parse.mockRestore();
+	expect(body.status).toBe('delivered');
+	expect(parsed).toBeLessThan(50);
+	expect((await get('/v1/messages?status=scheduled&limit=1')).body.total).toBe(10_001);
+});
+
+test('a search goes by the index for search', () => {
+	const { store, path } = onFile();
+	const [condition] = searchConditions(contacts, 'moreno');
+	const plan = planOf(path, condition!.sql, condition!.values as string[]);
+	expect(plan).toContain('contacts_words VIRTUAL TABLE INDEX');
+	expect(plan).not.toContain('SCAN contacts\n');
+	store.close();
+});
+
+test('a filter by a custom field goes by an index, in the standard order without a sort', async () => {
+	const { store, path, get } = onFile();
+	expect((await get('/v1/contacts?custom_fields.contract_tier=gold')).status).toBe(200);
+	const plan = planOf(path, `${customField('contract_tier')} IN (?)`, ['gold']);
+	expect(plan).toContain('USING INDEX contacts_custom_contract_tier');
+	expect(plan).not.toContain('TEMP B-TREE');
+	store.close();
+});
+
+test('a batch prepares the table of a new custom object once', async () => {
+	const { post } = inProcess();
+	const named = { label_singular: 'Car', label_plural: 'Cars', primary_field: 'plate' };
+	const { body: object } = await post('/v1/custom-objects', { key: 'cars', ...named });
+	const field = { key: 'plate', label: 'Plate', type: 'text' };
+	await post('/v1/custom-fields', { ...field, resource: 'custom-objects/cars/records' });
+
+	const exec = jest.spyOn(DatabaseSync.prototype, 'exec');
+	const items = Array.from({ length: 50 }, (_, i) => ({ custom_fields: { plate: `${i}` } }));
+	const { body } = await post('/v1/custom-objects/cars/records/batch/create', { items });
+	const made = exec.mock.calls.filter(([sql]) => sql.includes(`EXISTS ${object.id} (`));
+	exec.mockRestore();
+	expect(body.summary.succeeded).toBe(50);
+	expect(made).toHaveLength(1);
+});
+
+test('reads in the thread see what was written before, with its total', async () => {
+	const { store, post, get } = onFile();
+	const count = async () => (await get('/v1/contacts?q=zyzzyva')).body.total;
+	expect(await count()).toBe(0);
+	const { body } = await post('/v1/contacts', { last_name: 'Zyzzyva' });
+	expect((await get('/v1/contacts?q=zyzzyva')).body).toMatchObject({ data: [body], total: 1 });
+	expect((await get('/v1/events?type=contact.created')).body.total).toBe(1);
+	store.close();
+});
+
+test('a store that is closed fails the reads that wait for its thread', async () => {
+	const { store } = onFile();
+	const order = [{ column: 'id', descending: false }];
+	const conditions = searchConditions(contacts, 'moreno');
+	const selection = { conditions, order, after: undefined, includeDeleted: false, limit: 1 };
+	const reading = store.table('contacts')!.list(selection);
+	store.close();
+	await expect(reading).rejects.toThrow('The store was closed.');
+});

@@ -1,0 +1,126 @@
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { wrongBaseUrl } from '../../nodes/CrmPlatform/api/openapi/paths';
+import { describe_, query } from './describedDocument.ts';
+
+describe('the limits of a list', () => {
+	test.each([
+		[{ exclusiveMaximum: 101 }, 100],
+		[{ maximum: 101, exclusiveMaximum: true }, 100],
+		[{ enum: [10, 25, 50] }, 50],
+		[{ enum: ['10', '50'] }, 50],
+		[{ maximum: 200 }, 200],
+		[{ maximum: 0 }, 100],
+	])('are read from %p', (schema, maximum) => {
+		expect(describe_({ parameters: [query('limit', schema)] }).list.pageSize?.maximum).toBe(maximum);
+	});
+
+	test('may be sizes to choose from', () => {
+		const { list } = describe_({ parameters: [query('limit', { enum: [50, 10] })] });
+		expect(list.pageSize?.sizes).toEqual([10, 50]);
+	});
+});
+
+describe('an operation', () => {
+	const read = (paths: object, components: object = {}, path = '/contacts') => {
+		const document = parseOpenApi({ openapi: '3.1.0', paths, components });
+		return document && describeResource(document, path);
+	};
+
+	test('gives parameters of its path again in their place', () => {
+		const description = read({
+			'/v1/contacts': {
+				parameters: [query('limit', { maximum: 10 }), query('status', { type: 'string' })],
+				get: { parameters: [query('limit', { maximum: 20 }), query('status', { type: 'boolean' })] },
+			},
+		});
+		expect(description?.list).toMatchObject({
+			pageSize: { maximum: 20 },
+			filters: [{ name: 'status', kind: 'boolean' }],
+		});
+	});
+
+	test('may stand in a path item that is referred to', () => {
+		const pathItems = { contacts: { get: {}, post: {} } };
+		const paths = { '/v1/contacts': { $ref: '#/components/pathItems/contacts' } };
+		expect(read(paths, { pathItems })?.create).toBeDefined();
+	});
+
+	test('may be in a folder, and a path may have its parameters filled in', () => {
+		expect(read({ '/api/v1/contacts': { get: {} } })?.list).toBeDefined();
+		expect(read({ '/a/v1/contacts': { get: {} }, '/b/v1/contacts': { get: {} } })).toBeUndefined();
+		const paths = { '/v1/custom-objects/{key}/records': { get: {} }, '/v1/{any}': { get: {} } };
+		expect(read(paths, {}, '/custom-objects/cars/records')?.list).toBeDefined();
+		expect(read(paths)).toBeUndefined();
+	});
+
+	test('tells what it demands of an idempotency key', () => {
+		const withKey = (schema: object) =>
+			describe_({}, { parameters: [{ name: 'Idempotency-Key', in: 'header', schema }] }).create.idempotencyKey;
+		expect(withKey({ type: 'string', maxLength: 36 })).toEqual({ maxLength: 36 });
+		expect(withKey({ type: 'string', format: 'uuid', maxLength: 36 })).toEqual({ isUuid: true });
+		expect(withKey({ type: 'string' })).toBeUndefined();
+	});
+
+	test('is written in the media type it takes, and refused by name where that is not JSON', () => {
+		const schema = { properties: { name: { type: 'string' } } };
+		const writtenAs = (...types: string[]) =>
+			describe_({}, { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } }).create;
+		expect(writtenAs('application/merge-patch+json')).toMatchObject({
+			contentType: 'application/merge-patch+json',
+			fields: [{ name: 'name' }],
+		});
+		expect(writtenAs('application/json-patch+json', 'application/json; charset=utf-8').contentType).toBeUndefined();
+		expect(writtenAs('application/xml', 'application/json-patch+json').refusal).toMatch(
+			/application\/xml or application\/json-patch\+json/,
+		);
+	});
+});
+
+describe('a filter with several values', () => {
+	const encodingOf = (parameter: object) =>
+		describe_({ parameters: [{ name: 'status', in: 'query', ...parameter }] }).list.filters[0]?.encoding;
+	const list = { schema: { type: 'array', items: { type: 'string' } } };
+
+	test('is written as its style says', () => {
+		expect(encodingOf(list)).toBe('repeated');
+		expect(encodingOf({ ...list, explode: false })).toBeUndefined();
+		expect(encodingOf({ ...list, style: 'pipeDelimited' })).toBe('pipe');
+		expect(encodingOf({ ...list, style: 'spaceDelimited', explode: false })).toBe('space');
+		expect(encodingOf({ schema: { type: 'object' }, style: 'deepObject' })).toBe('deepObject');
+		expect(encodingOf({ content: { 'application/json': { schema: { type: 'object' } } } })).toBe('json');
+		expect(encodingOf({ schema: { type: 'string' } })).toBeUndefined();
+	});
+});
+
+describe('a base URL', () => {
+	const isWrong = (address: string, paths: string, ...servers: string[]) => {
+		const document = parseOpenApi({
+			openapi: '3.1.0',
+			paths: { [paths]: { get: {} } },
+			...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
+		});
+		return document && wrongBaseUrl(document, '/contacts', address, 'https://crm.example/openapi.json');
+	};
+
+	test.each([
+		['https://crm.example', '/v1/contacts', []],
+		['https://crm.example', '/v1/contacts', ['/']],
+		['https://crm.example', '/contacts', ['/v1']],
+		['https://crm.example/api', '/v1/contacts', ['/api/']],
+		['https://crm.example/api', '/contacts', ['https://crm.example/api/v1']],
+		['https://crm.example/api', '/api/v1/contacts', ['/']],
+		['https://gateway.example/crm', '/v1/contacts', ['https://crm.example/api']],
+		['https://crm.example', '/v1/contacts', ['https://{tenant}.example', '/other', '/']],
+	])('%s fits paths such as %s on the servers %p', (address, paths, servers) => {
+		expect(isWrong(address, paths, ...servers)).toBeUndefined();
+	});
+
+	test.each([
+		['/v1/contacts', '/api'],
+		['/contacts', 'https://crm.example/api/v1'],
+		['/api/v1/contacts', '/'],
+	])('without the folder of the API is told, for paths such as %s on %s', (paths, server) => {
+		expect(isWrong('https://crm.example', paths, server)).toMatch(/its API is at https:\/\/crm\.example\/api,/);
+	});
+});

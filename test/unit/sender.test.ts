@@ -1,0 +1,140 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { IAllExecuteFunctions } from 'n8n-workflow';
+
+import { createSender, type ApiRequest, type Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
+import { executeContext } from '../integration/n8n.ts';
+import { getMany } from '../integration/parameters.ts';
+
+type Answer = HttpResponse | NoResponse;
+
+const answer = (status: number, body?: object, headers = {}): Answer => ({
+	status,
+	headers,
+	text: body ? JSON.stringify(body) : '',
+});
+const lost: Answer = { connectionError: 'ECONNRESET' };
+const refused: Answer = { connectionError: 'ECONNREFUSED' };
+const record = answer(200, { id: 'con_1' });
+
+/** Sends a request to a service that gives these answers one after another. */
+async function send(request: ApiRequest, ...answers: Answer[]) {
+	let time = 0;
+	const clock: Clock = { now: () => time, sleep: async (ms) => void (time += ms), random: () => 0.5 };
+	let attempts = 0;
+	const outcome = await createSender({
+		transport: async () => answers[Math.min(attempts++, answers.length - 1)]!,
+		address: 'https://api.example.com',
+		clock,
+	})(request);
+	return { outcome, attempts, waited: time };
+}
+
+const path = '/v1/contacts/con_1';
+const patch: ApiRequest = { method: 'PATCH', path, body: { status: 'paused' } };
+const post: ApiRequest = { method: 'POST', path: '/v1/contacts', body: {} };
+const key = { header: 'Idempotency-Key', key: 'k' };
+
+describe('an idempotent request is retried without a key', () => {
+	test.each<ApiRequest>([
+		{ method: 'GET', path },
+		{ method: 'DELETE', path },
+		{ method: 'PUT', path: `${path}/tags/tag_1` },
+		patch,
+	])('$method', async (request) => {
+		for (const failure of [lost, answer(500), answer(503), answer(524)]) {
+			const { outcome, attempts } = await send(request, failure, record);
+			expect({ ok: outcome.ok, attempts }).toEqual({ ok: true, attempts: 2 });
+		}
+	});
+});
+
+describe('a write that is not idempotent is not retried without a key', () => {
+	test.each<[string, ApiRequest]>([
+		['POST', post],
+		['POST under a key that nobody promises to honour', { ...post, idempotency: { ...key, isPromised: false } }],
+		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
+		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
+		['PATCH with a list of steps', { ...patch, body: [] }],
+		['PATCH to any path', { ...patch, isRepeatable: false }],
+	])('%s', async (_, request) => {
+		const { outcome, attempts } = await send(request, lost, record);
+		expect(attempts).toBe(1);
+		expect(outcome).toMatchObject({
+			problem: { description: expect.stringContaining('may have carried it out') },
+		});
+	});
+
+	test.each([['429', answer(429)], ['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })], ['a refused connection', refused]])(
+		'but after %s, since nothing was done',
+		async (_, failure) => {
+			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
+		},
+	);
+});
+
+describe('a deletion whose answer was lost', () => {
+	test.each([404, 410])('is done when the record is gone then (%i)', async (status) => {
+		const { outcome } = await send({ method: 'DELETE', path }, lost, answer(status));
+		expect(outcome).toMatchObject({ ok: true });
+	});
+
+	test('is not taken as done when the service had put it off', async () => {
+		const { outcome } = await send({ method: 'DELETE', path }, answer(429), answer(404));
+		expect(outcome).toMatchObject({ ok: false, problem: { status: 404 } });
+	});
+});
+
+test('an earlier attempt in progress is waited for far longer than five attempts', async () => {
+	const inProgress = answer(409, { code: 'idempotency_in_progress' }, { 'retry-after': '1' });
+	const answers = [...Array<Answer>(20).fill(inProgress), record];
+	expect(await send({ ...post, idempotency: key }, ...answers)).toMatchObject({ outcome: { ok: true } });
+	const { outcome, waited } = await send({ ...post, idempotency: key }, inProgress);
+	expect(outcome).toMatchObject({ ok: false, problem: { code: 'idempotency_in_progress' } });
+	expect(waited).toBeGreaterThan(250_000);
+});
+
+test.each<ApiRequest>([post, patch, { method: 'DELETE', path }])(
+	'an error in an answer of success fails $method, and is not retried',
+	async (request) => {
+		for (const status of [200, 207]) {
+			const failed = answer(status, { error: { message: 'email is taken' } });
+			const { outcome, attempts } = await send({ ...request, idempotency: key }, failed, record);
+			expect({ outcome, attempts }).toMatchObject({ outcome: { ok: false, problem: { message: 'email is taken' } }, attempts: 1 });
+		}
+	},
+);
+
+describe('an answer that trickles in without end', () => {
+	let server: Server;
+	let isBrokenOff: Promise<void>;
+
+	beforeAll(async () => {
+		server = createServer((_, response) => {
+			response.writeHead(200, { 'content-type': 'application/json' });
+			const drip = setInterval(() => response.write(' '), 20);
+			isBrokenOff = new Promise((resolve) => {
+				response.on('close', () => {
+					clearInterval(drip);
+					resolve();
+				});
+			});
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	});
+	afterAll(() => void server.close());
+
+	test('is broken off at the deadline, once, and told in words', async () => {
+		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
+		const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const outcome = await createSender({
+			transport: anonymous(context as unknown as IAllExecuteFunctions),
+			address,
+			deadline: 150,
+		})({ method: 'GET', path: '/' });
+		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
+		await isBrokenOff;
+	});
+});

@@ -1,0 +1,50 @@
+import { mustForward } from '../../tools/child.mjs';
+import { parseArguments } from '../../tools/script.mjs';
+import { fileNames } from '../../tools/system-program.ts';
+
+describe('The launcher', () => {
+	test('installs everything for a script, unless the script asks for less', () => {
+		expect(parseArguments(['test/run.ts'])).toEqual({
+			file: 'test/run.ts',
+			args: [],
+			tests: true,
+			n8n: false,
+		});
+	});
+
+	test('keeps its own options apart from those of the script', () => {
+		const given = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
+
+		expect(parseArguments(given)).toEqual({
+			file: 'demo/start.ts',
+			args: ['--fresh'],
+			tests: false,
+			n8n: true,
+		});
+	});
+
+	test.each([[[]], [['--with-n8n']], [['--without-test', 'demo/start.ts']]])(
+		'refuses %j, which names no script or an unknown option',
+		(given) => expect(() => parseArguments(given)).toThrow('Usage:'),
+	);
+});
+
+describe('A stop signal', () => {
+	test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+		'%s is handed on to a program in the same terminal on macOS and Linux',
+		(signal) => {
+			expect(mustForward(signal, 'darwin')).toBe(true);
+			expect(mustForward(signal, 'linux')).toBe(true);
+		},
+	);
+
+	test('of the console is left to Windows, where handing it on would kill', () => {
+		expect(mustForward('SIGINT', 'win32')).toBe(false);
+		expect(mustForward('SIGHUP', 'win32')).toBe(false);
+	});
+});
+
+test('A program is looked for under the name its system gives to files of programs', () => {
+	expect(fileNames('chromium', 'linux')).toEqual(['chromium']);
+	expect(fileNames('redis-server', 'win32')).toEqual(['redis-server.exe']);
+});

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { build } from '../steps.ts';
+import { reportFailure } from '../../tools/failure.mjs';
+import { runSteps } from '../../tools/steps.ts';
+import { docker } from './docker.ts';
+import { integrationIn, refusalIn } from './steps.ts';
+import { BETWEEN, newest, OLDEST } from './versions.ts';
+
+const HELP = `
+npm run matrix                    The integration tests in every version of n8n that is supported.
+npm run matrix -- --n8n 2.25.0    The same in that one.
+npm run matrix -- --docker next   A workflow in n8n's Docker image of that tag.
+`;
+
+async function main(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			n8n: { type: 'string' },
+			docker: { type: 'string' },
+			help: { type: 'boolean', default: false },
+		},
+	});
+	if (values.help) return console.log(HELP);
+	const versions = values.n8n ? [values.n8n] : [OLDEST, ...BETWEEN, newest()];
+	const refusal = values.n8n ? [] : [refusalIn()];
+	const steps = values.docker
+		? [build, docker(values.docker)]
+		: [...refusal, ...versions.map(integrationIn)];
+	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
+}
+
+main().catch(reportFailure);

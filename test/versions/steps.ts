@@ -1,0 +1,42 @@
+import { runJest } from '../../tools/jest.ts';
+import type { Step } from '../../tools/steps.ts';
+import { installCore } from './install-core.ts';
+import { TOO_OLD } from './versions.ts';
+
+const CONFIG = 'test/versions/jest.config.cjs';
+
+/** The tests of what differs between versions: n8n's helpers, credentials, triggers, agents. */
+const OF_HELPERS = [
+	'agent',
+	'api-request',
+	'batch-failures',
+	'credential',
+	'expressions',
+	'failures',
+	'oauth2',
+	'poll',
+	'trigger-delivery',
+	'trigger-lifecycle',
+	'waiting',
+].map((name) => `test/integration/${name}\\.test`);
+
+/** The integration tests of what n8n's helpers do, in a version of n8n-core. */
+export const helpersIn = (version: string): Step =>
+	testsIn(version, [...OF_HELPERS, '--testPathIgnorePatterns', 'too-old']);
+
+/** All integration tests in a version of n8n-core. */
+export const integrationIn = (version: string): Step =>
+	testsIn(version, ['test/integration', '--testPathIgnorePatterns', 'too-old']);
+
+/** What the node says in an n8n that is too old for it. */
+export const refusalIn = (version = TOO_OLD): Step => testsIn(version, ['test/versions/too-old']);
+
+function testsIn(version: string, tests: string[]): Step {
+	return {
+		name: `n8n-core ${version}`,
+		async run() {
+			const env = { ...process.env, N8N_CORE_INSTALLATION: await installCore(version) };
+			return await runJest(`n8n-core-${version}`, ['--config', CONFIG, ...tests], env);
+		},
+	};
+}

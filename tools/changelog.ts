@@ -1,0 +1,25 @@
+/** One version of a changelog in the form of Keep a Changelog 1.1. */
+export interface ChangelogEntry {
+	/** `Unreleased`, or a version. */
+	version: string;
+	/** YYYY-MM-DD; undefined if the heading has none. */
+	date: string | undefined;
+	/** What stands under the heading, in Markdown. */
+	notes: string;
+}
+
+const HEADING = /^## \[(?<version>[^\]]+)\](?: - (?<date>\d{4}-\d{2}-\d{2}))?[ \t\r]*$/gm;
+const LINK_DEFINITION = /^\[[^\]]+\]: \S+\r?$/gm;
+
+/** Reads the entries of a changelog, in the order in which they stand in it. */
+export function parseChangelog(text: string): ChangelogEntry[] {
+	const headings = [...text.matchAll(HEADING)];
+	return headings.map(({ index, 0: heading, groups }, i) => ({
+		version: groups?.['version'] ?? '',
+		date: groups?.['date'],
+		notes: text
+			.slice(index + heading.length, headings[i + 1]?.index)
+			.replace(LINK_DEFINITION, '')
+			.trim(),
+	}));
+}

@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder, installOnce, logFile } from './cache.mjs';
+import { Failure } from './failure.mjs';
+import { npm } from './npm.mjs';
+import { showProgress } from './progress.mjs';
+
+/**
+ * The package.json and package-lock.json of the n8n that `npm start` runs. It is plain JavaScript
+ * without dependencies that reads them, since the launcher installs n8n while it installs the
+ * project's packages.
+ */
+export const DEMO_N8N = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
+
+/** The only packages of n8n whose install scripts it needs. */
+const NATIVE_MODULES = ['sqlite3', 'isolated-vm'];
+
+/**
+ * Installs n8n into the machine's cache, unless it is there.
+ *
+ * @param {string} [manifest] the folder with its package.json and package-lock.json.
+ * @param {string} [node] the Node that will run it.
+ * @returns {Promise<string>} the folder whose node_modules hold n8n.
+ * @throws {Failure} if npm cannot install it, with advice.
+ */
+export async function installN8n(manifest = DEMO_N8N, node = process.execPath) {
+	const folder = join(cacheFolder(), folderName(manifest, node));
+	await installOnce(
+		folder,
+		(temporary) => install(manifest, temporary, node),
+		(holder) => console.log(`Waiting for process ${holder}, which is installing n8n ...`),
+	);
+	return folder;
+}
+
+/**
+ * Names everything an installation depends on: native modules are compiled for one Node.
+ *
+ * @param {string} manifest
+ * @param {string} node
+ */
+function folderName(manifest, node) {
+	const lock = createHash('sha256').update(readFileSync(join(manifest, 'package-lock.json')));
+	const { platform, arch } = process;
+	const runtime = `${platform}-${arch}-abi${abiOf(node)}`;
+	return `n8n-${n8nVersion(manifest)}-${runtime}-${lock.digest('hex').slice(0, 8)}`;
+}
+
+/** @param {string} node */
+function abiOf(node) {
+	if (node === process.execPath) return process.versions.modules;
+	return execFileSync(node, ['-p', 'process.versions.modules'], { encoding: 'utf8' }).trim();
+}
+
+/**
+ * @param {string} manifest
+ * @returns {string}
+ */
+function n8nVersion(manifest) {
+	return JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8')).dependencies.n8n;
+}
+
+/**
+ * npm downloads on one core; the other one compiles the native modules meanwhile, in a folder of
+ * their own.
+ *
+ * @param {string} manifest
+ * @param {string} folder an empty one.
+ * @param {string} node
+ */
+async function install(manifest, folder, node) {
+	for (const file of ['package.json', 'package-lock.json']) {
+		copyFileSync(join(manifest, file), join(folder, file));
+	}
+	const native = join(folder, 'native');
+	const title = `Installing n8n ${n8nVersion(manifest)} (3 to 5 minutes and 3 GB, once per machine)`;
+	await showProgress(title, async (step) => {
+		const under = new Set(['downloading its packages', `building ${NATIVE_MODULES.join(' and ')}`]);
+		/** @param {string} name @param {Promise<void>} work */
+		const track = async (name, work) => {
+			await work;
+			under.delete(name);
+			step([...under].join(', '));
+		};
+		const [download = '', build = ''] = under;
+		step([...under].join(', '));
+		await bothOrNeither(
+			track(download, downloadPackages(folder, node)),
+			track(build, buildNativeModules(manifest, native, node)),
+		);
+		for (const name of NATIVE_MODULES) {
+			const target = join(folder, 'node_modules', name);
+			rmSync(target, { recursive: true, force: true });
+			cpSync(join(native, 'node_modules', name), target, { recursive: true });
+		}
+		rmSync(native, { recursive: true, force: true });
+	});
+	checkNativeModules(folder, node);
+}
+
+/**
+ * Waits for both, also if one fails: nothing may still write into a folder that is given up.
+ *
+ * @param {Promise<void>} one
+ * @param {Promise<void>} other
+ */
+async function bothOrNeither(one, other) {
+	const outcomes = await Promise.allSettled([one, other]);
+	for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} node
+ */
+async function downloadPackages(folder, node) {
+	// Not `npm ci`: it refuses this tree for its conflicting peer dependencies.
+	await npm(['install', '--ignore-scripts', '--package-lock', '--strict-peer-deps=false'], {
+		subject: 'n8n-install',
+		cwd: folder,
+		node,
+	});
+}
+
+/**
+ * @param {string} manifest
+ * @param {string} folder
+ * @param {string} node
+ */
+async function buildNativeModules(manifest, folder, node) {
+	const lock = JSON.parse(readFileSync(join(manifest, 'package-lock.json'), 'utf8'));
+	const dependencies = Object.fromEntries(
+		NATIVE_MODULES.map((name) => [name, lock.packages[`node_modules/${name}`].version]),
+	);
+	const allowScripts = Object.fromEntries(NATIVE_MODULES.map((name) => [name, true]));
+	mkdirSync(folder);
+	writeFileSync(
+		join(folder, 'package.json'),
+		JSON.stringify({ private: true, dependencies, allowScripts }),
+	);
+	await npm(['install', '--no-package-lock', '--ignore-scripts=false'], {
+		subject: 'n8n-build',
+		cwd: folder,
+		node,
+	});
+}
+
+/**
+ * npm may skip install scripts silently, and n8n would fail much later.
+ *
+ * @param {string} folder
+ * @param {string} node
+ */
+function checkNativeModules(folder, node) {
+	const load = NATIVE_MODULES.map((name) => `require('${name}')`).join(';');
+	try {
+		execFileSync(node, ['--no-node-snapshot', '-e', load], { cwd: folder, stdio: 'pipe' });
+	} catch (error) {
+		throw new Failure(
+			`n8n's native modules (${NATIVE_MODULES.join(', ')}) were installed but do not load: ` +
+				`${error instanceof Error ? error.message : error}\n  Log: ${logFile('n8n-build')}`,
+		);
+	}
+}

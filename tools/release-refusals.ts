@@ -1,0 +1,71 @@
+import type { ChangelogEntry } from './changelog.ts';
+
+/** What has to be known about a clone before it is released. */
+export interface ReleaseState {
+	/** Of package.json. */
+	version: string;
+	/** The versions of package-lock.json, which has two. */
+	lockedVersions: string[];
+	/** The branch that is checked out; empty where none is. */
+	branch: string;
+	/** The tag that is released; undefined before there is one. */
+	tag: string | undefined;
+	/** The tags of HEAD and of every other commit. */
+	tags: { head: string[]; others: string[] };
+	/** Files that git would commit or does not know. */
+	changedFiles: string[];
+	changelog: ChangelogEntry[];
+}
+
+export const RELEASE_BRANCH = 'main';
+
+/** Semantic Versioning 2.0.0, without build metadata, which npm drops. */
+const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
+
+/** Every reason not to release, each with what to do about it; empty if there is none. */
+export function refusals(state: ReleaseState): string[] {
+	const { version, lockedVersions, branch, tag, tags, changedFiles, changelog } = state;
+	const own = `v${version}`;
+	const entry = changelog.find((one) => one.version === version);
+	const rules: Array<[boolean, string]> = [
+		[
+			!VERSION.test(version),
+			`The version ${version} in package.json is not one of Semantic Versioning, such as 1.2.3.`,
+		],
+		[
+			lockedVersions.some((locked) => locked !== version),
+			`package-lock.json has the version ${lockedVersions.join(' and ')}, package.json has ` +
+				`${version}. Set both with: npm version --no-git-tag-version <version>`,
+		],
+		[
+			tag === undefined && branch !== RELEASE_BRANCH,
+			`Releases are made from ${RELEASE_BRANCH}, and this is ${branch || 'a commit without a branch'}.`,
+		],
+		[
+			tag !== undefined && tag !== own,
+			`The tag ${tag} is not that of the version in package.json, which is ${own}.`,
+		],
+		[
+			tag === own && !tags.head.includes(own),
+			`The commit that is checked out does not have the tag ${own}.`,
+		],
+		[
+			tags.others.includes(own),
+			`Another commit has the tag ${own}: that version is released. Raise the version in package.json.`,
+		],
+		[
+			changedFiles.length > 0,
+			`These files are not committed: ${changedFiles.join(', ')}. Commit or remove them.`,
+		],
+		[
+			entry === undefined,
+			`CHANGELOG.md has no entry for ${version}. Add "## [${version}] - YYYY-MM-DD" with what users notice.`,
+		],
+		[
+			entry !== undefined && (entry.date === undefined || Number.isNaN(Date.parse(entry.date))),
+			`The entry for ${version} in CHANGELOG.md has no date. Write "## [${version}] - YYYY-MM-DD".`,
+		],
+		[entry?.notes === '', `The entry for ${version} in CHANGELOG.md is empty.`],
+	];
+	return rules.filter(([applies]) => applies).map(([, reason]) => reason);
+}

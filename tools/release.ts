@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod/v4';
+import { buildPackage } from './build.ts';
+import { parseChangelog } from './changelog.ts';
+import { Failure, reportFailure } from './failure.mjs';
+import { runJest } from './jest.ts';
+import { packPackage } from './pack.ts';
+import { refusals, RELEASE_BRANCH, type ReleaseState } from './release-refusals.ts';
+
+const HELP = `
+npm run release -- --dry-run   Checks that this clone can be released, builds and packs it, runs
+                               n8n's verification on the tarball, and says what a release would do.
+npm run release                The same, then tags the commit and pushes the tag: the workflow
+                               release.yml publishes it.
+npm run release -- --tag v1.2.3   What that workflow runs: the same for a tag that is checked out.
+
+The tarball and the release notes are written to .tmp/release.
+`;
+
+const OUTPUT = resolve('.tmp', 'release');
+
+const Manifest = z.object({ name: z.string(), version: z.string() });
+const Lock = z.object({
+	version: z.string(),
+	packages: z.object({ '': z.object({ version: z.string() }) }),
+});
+
+async function release(): Promise<void> {
+	const { values } = parseArgs({
+		options: {
+			'dry-run': { type: 'boolean', default: false },
+			tag: { type: 'string' },
+			help: { type: 'boolean', default: false },
+		},
+	});
+	if (values.help) return console.log(HELP);
+	const state = readState(values.tag);
+	const reasons = refusals(state);
+	if (reasons.length > 0) {
+		throw new Failure(['Not released:', ...reasons.map((reason) => `  - ${reason}`)].join('\n'));
+	}
+	const tarball = await packVerified();
+	const notes = state.changelog.find(({ version }) => version === state.version)?.notes ?? '';
+	writeFileSync(join(OUTPUT, 'notes.md'), `${notes}\n`);
+
+	const tag = `v${state.version}`;
+	console.log(`\n${tag} can be released: ${tarball}\n\n${notes}\n`);
+	if (values.tag !== undefined) return;
+	const commands = [
+		['tag', '--annotate', tag, '--message', tag],
+		['push', 'origin', RELEASE_BRANCH, tag],
+	];
+	for (const args of commands) {
+		if (values['dry-run']) console.log(`Would run: git ${args.join(' ')}`);
+		else git(args);
+	}
+	console.log(
+		`${values['dry-run'] ? 'The workflow Release would then publish' : 'The workflow Release publishes'} ` +
+			`${state.version} on npm with its provenance, and the notes on GitHub.`,
+	);
+}
+
+function readState(tag: string | undefined): ReleaseState {
+	const { version } = Manifest.parse(readJson('package.json'));
+	const lock = Lock.parse(readJson('package-lock.json'));
+	const head = lines(git(['tag', '--points-at', 'HEAD']));
+	return {
+		version,
+		lockedVersions: [...new Set([lock.version, lock.packages[''].version])],
+		branch: git(['branch', '--show-current']).trim(),
+		tag,
+		tags: { head, others: lines(git(['tag', '--list'])).filter((one) => !head.includes(one)) },
+		changedFiles: lines(git(['status', '--porcelain'])).map((line) => line.slice(3)),
+		changelog: parseChangelog(readFileSync('CHANGELOG.md', 'utf8')),
+	};
+}
+
+/**
+ * Builds and packs the package, and has n8n's verification look at it.
+ *
+ * @returns the path of the tarball.
+ * @throws {Failure} if the verification finds anything.
+ */
+async function packVerified(): Promise<string> {
+	rmSync(OUTPUT, { recursive: true, force: true });
+	mkdirSync(OUTPUT, { recursive: true });
+	await buildPackage();
+	const { ok } = await runJest('gate', ['test/gate']);
+	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
+	// Under a name that a workflow knows without knowing the version.
+	const tarball = join(OUTPUT, 'package.tgz');
+	copyFileSync(await packPackage(OUTPUT), tarball);
+	return tarball;
+}
+
+function git(args: string[]): string {
+	return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function lines(text: string): string[] {
+	return text.split('\n').filter(Boolean);
+}
+
+function readJson(file: string): unknown {
+	return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+release().catch(reportFailure);
