@@ -104,6 +104,7 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 							filters: scopeOf(isScoped ? { job_title: inside } : {}),
 							missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
 							mostDeletionsShare: 100,
+							options: { emptyCells: 'clear' },
 						}),
 					});
 

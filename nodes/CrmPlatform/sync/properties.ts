@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotice, fieldsProperties, mapperProperty } from '../parameters/fields';
+import { blankNotice, emptyCellsOption, fieldsProperties, mapperProperty } from '../parameters/fields';
 import { propertiesOf } from '../properties';
 import { missingInSourceProperties } from './missingInSource';
 
@@ -32,6 +32,7 @@ const hiddenOperation = ({ displayOptions }: INodeProperties): INodeProperties =
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },
+	options: [emptyCellsOption],
 	properties: (resource) => [
 		matchOn,
 		alsoMatchOn,
