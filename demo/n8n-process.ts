@@ -22,6 +22,8 @@ export interface N8nProcess {
 	ended: Promise<void>;
 	/** Ends n8n and all it started. */
 	stop(): Promise<void>;
+	/** Ends it as a crash does (SIGKILL): it cannot finish or write down anything. */
+	kill(): Promise<void>;
 }
 
 /**
@@ -59,6 +61,10 @@ export function startN8n(
 		ended,
 		ready: waitUntilReady(url, () => hasEnded(child), log),
 		stop: () => stopGroup(child, STOP_GRACE_MS),
+		async kill() {
+			process.kill(-child.pid!, 'SIGKILL');
+			await ended;
+		},
 	};
 }
 

@@ -1,19 +1,21 @@
 import {
 	NodeConnectionTypes,
-	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
-	type IPollFunctions,
+	type ITriggerFunctions,
+	type ITriggerResponse,
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
+import { getFilters } from './pickers/fields';
+import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
+import { getOutputFields } from './pickers/listOptions';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication } from './properties';
-import { eventProperties } from './trigger/eventProperties';
-import { poll } from './trigger/poll/poll';
-import { pollProperties } from './trigger/poll/properties';
+import { changeProperties } from './trigger/changes/properties';
+import { startChangeTrigger } from './trigger/changes/trigger';
 
 export class CrmPlatformPollTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -25,11 +27,11 @@ export class CrmPlatformPollTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["events"].join(", ") }}',
+		subtitle:
+			'={{ $parameter["source"] === "records" ? $parameter["resource"] : $parameter["events"].join(", ") }}',
 		description:
-			'Starts the workflow when something happens in a CRM Platform account, also where n8n has no public address',
+			'Starts the workflow once for each event or record of a CRM Platform account, whatever is restarted when',
 		defaults: { name: 'CRM Platform Poll Trigger' },
-		polling: true,
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [
@@ -45,15 +47,16 @@ export class CrmPlatformPollTrigger implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [authentication, ...eventProperties, ...pollProperties],
+		properties: [authentication, ...changeProperties],
 	};
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getEvents, getOwners, getPipelines, getStages },
+		loadOptions: { getChangedFields, getEvents, getOutputFields, getOwners, getPipelines, getStages },
+		resourceMapping: { getFilters },
 	};
 
-	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-		return await poll(this);
+	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
+		return await startChangeTrigger(this);
 	}
 }

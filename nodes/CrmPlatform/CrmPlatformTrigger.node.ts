@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
+import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
@@ -58,7 +59,7 @@ export class CrmPlatformTrigger implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getEvents, getOwners, getPipelines, getStages },
+		loadOptions: { getChangedFields, getEvents, getOwners, getPipelines, getStages },
 	};
 
 	webhookMethods = { default: subscriptionLifecycle };

@@ -16,7 +16,7 @@ export interface Part {
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['properties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'pollTrigger', 'n8n-workflow'],
+		imports: ['properties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	properties: {
 		files: ['nodes/CrmPlatform/properties.ts'],
@@ -89,13 +89,14 @@ export const design: Record<string, Part> = {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
 		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
-	pollTrigger: {
-		files: ['nodes/CrmPlatform/trigger/poll/*.ts'],
-		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon'],
+	changeTrigger: {
+		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
+		imports: ['trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod'],
+		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {

@@ -1,3 +1,5 @@
+import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
+import { getChangedFields } from '../../nodes/CrmPlatform/pickers/getChangedFields';
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from '../../nodes/CrmPlatform/pickers/eventFilters';
@@ -60,4 +62,15 @@ test('owners, pipelines and stages are chosen by name', async () => {
 		name: expect.stringMatching(/ /),
 		value: expect.stringMatching(/^usr_/),
 	});
+});
+
+test('changed fields are those of the records that the chosen events are about, custom ones included', async () => {
+	const shown = async (...events: string[]) =>
+		(await picker(getChangedFields, { credential: sandbox.credential, parameters: { events }, node: new CrmPlatformTrigger() })).map(({ value }) => value);
+	const ofDeals = await shown('deal.*');
+	expect(ofDeals).toEqual(expect.arrayContaining(['amount', 'stage_id']));
+	expect(ofDeals).not.toContain('job_title');
+	expect(ofDeals).not.toContain('updated_at');
+	expect(await shown('contact.updated')).toEqual(expect.arrayContaining(['job_title', 'custom_fields']));
+	expect(await shown('*')).toEqual(expect.arrayContaining(['job_title', 'amount']));
 });

@@ -5,6 +5,7 @@ import {
 	Workflow,
 	type ILoadOptionsFunctions,
 	type INodeParameters,
+	type INodeType,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
@@ -54,15 +55,17 @@ interface OpenedNode {
 	path?: string;
 	/** Whether a credential is assigned to the node. */
 	hasCredential?: boolean;
+	/** The node that is open; CRM Platform unless told otherwise. */
+	node?: INodeType;
 }
 
 /** Calls what fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
-	{ path = '', hasCredential = true, ...setup }: Setup & OpenedNode,
+	{ path = '', hasCredential = true, node: type = parts.node, ...setup }: Setup & OpenedNode,
 	...rest: Arguments
 ): Promise<Result> {
-	const { workflow, node, additionalData } = workflowIn(parts, setup);
+	const { workflow, node, additionalData } = workflowIn({ ...parts, node: type }, setup);
 	if (!hasCredential) delete node.credentials;
 	const context = new LoadOptionsContext(workflow, node, additionalData, path);
 	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);

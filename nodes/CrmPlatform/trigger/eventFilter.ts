@@ -1,16 +1,20 @@
 import type { CrmEvent } from '../api/event';
+import { isIgnored, type IgnoredOrigins } from './origin';
 
-/** Which of the events the user wants. */
+/** Filters of events. */
 export interface EventFilter {
 	/** Names as in the event; any if empty. */
 	changedFields: string[];
 	/** The values a field of the record may have; any if empty. */
 	equal: Record<string, string[]>;
+	/** Whose changes to ignore; nobody's if absent. */
+	ignored?: IgnoredOrigins | undefined;
 }
 
 /** Whether an event passes every filter. */
-export function passesFilter({ data }: CrmEvent, { changedFields, equal }: EventFilter): boolean {
-	const { object, previous, changed } = data;
+export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }: EventFilter): boolean {
+	if (ignored && isIgnored(event, ignored)) return false;
+	const { object, previous, changed } = event.data;
 	const isOther = Object.entries(equal).some(
 		([field, values]) => values.length > 0 && !values.includes(String(object[field])),
 	);
@@ -19,6 +23,6 @@ export function passesFilter({ data }: CrmEvent, { changedFields, equal }: Event
 	return changed.some((name) => changedFields.some((wanted) => covers(wanted, name)));
 }
 
-/** `custom_fields` means each of them. */
+/** `custom_fields` covers each custom field. */
 const covers = (wanted: string, name: string): boolean =>
 	name === wanted || name.startsWith(`${wanted}.`);

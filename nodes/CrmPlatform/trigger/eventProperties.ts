@@ -1,9 +1,42 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { EventFilter } from './eventFilter';
+import { ownOrigin, type IgnoredOrigins, type OwnOrigin } from './origin';
 import type { EventOutput } from './output';
 
-/** What a trigger asks for: which events, and what comes out of them. */
+/** Whose changes start no workflow. */
+export const ignoreProperties: INodeProperties[] = [
+	{
+		displayName: 'Ignore Changes Made By',
+		name: 'ignore',
+		type: 'multiOptions',
+		options: [
+			{
+				name: 'Any Workflow of This N8n',
+				value: 'instance',
+				description: 'What a CRM Platform node of this n8n installation has written',
+			},
+			{
+				name: 'This Workflow',
+				value: 'workflow',
+				description: 'What a CRM Platform node of this workflow has written',
+			},
+		],
+		default: [],
+		description: 'So that two workflows do not answer each other for ever',
+	},
+	{
+		displayName: 'Ignore Changes Made By User Names or IDs',
+		name: 'ignoreUsers',
+		type: 'multiOptions',
+		typeOptions: { loadOptionsMethod: 'getOwners' },
+		default: [],
+		description:
+			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+	},
+];
+
+/** Parameters of both triggers: which events, and what comes out of them. */
 export const eventProperties: INodeProperties[] = [
 	{
 		displayName: 'Event Names or IDs',
@@ -44,17 +77,18 @@ export const eventProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add filter',
 		default: {},
-		description: 'Events that do not pass every filter start nothing',
+		description: 'Events that do not pass every filter do not start the workflow',
 		options: [
 			{
-				displayName: 'Changed Fields',
+				displayName: 'Changed Field Names or IDs',
 				name: 'changedFields',
-				type: 'string',
-				default: '',
-				placeholder: 'amount, stage_id, custom_fields.tier',
+				type: 'multiOptions',
+				typeOptions: { loadOptionsMethod: 'getChangedFields', loadOptionsDependsOn: ['events'] },
+				default: [],
 				description:
-					'Of changes, only those of one of these fields, separated by commas. Events that tell of no change, such as a new record, pass.',
+					'Of changes, only those of one of these fields; events that are not changes, such as a new record, pass. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 			},
+			...ignoreProperties,
 			{
 				displayName: 'Owner Names or IDs',
 				name: 'owners',
@@ -86,7 +120,7 @@ export const eventProperties: INodeProperties[] = [
 	},
 ];
 
-/** What the user chose of it. */
+/** The events a user chose, and what comes out of them. */
 export interface EventChoice {
 	/** Types and patterns, in a fixed order, each once. */
 	events: string[];
@@ -94,16 +128,14 @@ export interface EventChoice {
 	output: EventOutput;
 }
 
-/** The functions n8n calls a trigger with; they all read parameters alike. */
+/** All contexts in which n8n calls a trigger read parameters alike. */
 interface ParameterReader {
+	getInstanceId(): string;
+	getWorkflow(): { id?: string | undefined };
 	getNodeParameter(name: string, fallback: unknown): unknown;
 }
 
-/**
- * Reads what the user chose.
- *
- * @throws Error in the user's words where no event was chosen
- */
+/** @throws Error in the user's words where no event is chosen */
 export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event for the trigger to listen to.');
@@ -118,11 +150,19 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 				pipeline_id: texts(filters.pipelines),
 				stage_id: texts(filters.stages),
 			},
+			ignored: ignoredOrigins(n8n, filters),
 		},
 	};
 }
 
-/** A list, or one written with commas. */
+/** @param filters the values of `ignoreProperties` */
+export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
+	const originFor = (origin: string) => ownOrigin(origin as OwnOrigin, n8n.getInstanceId(), String(n8n.getWorkflow().id));
+	const ignored = { keys: texts(ignore).map(originFor), users: texts(ignoreUsers) };
+	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
+}
+
+/** A list, or a text with commas, which an expression may give. */
 function texts(value: unknown): string[] {
 	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
 	return list.map((one) => String(one).trim()).filter((text) => text !== '');

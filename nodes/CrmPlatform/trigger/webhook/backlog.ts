@@ -1,65 +1,62 @@
 import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/event';
 import { readPages } from '../../api/lists/pages';
-import { isTest, type Backlog } from './staticData';
-import { subscriptionPath, pauseSubscription, type Subscription } from './subscription';
-
-/** Static data is read with every event: beyond so many, it is not told apart what has arrived. */
-const mostMissing = 2_000;
+import { isTest } from './staticData';
+import { newKeyFor, subscriptionPath, type Subscription } from './subscription';
 
 /**
- * Stops a subscription for good, and notes what it leaves undone: since it ends with what it has
- * not delivered yet, the next one has to ask for that, and for that only.
+ * The instant (RFC 3339) from which the successor of a subscription has to recover events: its end or,
+ * if deliveries are still pending or have failed, its beginning.
  *
- * @param before what was left undone when it began
+ * What was delivered after that instant is delivered again; `DeliveryMemory` drops it as long as
+ * n8n is not restarted.
+ *
+ * @param since the instant from which this subscription itself recovered events
  */
-export async function stopWithBacklog(
+export async function findBacklogStart(
 	api: Connection,
 	own: Subscription,
-	before: Backlog | undefined,
-): Promise<Backlog> {
-	// Nothing came of it: what was to be asked for still is.
-	if (before && !before.asked) return before;
-	const stopped = own.status === 'active' ? await pauseSubscription(api, own) : own;
-	const until = own.status === 'active' ? stopped.updated_at : (own.failing_since ?? own.updated_at);
+	since: string | undefined,
+): Promise<string> {
+	// Asked before the deliveries are read: an event that happens in between belongs to the successor.
+	const end = own.status === 'active' ? await serviceTime(api, own) : (own.failing_since ?? own.updated_at);
+	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
+	const begin = since ?? own.created_at;
 	const undelivered = await readUndelivered(api, own);
-	if (undelivered.length === 0) return { from: until, until, missing: [], asked: false };
-	const times = undelivered.map(({ created_at: at }) => String(at));
-	// What was itself asked for is noted as of then, not as of when it happened.
-	const from = earliest([until, ...times, ...(before ? [before.from] : [])]);
-	const isKnown = undelivered.length <= mostMissing;
-	const missing = isKnown ? undelivered.map(({ event_id: id }) => String(id)) : null;
-	return { from, until, missing, asked: false };
+	return undelivered.length > 0 || Date.parse(end) < Date.parse(begin) ? begin : end;
 }
 
-/** The subscriptions for which this process has asked what was missed. */
+/** Subscriptions for which this process has recovered missed events. */
 export const recoveredSubscriptions = new Set<string>();
 
-/** How far back events that were missed are recovered; undefined for not at all. */
+/** How far back missed events are recovered, in hours; undefined where the user wants none. */
 export function recoverHours(n8n: IHookFunctions | IWebhookFunctions): number | undefined {
 	if (isTest(n8n) || !(n8n.getNodeParameter('recover', true) as boolean)) return undefined;
 	return Number(n8n.getNodeParameter('recoverHours', 24));
 }
 
-/** Has the service deliver what the subscription has not got since then. */
+/** Has the service deliver everything since that instant which it has not delivered. */
 export async function recoverEvents(api: Connection, id: string, since: string): Promise<void> {
-	if (!(await api.describe('/webhooks'))?.actions.recover) return;
-	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since } });
+	const recover = (await api.describe('/webhooks'))?.actions.recover;
+	if (!recover) return;
+	const path = `${subscriptionPath(id)}/recover`;
+	await api.send({ method: 'POST', path, body: { since }, ...newKeyFor(recover) });
 }
 
-/** Since when to recover, so that nothing older than that comes. */
+/** The instant to recover from: `since`, but no more than that many hours ago. */
 export function recoveryStart(since: string, hours: number, now: number): string {
-	const oldest = new Date(now - hours * 3_600_000).toISOString();
-	return latest([since, oldest]);
+	const oldest = now - hours * 3_600_000;
+	return Date.parse(since) < oldest ? new Date(oldest).toISOString() : since;
 }
 
-/** Whether the subscription before this one has delivered an event that was recovered with others. */
-export function alreadyDelivered({ id, timestamp }: CrmEvent, gap: Backlog | undefined): boolean {
-	if (!gap?.missing) return false;
-	const [at, from, until] = [timestamp, gap.from, gap.until].map(Date.parse) as [number, number, number];
-	return at >= from && at < until && !gap.missing.includes(id);
+/** The service's clock, by the header Date (whole seconds, RFC 9110 section 6.6.1), rounded down. */
+async function serviceTime(api: Connection, { id }: Subscription): Promise<string> {
+	const { headers } = await api.send({ method: 'GET', path: subscriptionPath(id) });
+	const date = Date.parse(headers.date ?? '');
+	// Without the header, a minute makes up for the difference between the clocks.
+	const now = Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000;
+	return new Date(now).toISOString();
 }
 
 async function readUndelivered(api: Connection, { id }: Subscription): Promise<IDataObject[]> {
@@ -71,8 +68,3 @@ async function readUndelivered(api: Connection, { id }: Subscription): Promise<I
 	for await (const { records } of walk) found.push(...records);
 	return found.filter(({ event_type: type }) => type !== 'webhook.test');
 }
-
-const inOrder = (instants: string[]): string[] =>
-	[...instants].sort((one, other) => Date.parse(one) - Date.parse(other));
-const earliest = (instants: string[]): string => inOrder(instants)[0]!;
-const latest = (instants: string[]): string => inOrder(instants).at(-1)!;

@@ -1,27 +1,26 @@
-/** The answer to a delivery, as far as it tells what became of it: a response of Node.js. */
+/** The part of Node.js's response that tells how a delivery was answered. */
 export interface DeliveryResponse {
 	readonly statusCode: number;
-	/** Whether the answer has been given. */
+	/** Whether it has been answered. */
 	readonly writableEnded: boolean;
 	once(event: 'close', listener: () => void): unknown;
 }
 
-/** Enough for a burst, and few enough to be kept: about 2 MB. */
-const mostKept = 20_000;
+/** Covers a burst, in about 2 MB of memory. */
+const capacity = 20_000;
 
 /**
- * What this process has been delivered. n8n keeps nothing that is written while an event starts a
- * workflow, so neither a restart nor another process of n8n knows of it: that is its limit.
+ * Deduplicates deliveries within this process. n8n stores nothing that a webhook writes while it
+ * starts a workflow, so a restart forgets it and another process of n8n does not know of it.
  */
 export class DeliveryMemory {
 	private readonly answers = new Map<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>();
 
 	/**
-	 * Takes a delivery in, unless it has been. One that n8n answered with an error started nothing:
-	 * it may come again.
+	 * Registers a delivery. One that n8n answered with an error started nothing, so it is new again.
 	 *
 	 * @param key of the event and of the trigger it is for
-	 * @returns `under way` while the answer to an earlier delivery is not given yet
+	 * @returns `under way` while an earlier delivery of the event is still unanswered
 	 */
 	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
 		const earlier = this.answers.get(key);
@@ -30,15 +29,15 @@ export class DeliveryMemory {
 		this.answers.delete(key);
 		this.answers.set(key, answer);
 		const [oldest] = this.answers.keys();
-		if (this.answers.size > mostKept && oldest !== undefined) this.answers.delete(oldest);
+		if (this.answers.size > capacity && oldest !== undefined) this.answers.delete(oldest);
 		answer.once('close', () => this.shrink(key, answer));
 		return 'new';
 	}
 
-	/** Keeps what the answer was, and not the connection it went through. */
+	/** Keeps the status and releases the connection. */
 	private shrink(key: string, answer: DeliveryResponse): void {
 		const { statusCode, writableEnded } = answer;
-		// Closed before it was answered: the sender gave up waiting, n8n may still be at work.
+		// Closed before it was answered: the sender gave up, n8n may still be starting the workflow.
 		if (!writableEnded || this.answers.get(key) !== answer) return;
 		this.answers.set(key, { statusCode, writableEnded });
 	}

@@ -5,7 +5,8 @@ import { parseEvent, type CrmEvent } from '../../api/event';
 import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
-import { recoveredSubscriptions, alreadyDelivered, recoveryStart, recoverEvents, recoverHours } from './backlog';
+import { noOrigin, tellsOrigin } from '../origin';
+import { recoveredSubscriptions, recoverEvents, recoverHours, recoveryStart } from './backlog';
 import { isTest, readState, type SubscriptionState } from './staticData';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../output';
@@ -13,16 +14,16 @@ import { explainForged } from './signature';
 
 const deliveries = new DeliveryMemory();
 
-/** What the service sends to try a subscription out. */
+/** The event that the service sends to test a subscription. */
 const testEvent = 'webhook.test';
 
 /**
- * Takes in one delivery: checks that it is genuine, and starts the workflow with it if it is a new
- * event that the user wants. Nothing else starts it: the sender gets an answer, and that is all.
+ * Receives one delivery: verifies its signature, and starts the workflow if it is an event the user
+ * chose that has not been delivered before. Everything else is answered and starts nothing.
  */
 export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { headers, rawBody: body = Buffer.alloc(0) } = requestOf(n8n);
-	const kept = readState(n8n);
+	const state = readState(n8n);
 	const forged = explainForged(
 		{
 			id: text(headers['webhook-id']),
@@ -30,7 +31,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 			signature: text(headers['webhook-signature']),
 			body,
 		},
-		kept.secret,
+		state.secret,
 		Date.now(),
 	);
 	if (forged !== undefined) {
@@ -40,27 +41,27 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	const event = parseEvent(parseJson(body.toString('utf8')));
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
-	askOnce(n8n, kept);
-	const unwanted = explainUnwanted(n8n, event, kept);
+	recoverAfterStart(n8n, state);
+	const unwanted = explainUnwanted(n8n, event);
 	if (unwanted !== undefined) return answer(n8n, 200, unwanted);
-	// A test run takes one event and ends; the same one may be wanted in the next.
+	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const taken = deliveries.take(`${kept.workflow}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
+		const taken = deliveries.take(`${state.workflow}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
 		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
 		if (taken === 'under way') return answer(n8n, 503, 'This event is being taken in right now');
 	}
 	return await start(n8n, event);
 }
 
-/** Why an event is none that starts the workflow; undefined if it is one. */
-function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent, kept: SubscriptionState): string | undefined {
+/** Reason to ignore the event, if any. */
+function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
 		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
 		return isWanted ? undefined : 'The test has arrived';
 	}
 	const { events, filter } = readEventChoice(n8n);
 	if (!events.some((pattern) => covers(pattern, event.type))) return 'This event is not asked for';
-	if (alreadyDelivered(event, kept.gap)) return 'This event has arrived before';
+	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
 
@@ -80,14 +81,14 @@ async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookR
 }
 
 /**
- * After a start of n8n, which by itself tells a trigger nothing of it: the first delivery brings up
- * what failed meanwhile, which the service would try again hours later.
+ * Recovers, with the first delivery after a start of n8n, the deliveries that failed while it was
+ * down: n8n 2.41 calls no webhook trigger when it starts, and the service retries only hours later.
  */
-function askOnce(n8n: IWebhookFunctions, { id, since }: SubscriptionState): void {
+function recoverAfterStart(n8n: IWebhookFunctions, { id, since }: SubscriptionState): void {
 	const hours = recoverHours(n8n);
 	if (id === undefined || since === undefined || hours === undefined || recoveredSubscriptions.has(id)) return;
 	recoveredSubscriptions.add(id);
-	// Not waited for: the sender of this delivery wants its answer within 15 seconds.
+	// Not awaited: the sender of this delivery expects its answer within 15 seconds.
 	void connect(n8n)
 		.then(async (api) => await recoverEvents(api, id, recoveryStart(since, hours, Date.now())))
 		.catch((error: Error) => {
@@ -102,7 +103,7 @@ function answer(n8n: IWebhookFunctions, status: number, message: string): IWebho
 	return { noWebhookResponse: true };
 }
 
-/** Of Express, whose types n8n does not bring along. */
+/** Express's request and response; n8n does not export their types. */
 interface Request {
 	headers: Record<string, string | string[] | undefined>;
 	/** The exact bytes. */

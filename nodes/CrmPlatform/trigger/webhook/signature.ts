@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What came in, as far as its signature goes. */
+/** The signed parts of a delivery. */
 export interface Signed {
 	/** The headers webhook-id, webhook-timestamp and webhook-signature. */
 	id: string | undefined;
@@ -10,17 +10,16 @@ export interface Signed {
 	body: Uint8Array;
 }
 
-/** Seconds a delivery may be old, or from the future: clocks differ, and replays are to fail. */
+/** Seconds by which clocks may differ. A delivery beyond that may be a replay. */
 const tolerance = 5 * 60;
 
 /**
- * Checks a delivery as Standard Webhooks 1.0.0 says: `v1,<base64 HMAC-SHA256>` of
- * `id.timestamp.body`. During a rotation the header has a signature for each secret, of which one
- * has to be right.
+ * Verifies a delivery as Standard Webhooks 1.0.0 demands: `v1,<base64 HMAC-SHA256>` of
+ * `id.timestamp.body`. After a rotation the header has one signature for each valid secret.
  *
  * @param secret `whsec_` and base64; undefined fails
  * @param now Unix epoch milliseconds
- * @returns why it is not genuine; undefined if it is
+ * @returns the reason to refuse it; undefined if it is genuine
  */
 export function explainForged(
 	{ id, timestamp, signature, body }: Signed,

@@ -17,16 +17,16 @@ const subscription = z.object({
 	created_at: z.string(),
 	updated_at: z.string(),
 	failing_since: z.string().nullish(),
-	/** The end of the secret. */
+	/** The last characters of the secret. */
 	secret_hint: z.string().nullish(),
-	/** Answered when it is made, and never again. */
+	/** In the answers to create and rotate only. */
 	secret: z.string().nullish(),
 });
 
-/** A subscription to events, as the service has it. */
+/** A subscription to events in the service. */
 export type Subscription = z.infer<typeof subscription>;
 
-/** What the trigger wants its subscription to be. */
+/** The subscription a trigger needs. */
 export interface SubscriptionRequest {
 	url: string;
 	events: string[];
@@ -38,10 +38,9 @@ const collection = '/v1/webhooks';
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /**
- * The trigger's own subscription: the one it made, else the one for its address, which is nobody
- * else's.
+ * Finds the trigger's own subscription: by its id, else by n8n's address, which is unique to it.
  *
- * @param id of the one it made, where that is known
+ * @param id of the subscription it created, where that is known
  */
 export async function findOwnSubscription(
 	api: Connection,
@@ -60,21 +59,21 @@ export async function findOwnSubscription(
 	return undefined;
 }
 
-/** Makes a subscription. Its secret is in the answer. */
+/** Creates a subscription. The answer holds its secret. */
 export async function subscribe(
 	n8n: IHookFunctions,
 	api: Connection,
 	wanted: SubscriptionRequest,
 ): Promise<Subscription> {
 	const create = (await api.describe('/webhooks'))?.create;
-	const request = { method: 'POST', path: collection, body: wanted, ...once(create) } as const;
-	const { body } = await api.send(request).catch((error) => refused(n8n, wanted.url, error));
+	const request = { method: 'POST', path: collection, body: wanted, ...newKeyFor(create) } as const;
+	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
 	return parse(body);
 }
 
 /**
- * Brings a subscription to what is wanted. One that the service has disabled is enabled; one that
- * somebody has paused stays so.
+ * Changes a subscription to what is wanted. One that the service has disabled is enabled again; one
+ * that somebody has paused stays paused.
  */
 export async function updateSubscription(
 	n8n: IHookFunctions,
@@ -88,36 +87,30 @@ export async function updateSubscription(
 	if (own.status === 'disabled') change.status = 'active';
 	if (Object.keys(change).length === 0) return own;
 	const request = { method: 'PATCH', path: subscriptionPath(own.id), body: change } as const;
-	const { body } = await api.send(request).catch((error) => refused(n8n, url, error));
+	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, url, error));
 	return parse(body);
 }
 
-/** Stops the deliveries. What was not delivered yet can still be asked for. */
-export async function pauseSubscription(api: Connection, { id }: Subscription): Promise<Subscription> {
-	const body = { status: 'paused' };
-	return parse((await api.send({ method: 'PATCH', path: subscriptionPath(id), body })).body);
-}
-
 /**
- * A new secret; for a day, the service signs with the old one as well.
+ * Rotates the secret. The service signs with the old one as well for a day.
  *
- * @throws Error in the user's words when the service answers without one
+ * @throws Error in the user's words when the answer has no secret
  */
 export async function rotateSecret(api: Connection, { id }: Subscription): Promise<string> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
-	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...once(rotate) } as const;
+	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
 	const { secret } = parse((await api.send(request)).body);
 	if (secret) return secret;
 	throw new Error('The service gave no secret, so its deliveries could not be checked.');
 }
 
-/** The header that lets a write be tried again without being done twice. */
-function once(write: WriteDescription | undefined) {
+/** Makes a write safe to retry. */
+export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
 }
 
-/** @throws Error in the user's words when the service answers something else */
+/** @throws Error in the user's words when the answer is not a subscription */
 function parse(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
@@ -126,13 +119,13 @@ function parse(body: unknown): Subscription {
 	);
 }
 
-const details = z.object({
+const refusal = z.object({
 	errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })),
 });
 
-/** @throws NodeOperationError saying what is wrong with n8n's address, if that is what was refused */
-function refused(n8n: IHookFunctions, url: string, error: unknown): never {
-	const parsed = details.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
+/** @throws NodeOperationError where the service refuses n8n's address, else the error itself */
+function explainRefusal(n8n: IHookFunctions, url: string, error: unknown): never {
+	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const about = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
 	if (!about) throw error;
 	throw new NodeOperationError(

@@ -1,0 +1,46 @@
+import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+
+import { connect, type Connection } from '../api/connection';
+import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { labelFor } from '../api/openapi/fields';
+
+/** Fields of the records that the chosen events are about, by the names that events use. */
+export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const api = await connect(this);
+	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
+	const { types } = await api.describeEvents();
+	const isChosen = (type: string) => chosen.some((one) => covers(one, type));
+	const collections = types.flatMap(({ type, collection }) =>
+		collection !== undefined && isChosen(type) ? [collection] : [],
+	);
+	const options = new Map<string, Set<string>>();
+	for (const collection of new Set(collections)) {
+		for (const { name, label } of await fieldsOf(api, collection)) {
+			options.set(name, (options.get(name) ?? new Set()).add(label));
+		}
+	}
+	return [...options]
+		.map(([value, labels]) => ({ name: [...labels].join(' / '), value }))
+		.sort((one, other) => one.name.localeCompare(other.name));
+}
+
+/** Set by the service with every change, so they tell nothing. */
+const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
+
+async function fieldsOf(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
+	const fields = (await api.describe(collection))?.fields ?? [];
+	const own = fields.filter(({ name }) => !always.includes(name));
+	// Custom fields of custom objects belong to one object each, which the collection does not name.
+	if (collection.includes('{')) return own;
+	const hasCustom = own.some(({ name }) => name === 'custom_fields');
+	const custom = hasCustom ? ((await readCustomFieldsIfAllowed(api, `/v1${collection}`))?.fields ?? []) : [];
+	const all = { name: 'custom_fields', label: `All ${labelFor('custom_fields')}` };
+	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(hasCustom ? [all] : []), ...custom];
+}
+
+const covers = (chosen: string, type: string): boolean =>
+	chosen.endsWith('*') ? type.startsWith(chosen.slice(0, -1)) : chosen === type || isFilled(type, chosen);
+
+/** `custom.{key}.created` stands for `custom.machine.created`. */
+const isFilled = (template: string, type: string): boolean =>
+	template.includes('{') && template.split('{')[0] === `${type.split('.')[0]}.` && template.endsWith(type.split('.').at(-1) ?? '');

@@ -1,0 +1,47 @@
+import { DateTime } from 'luxon';
+import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
+
+import type { DispatchOptions, MoveOn } from './dispatcher';
+
+/** The defaults that the parameters show. */
+const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
+
+/** What the user chose beside the events or records. */
+export interface ChangeChoice extends DispatchOptions {
+	source: 'events' | 'records';
+	/** The instant to begin at (RFC 3339); empty for now. */
+	start: string;
+	groupSize: number;
+	/** Milliseconds between two readings. */
+	interval: number;
+}
+
+/** @throws Error in the user's words where Since is not a date */
+export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
+	const { atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
+	const source = n8n.getNodeParameter('source', 'events') as ChangeChoice['source'];
+	const moveOn = n8n.getNodeParameter('moveOn', 'started') as MoveOn;
+	const isGrouped = n8n.getNodeParameter('grouping', 'each') === 'group';
+	return {
+		source,
+		start: source === 'events' ? startOf(n8n) : '',
+		moveOn,
+		attempts: positive(n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
+		atOnce: moveOn === 'ended' ? 1 : positive(atOnce, defaults.atOnce),
+		groupSize: isGrouped ? positive(n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
+		interval: 1000 * positive(interval, defaults.interval),
+	};
+}
+
+function positive(value: unknown, otherwise: number): number {
+	const number = Math.floor(Number(value ?? otherwise));
+	return number >= 1 ? number : otherwise;
+}
+
+function startOf(n8n: ITriggerFunctions): string {
+	if (n8n.getNodeParameter('start', 'now') === 'now') return '';
+	const since = String(n8n.getNodeParameter('since', ''));
+	const instant = DateTime.fromISO(since.trim().replace(' ', 'T'), { zone: n8n.getTimezone() });
+	if (instant.isValid) return instant.toUTC().toISO();
+	throw new Error(`'${since}' is not a date. Choose in Since when to begin.`);
+}

@@ -1,0 +1,199 @@
+import {
+	type INodeExecutionData,
+	type IRun,
+	type ITriggerFunctions,
+} from 'n8n-workflow';
+
+import type { Clock } from '../../api/http/request';
+import { outcomeOf, outcomeOfError, setAsideError, type Outcome } from './outcome';
+import { storePosition, type Group, type Position } from './position';
+
+/** When a group counts as finished. */
+export type MoveOn = 'started' | 'ended' | 'succeeded';
+
+export interface DispatchOptions {
+	moveOn: MoveOn;
+	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
+	attempts: number;
+	/** The most executions under way. */
+	atOnce: number;
+}
+
+const storedMessage =
+	'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
+
+/** Groups that failed and wait for their next attempt; with more of them, nothing new is read. */
+const mostWaiting = 100;
+
+/** Groups that are read ahead, so that there is one when an execution ends. */
+const mostAhead = 20;
+
+/** Milliseconds before the second attempt; doubles each time. */
+const firstDelay = 5_000;
+const longestDelay = 5 * 60_000;
+
+/**
+ * Starts executions for the open groups of a position, and closes a group when its execution has
+ * come out as the user wants it.
+ *
+ * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a
+ * group that is started again after a crash starts nothing if its execution exists. n8n answers such
+ * a start as done with `undefined` (2.41, trigger-execution-context.factory). A key must not be
+ * repeated while its execution waits to run, as n8n then replaces it (reclaimTombstone).
+ */
+export class Dispatcher {
+	readonly position: Position;
+	private n8n: ITriggerFunctions;
+	private options: DispatchOptions;
+	private readonly clock: Clock;
+	/** Names of the groups whose execution is under way. */
+	private readonly running = new Set<string>();
+	/** When a group may be started next (Unix epoch ms). */
+	private readonly notBefore = new Map<string, number>();
+	/** Groups that this process has opened: no earlier execution of theirs can be under way. */
+	private readonly fresh = new Set<string>();
+	private isStored = true;
+	private isClosed = false;
+	/** Called when a group has come out. */
+	onSettled: () => void = () => undefined;
+
+	constructor(n8n: ITriggerFunctions, position: Position, options: DispatchOptions, clock: Clock) {
+		this.n8n = n8n;
+		this.position = position;
+		this.options = options;
+		this.clock = clock;
+	}
+
+	/** Whether `emit` takes a key; n8n before 2.20 has none, and may start a group twice after a crash. */
+	static hasKeys = (n8n: ITriggerFunctions): boolean => n8n.emit.length >= 4;
+
+	/** Goes on after the workflow was published again in this process. */
+	reopen(n8n: ITriggerFunctions, options: DispatchOptions): void {
+		this.n8n = n8n;
+		this.options = options;
+		this.isClosed = false;
+	}
+
+	/** Starts nothing any more. What is under way is still followed to its end. */
+	close(): void {
+		this.isClosed = true;
+		this.onSettled = () => undefined;
+	}
+
+	/** How many groups may be opened now. */
+	get room(): number {
+		const waiting = this.notBefore.size;
+		if (waiting >= mostWaiting) return 0;
+		return Math.max(0, this.options.atOnce + mostAhead - (this.position.open.length - waiting));
+	}
+
+	/** Milliseconds until a group that failed is due; undefined if none waits. */
+	get nextDue(): number | undefined {
+		const times = [...this.notBefore.values()];
+		return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.clock.now());
+	}
+
+	open(groups: Group[]): void {
+		for (const { name } of groups) this.fresh.add(name);
+		this.position.open.push(...groups);
+		this.isStored = false;
+	}
+
+	/** Notes a change of the position that opens no group. */
+	changed(): void {
+		this.isStored = false;
+	}
+
+	/**
+	 * Starts every group that is due and has a free place, in their order. Groups about the same
+	 * record are started one after the other.
+	 *
+	 * @param load gives the items of a group; an empty list closes it without an execution
+	 */
+	async startDue(load: (group: Group) => Promise<INodeExecutionData[]>): Promise<void> {
+		const busy = new Set<string>();
+		for (const group of [...this.position.open]) {
+			const isFree = !group.records.some((record) => busy.has(record));
+			for (const record of group.records) busy.add(record);
+			if (!isFree || this.running.has(group.name) || this.running.size >= this.options.atOnce) continue;
+			if ((this.notBefore.get(group.name) ?? 0) > this.clock.now()) continue;
+			const items = await load(group);
+			if (this.isClosed) return;
+			this.notBefore.delete(group.name);
+			if (items.length === 0) this.finish(group);
+			else this.start(group, items);
+		}
+	}
+
+	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
+	storeWhenIdle(): void {
+		if (this.isStored || this.running.size > 0) return;
+		this.isStored = true;
+		storePosition(this.n8n, this.position);
+		// n8n 2.41 stores static data in `emit` only. These items cannot be written down, so no execution
+		// comes of it; n8n notes the reason in its log.
+		const unwritable = { toJSON: () => { throw new Error(storedMessage); } };
+		const done = this.n8n.helpers.createDeferredPromise<IRun>();
+		done.promise.catch(() => undefined);
+		this.n8n.emit([[{ json: unwritable }]], undefined, done);
+	}
+
+	private start(group: Group, items: INodeExecutionData[]): void {
+		const { n8n } = this;
+		this.running.add(group.name);
+		this.isStored = true;
+		// Stored by `emit`, together with the group.
+		storePosition(n8n, this.position);
+		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
+		done.promise.then(
+			(run) => this.settle(group, outcomeOf(run)),
+			(error: Error) => this.settle(group, outcomeOfError(error)),
+		);
+		const key = Dispatcher.hasKeys(n8n) ? this.keyOf(group) : undefined;
+		n8n.emit([items], undefined, done as never, key);
+	}
+
+	/** Unique in the n8n instance, and the same whenever this group is started for this attempt. */
+	private keyOf({ name, attempt }: Group): string {
+		const workflow = String(this.n8n.getWorkflow().id);
+		return `${workflow}:${this.n8n.getNode().id}:${this.position.generation}:${name}:${attempt}`;
+	}
+
+	private settle(group: Group, outcome: Outcome): void {
+		this.running.delete(group.name);
+		this.isStored = false;
+		if (outcome === 'not started') {
+			this.notBefore.set(group.name, this.clock.now() + firstDelay);
+		} else if (this.isFinished(group, outcome)) {
+			this.finish(group);
+		} else if (group.attempt >= this.options.attempts) {
+			this.setAside(group);
+		} else {
+			const delay = outcome === 'unknown' ? 0 : Math.min(firstDelay * 2 ** (group.attempt - 1), longestDelay);
+			this.notBefore.set(group.name, this.clock.now() + delay);
+			group.attempt += 1;
+		}
+		this.fresh.delete(group.name);
+		if (this.isClosed) this.storeWhenIdle();
+		this.onSettled();
+	}
+
+	private isFinished({ name }: Group, outcome: Outcome): boolean {
+		if (this.options.moveOn !== 'succeeded' || outcome === 'succeeded') return true;
+		// Its execution exists, though this process has opened the group just now: the stored position was
+		// older than the executions, so the group has come out before.
+		return outcome === 'unknown' && this.fresh.has(name);
+	}
+
+	private finish(group: Group): void {
+		const { open } = this.position;
+		open.splice(open.indexOf(group), 1);
+		this.notBefore.delete(group.name);
+		this.isStored = false;
+	}
+
+	private setAside(group: Group): void {
+		this.finish(group);
+		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group));
+	}
+}

@@ -1,0 +1,46 @@
+import { NodeOperationError, type INodeExecutionData, type ITriggerFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import { passesFilter } from '../eventFilter';
+import type { EventLog } from '../eventLog';
+import type { EventChoice } from '../eventProperties';
+import { eventOutput } from '../output';
+import type { RecordReader } from './records';
+
+/** How many of the latest events or records a test shows, and how many events are looked at for them. */
+const mostShown = 5;
+const mostSearched = 1_000;
+
+/**
+ * The latest events in sequence, or some records, for a test by hand.
+ *
+ * @throws NodeOperationError where there is nothing to show
+ */
+export async function latestItems(
+	n8n: ITriggerFunctions,
+	api: Connection,
+	log: EventLog,
+	{ events, filter, output }: EventChoice,
+	records: RecordReader | undefined,
+): Promise<INodeExecutionData[]> {
+	if (records) {
+		const page = await records.page('', mostShown);
+		const found = await records.existing(page.records.map(({ id }) => String(id)));
+		if (found.length > 0) return found.map((json) => ({ json }));
+		throw new NodeOperationError(n8n.getNode(), 'There is no record in scope');
+	}
+	const items: INodeExecutionData[] = [];
+	let searched = 0;
+	for await (const event of log.newestFirst(events)) {
+		if (passesFilter(event, filter)) {
+			items.unshift({ json: await eventOutput(event, output, async () => api) });
+		}
+		searched += 1;
+		if (items.length === mostShown || searched === mostSearched) break;
+	}
+	if (items.length > 0) return items;
+	throw new NodeOperationError(n8n.getNode(), 'None of the latest events is one you chose', {
+		description:
+			'The trigger works all the same once the workflow is active. To see an event here, do in the CRM what it is to start with, then test again.',
+	});
+}

@@ -1,0 +1,65 @@
+import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import type { Query } from '../../api/http/path';
+import { readFilters } from '../../mapping/filters';
+import type { Execution } from '../../model';
+import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
+import { resourceNamed } from '../../resources';
+import type { RecordScope } from './records';
+
+/** The scope of records, and the types of events that tell of their changes. */
+export interface RecordChoice {
+	scope: RecordScope;
+	eventTypes: string[];
+}
+
+/**
+ * Reads which records the user chose, and what comes out of them, as Get Many does.
+ *
+ * @throws Error in the user's words where the service does not list them or tells of no changes
+ */
+export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promise<RecordChoice> {
+	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
+	const description = resource && (await api.describe(resource.path));
+	const { types } = await api.describeEvents();
+	const eventTypes = types.filter(({ collection }) => collection === resource?.path).map(({ type }) => type);
+	if (!resource || !description?.list || eventTypes.length === 0) {
+		throw new Error('The service does not list these records, or tells of no changes to them. Choose Events.');
+	}
+	const { list, fields, summary } = description;
+	const [operation] = resource.operations;
+	const execution: Execution = {
+		n8n: asExecution(n8n),
+		api,
+		resource,
+		operation: operation!,
+		// Nothing is written.
+		identity: {} as Execution['identity'],
+	};
+	const filters = (await readFilters(execution, 'recordFilters', list))(0) as Query;
+	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, 0, summary ?? []);
+	const query: Query = { ...filters };
+	if (output && list.fields !== undefined) {
+		query[list.fields] = [...new Set(['id', ...output.map(({ path: [name] }) => name)])];
+	}
+	return {
+		eventTypes,
+		scope: {
+			path: `/v1${resource.path}`,
+			list,
+			query,
+			isFiltered: Object.keys(filters).length > 0,
+			output: (record: IDataObject) => (output ? { id: record.id, ...simplify(record, output) } : record),
+		},
+	};
+}
+
+/** Parameters are read as in an execution with one empty item: a trigger's take no item. */
+function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {
+	const getNodeParameter = (name: string, _item: number, fallback?: unknown, options?: object) =>
+		n8n.getNodeParameter(name, fallback, options);
+	const getInputData = () => [{ json: {} }];
+	const isToolExecution = () => false;
+	return Object.assign(Object.create(n8n), { getNodeParameter, getInputData, isToolExecution }) as IExecuteFunctions;
+}

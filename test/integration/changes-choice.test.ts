@@ -1,0 +1,199 @@
+import { DateTime } from 'luxon';
+import type { IDataObject } from 'n8n-workflow';
+
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { startSignInSandbox } from './oauth2.ts';
+import { eventsIn } from './poll-log.ts';
+import { Published } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { contacts, latest, advance, now } = eventsIn(sandbox);
+const day = 24 * 60 * 60;
+
+const open: Published[] = [];
+afterEach(async () => {
+	for (const published of open.splice(0)) {
+		await published.deactivate();
+		published.kill();
+	}
+});
+
+/** A trigger whose clock shows the service's time, and whose waits are short. */
+async function publish(parameters: IDataObject = {}): Promise<Published> {
+	const published = new Published({ credential: sandbox.credential, parameters });
+	open.push(published);
+	await setClock(published);
+	await published.activate();
+	return published;
+}
+
+async function setClock({ setup }: Published): Promise<void> {
+	const ahead = (await now()) - Date.now();
+	setup.clock = {
+		...systemClock,
+		now: () => Date.now() + ahead,
+		sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 1_000), signal),
+	};
+}
+
+async function again(n8n: Published, parameters?: IDataObject): Promise<void> {
+	await n8n.deactivate();
+	if (parameters) n8n.setup.parameters = parameters;
+	await setClock(n8n);
+	await n8n.activate();
+}
+
+const types = ({ executions }: Published) => executions.flatMap(({ items }) => items.map(({ type }) => type));
+const arrived = async (n8n: Published, count: number) => await until(() => n8n.ids().length >= count);
+
+/** The service's date, as n8n's editor stores one: without a zone, meant in that of the workflow. */
+const inEditor = (ms: number) =>
+	DateTime.fromMillis(ms, { zone: 'America/Sao_Paulo' }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
+const since = async () => ({ start: 'date', since: inEditor((await now()) + 1_000) });
+
+test('only chosen events start the workflow: by type, by pattern, by changed fields', async () => {
+	const typed = await publish({ events: ['contact.updated'] });
+	const object = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Lima' })).body;
+	await sandbox.call('PATCH', `/v1/contacts/${String(object.id)}`, { first_name: 'Ana' });
+	await arrived(typed, 1);
+	expect(types(typed)).toEqual(['contact.updated']);
+});
+
+test('several patterns and changed fields go together', async () => {
+	const parameters = { events: ['contact.*', 'company.created'], filters: { changedFields: ['job_title'] } };
+	const n8n = await publish(parameters);
+	const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Lima' })).body;
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { first_name: 'Ana' });
+	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'CTO' });
+	await sandbox.call('POST', '/v1/companies', { name: 'Altamira' });
+	await arrived(n8n, 3);
+	expect(types(n8n).sort()).toEqual(['company.created', 'contact.created', 'contact.updated']);
+});
+
+test('events that are chosen later count from then on', async () => {
+	const n8n = await publish();
+	await sandbox.call('POST', '/v1/companies', { name: 'Before' });
+	const [kept] = await contacts(1);
+	await arrived(n8n, 1);
+	await again(n8n, { events: ['contact.created', 'company.created'] });
+	await sandbox.call('POST', '/v1/companies', { name: 'After' });
+	await arrived(n8n, 2);
+	expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([
+		{ id: kept },
+		{ data: { object: { name: 'After' } } },
+	]);
+});
+
+test.each([
+	[{ events: [] }, 'Choose at least one event'],
+	[{ start: 'date', since: 'tomorrow' }, "'tomorrow' is not a date"],
+])('publishing %j fails and says why', async (parameters, reason) => {
+	await expect(publish(parameters)).rejects.toThrow(reason);
+});
+
+test('the events since a date start the workflow, older ones do not, and a republish repeats none', async () => {
+	await contacts(2);
+	await advance(day);
+	const parameters = await since();
+	await advance(60);
+	const ids = await contacts(2);
+	const n8n = await publish(parameters);
+	await arrived(n8n, 2);
+	await again(n8n);
+	ids.push(...(await contacts(1)));
+	await arrived(n8n, 3);
+	expect(n8n.ids()).toEqual(ids);
+});
+
+test('another date begins there, to have events once more', async () => {
+	const parameters = await since();
+	await advance(60);
+	const n8n = await publish();
+	const ids = await contacts(2);
+	await arrived(n8n, 2);
+	await again(n8n, parameters);
+	await arrived(n8n, 4);
+	expect(n8n.ids()).toEqual([...ids, ...ids]);
+});
+
+test('when n8n was down for longer than the service keeps events, the user is told', async () => {
+	const n8n = await publish();
+	await contacts(1);
+	await arrived(n8n, 1);
+	await n8n.deactivate();
+	await contacts(2);
+	await advance(31 * day);
+	const ids = await contacts(2);
+	await again(n8n);
+	await arrived(n8n, 3);
+	expect(n8n.reported).toEqual([expect.stringContaining('Events may be missing')]);
+	expect(n8n.ids().slice(1)).toEqual(ids);
+});
+
+test('when n8n was down for long, and the service still has everything, nobody is told anything', async () => {
+	const n8n = await publish();
+	await contacts(1);
+	await arrived(n8n, 1);
+	await n8n.deactivate();
+	await advance(20 * day);
+	await contacts(2);
+	await again(n8n);
+	await arrived(n8n, 3);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('when the log counts anew, the user is told that events may be missing', async () => {
+	const n8n = await publish();
+	await contacts(1);
+	await arrived(n8n, 1);
+	await n8n.deactivate();
+	const [newest] = await latest(1);
+	await sandbox.faults({
+		path: '/v1/events',
+		times: 1,
+		status: 200,
+		contentType: 'application/json',
+		body: JSON.stringify({ data: [{ ...newest, sequence: 0 }], next_cursor: null, total: 1 }),
+	});
+	await again(n8n);
+	expect(n8n.reported).toEqual([expect.stringContaining('Events may be missing')]);
+});
+
+test('a test by hand shows records where only records are wanted, and says when there is nothing', async () => {
+	const [id] = await contacts(1);
+	const shows = (parameters: IDataObject) => new Published({ credential: sandbox.credential, parameters }).test();
+	const items = await shows({ output: 'record', events: ['contact.*'] });
+	expect(items.at(-1)).toMatchObject({ object: 'contact', event: { id, type: 'contact.created' } });
+	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
+});
+
+test('a signed-in user gets the events of records that they see, and stays signed in', async () => {
+	const service = await startSignInSandbox();
+	try {
+		const call = async (method: string, path: string, body?: object) =>
+			(await service.call(service.apiKey, method, path, body)).body;
+		const { data: users } = await call('GET', '/v1/users?limit=50');
+		const create = async (last_name: string, owner_id: string) =>
+			await call('POST', '/v1/contacts', { last_name, owner_id });
+		const scope = 'contacts:read events:read users:read';
+		const credential = await service.credential({ role: 'member', scope });
+		const { access_token: token } = credential.data.oauthTokenData as { access_token: string };
+		const { id } = (await service.call(token, 'GET', '/v1/users/me')).body;
+		const other = users.find((user: { id: string }) => user.id !== id);
+		const parameters = { events: ['contact.*'] };
+		const n8n = new Published({ credential, parameters, clock: systemClock });
+		open.push(n8n);
+		await n8n.activate();
+		await create('Theirs', other.id);
+		service.expire();
+		await create('Mine', id);
+		await arrived(n8n, 1);
+		expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([{ data: { object: { last_name: 'Mine' } } }]);
+		expect(n8n.reported).toEqual([]);
+		await n8n.deactivate();
+	} finally {
+		await service.close();
+	}
+});

@@ -1,0 +1,192 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { eventsIn } from './poll-log.ts';
+import { Published, type PublishedSetup } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const log = eventsIn(sandbox);
+
+/** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
+const clock = {
+	...systemClock,
+	sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(Math.min(ms, 20), signal),
+	now: () => Date.now() * 100,
+};
+
+const open: Published[] = [];
+async function publish(parameters: IDataObject = {}, setup: Partial<PublishedSetup> = {}): Promise<Published> {
+	const published = new Published({ credential: sandbox.credential, parameters, clock, ...setup });
+	open.push(published);
+	await published.activate();
+	return published;
+}
+afterEach(async () => {
+	for (const published of open.splice(0)) {
+		await published.deactivate();
+		published.kill();
+	}
+});
+
+const moveOn = ['started', 'ended', 'succeeded'];
+
+test.each(moveOn)('each event starts one execution, in sequence (%s)', async (when) => {
+	await log.contacts(2);
+	const n8n = await publish({ moveOn: when });
+	const ids = await log.contacts(30);
+	await until(() => n8n.ids().length >= 30);
+	expect(n8n.ids()).toEqual(ids);
+	expect(n8n.executions).toHaveLength(30);
+});
+
+test('a group starts one execution for all that is new', async () => {
+	const n8n = await publish({ grouping: 'group', groupSize: 100 });
+	await n8n.deactivate();
+	const ids = await log.contacts(250);
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 250);
+	expect(n8n.executions.map(({ items }) => items.length)).toEqual([100, 100, 50]);
+	expect(n8n.ids()).toEqual(ids);
+});
+
+test('with Move On When Ended no execution begins before the one before has ended', async () => {
+	let underWay = 0;
+	let most = 0;
+	const execute = async () => {
+		most = Math.max(most, (underWay += 1));
+		await new Promise((resolve) => setTimeout(resolve, 2));
+		underWay -= 1;
+		return 'error' as const;
+	};
+	const n8n = await publish({ moveOn: 'ended' }, { execute });
+	const ids = await log.contacts(10);
+	await until(() => n8n.ids('error').length >= 10);
+	expect(n8n.ids('error')).toEqual(ids);
+	expect(most).toBe(1);
+});
+
+test('no more executions are under way than the user allows', async () => {
+	let underWay = 0;
+	let most = 0;
+	const execute = async () => {
+		most = Math.max(most, (underWay += 1));
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		underWay -= 1;
+		return 'success' as const;
+	};
+	const n8n = await publish({ options: { atOnce: 3 } }, { execute });
+	await log.contacts(30);
+	await until(() => n8n.ids().length >= 30);
+	expect(most).toBe(3);
+});
+
+test('an event whose executions fail is started as often as asked, then set aside and reported; others go on', async () => {
+	const tries = new Map<string, number>();
+	let poison = new Set<string>();
+	const execute = async ([item]: IDataObject[]) => {
+		const email = String(((item!.data as IDataObject).object as IDataObject).email);
+		if (!poison.has(email)) return 'success' as const;
+		tries.set(email, (tries.get(email) ?? 0) + 1);
+		return 'error' as const;
+	};
+	const n8n = await publish({ moveOn: 'succeeded', attempts: 3 }, { execute });
+	poison = new Set(['bad1@x.example', 'bad2@x.example']);
+	for (const email of poison) await sandbox.call('POST', '/v1/contacts', { email });
+	const ids = await log.contacts(20);
+	await until(() => n8n.reported.length >= 2 && n8n.ids().length >= 20);
+	expect([...tries.values()]).toEqual([3, 3]);
+	expect(n8n.ids()).toEqual(ids);
+	expect(n8n.reported.join()).toMatch(/The event evt_\w+ was set aside: 3 executions failed/);
+});
+
+test('an execution that could not be started is started later', async () => {
+	let isDown = true;
+	const execute = async () => {
+		if (isDown) throw new Error('The database is down');
+		return 'success' as const;
+	};
+	const n8n = await publish({}, { execute, hasKeys: false });
+	await log.contacts(1);
+	await until(() => n8n.executions.length > 0);
+	isDown = false;
+	await until(() => n8n.ids().length === 1);
+});
+
+test.each(moveOn)('deactivate, activate, rename and restart lose nothing and start nothing twice (%s)', async (when) => {
+	const n8n = await publish({ moveOn: when });
+	const ids = await log.contacts(5);
+	await until(() => n8n.ids().length >= 5);
+	await n8n.deactivate();
+	ids.push(...(await log.contacts(5)));
+	n8n.nodeName = 'Another name';
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 10);
+	await until(() => n8n.written.includes('"open":[]'));
+	await n8n.deactivate();
+	n8n.kill();
+	await n8n.activate();
+	ids.push(...(await log.contacts(5)));
+	await until(() => n8n.ids().length >= 15);
+	expect(n8n.ids()).toEqual(ids);
+	expect(n8n.executions).toHaveLength(15);
+});
+
+test('a copy of the workflow begins for itself', async () => {
+	const n8n = await publish();
+	await log.contacts(3);
+	await until(() => n8n.ids().length >= 3);
+	const copy = new Published({ credential: sandbox.credential, clock });
+	open.push(copy);
+	copy.workflowId = 'workflow-2';
+	copy.written = n8n.written;
+	await copy.activate();
+	const [id] = await log.contacts(1);
+	await until(() => copy.ids().length >= 1 && n8n.ids().length >= 4);
+	expect(copy.ids()).toEqual([id]);
+});
+
+test('without keys, an event may start a second execution after a crash, and the user is told', async () => {
+	const n8n = await publish({}, { hasKeys: false });
+	const ids = await log.contacts(5);
+	await until(() => n8n.ids().length >= 5);
+	expect(n8n.ids()).toEqual(ids);
+	expect(n8n.warnings.join()).toMatch(/2\.20 and later/);
+});
+
+test('events of one record start one after the other', async () => {
+	const underWay = new Set<string>();
+	let overlapped = 0;
+	const execute = async ([item]: IDataObject[]) => {
+		const id = String(((item!.data as IDataObject).object as IDataObject).id);
+		if (underWay.has(id)) overlapped += 1;
+		underWay.add(id);
+		await new Promise((resolve) => setTimeout(resolve, 3));
+		underWay.delete(id);
+		return 'success' as const;
+	};
+	const n8n = await publish({ events: ['contact.*'] }, { execute });
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	for (const job_title of ['a', 'b', 'c', 'd']) {
+		await sandbox.call('PATCH', `/v1/contacts/${String(body.id)}`, { job_title });
+	}
+	await until(() => n8n.ids().length >= 5);
+	expect(overlapped).toBe(0);
+});
+
+test.each([429, 500, 403])('a service that answers %s for a while costs nothing but time', async (status) => {
+	const n8n = await publish({ options: { interval: 1 } });
+	await sandbox.faults({ path: '/v1/events', times: 7, status });
+	const ids = await log.contacts(5).catch(() => []);
+	await until(() => n8n.ids().length >= 5);
+	if (ids.length > 0) expect(n8n.ids()).toEqual(ids);
+	expect(n8n.executions).toHaveLength(5);
+}, 30_000);
+
+test('a test by hand shows the latest events and starts nothing', async () => {
+	const ids = await log.contacts(7);
+	const n8n = new Published({ credential: sandbox.credential, clock });
+	expect((await n8n.test()).map(({ id }) => id)).toEqual(ids.slice(-5));
+	expect(n8n.executions).toEqual([]);
+});

@@ -1,0 +1,142 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { Published, type PublishedSetup } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 250 });
+
+const clock = {
+	...systemClock,
+	sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(Math.min(ms, 20), signal),
+	now: () => Date.now() * 100,
+};
+
+const open: Published[] = [];
+async function publish(parameters: IDataObject, setup: Partial<PublishedSetup> = {}): Promise<Published> {
+	const published = new Published({
+		credential: sandbox.credential,
+		parameters: { source: 'records', resource: 'contact', simplify: false, grouping: 'group', ...parameters },
+		clock,
+		...setup,
+	});
+	open.push(published);
+	await published.activate();
+	return published;
+}
+afterEach(async () => {
+	for (const published of open.splice(0)) {
+		await published.deactivate();
+		published.kill();
+	}
+});
+
+const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
+const changes = (n8n: Published) => items(n8n).map(({ change }) => change);
+
+/** The copy of the records that a workflow keeps: the last item of each. */
+function copyOf(n8n: Published): Map<unknown, IDataObject> {
+	const copy = new Map<unknown, IDataObject>();
+	for (const { change, ...record } of items(n8n)) {
+		if (change === 'deleted') copy.delete(record.id);
+		else copy.set(record.id, record);
+	}
+	return copy;
+}
+
+async function service(query = ''): Promise<IDataObject[]> {
+	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=created_at${query}`);
+	return body.data as IDataObject[];
+}
+
+const sorted = (records: Iterable<IDataObject>) =>
+	[...records].sort((one, other) => String(one.id).localeCompare(String(other.id)));
+
+test('all records come first, in groups, then every change, deletions included', async () => {
+	const n8n = await publish({ groupSize: 100 });
+	await until(() => items(n8n).length >= 250);
+	expect(n8n.executions.map((execution) => execution.items.length)).toEqual([100, 100, 50]);
+	expect(new Set(changes(n8n))).toEqual(new Set(['existing']));
+
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });
+	const path = `/v1/contacts/${String(body.id)}`;
+	await until(() => changes(n8n).includes('created'));
+	await sandbox.call('PATCH', path, { job_title: 'Buyer' });
+	await until(() => changes(n8n).includes('updated'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: body.id, job_title: 'Buyer', change: 'updated' });
+	await sandbox.call('DELETE', path);
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: body.id, change: 'deleted' });
+	expect(sorted(copyOf(n8n).values())).toEqual(sorted(await service()));
+});
+
+test('while others write and n8n is killed, the copy of a workflow becomes equal to the records', async () => {
+	const execute = async () => {
+		await new Promise((resolve) => setTimeout(resolve, 2));
+		return 'success' as const;
+	};
+	const n8n = await publish({ groupSize: 10, moveOn: 'succeeded', attempts: 20 }, { execute });
+	const before = await service();
+	const writers = [0, 1, 2, 3].map(async (writer) => {
+		for (let i = 0; i < 10; i++) {
+			const target = `/v1/contacts/${String(before[writer * 50 + i * 2]!.id)}`;
+			if (i % 3 === 0) await sandbox.call('DELETE', target);
+			else await sandbox.call('PATCH', target, { job_title: `Writer ${writer}.${i}` });
+			await sandbox.call('POST', '/v1/contacts', { last_name: `New ${writer}.${i}` });
+		}
+	});
+	for (let kill = 0; kill < 3; kill++) {
+		const target = n8n.executions.length + 5;
+		await until(() => n8n.executions.length >= target);
+		n8n.kill();
+		await n8n.activate();
+	}
+	await Promise.all(writers);
+	const expected = sorted(await service());
+	const succeeded = () => {
+		const kept = { executions: n8n.executions.filter(({ status }) => status === 'success') };
+		return sorted(copyOf(kept as Published).values());
+	};
+	await until(() => JSON.stringify(succeeded()) === JSON.stringify(expected));
+	expect(succeeded()).toEqual(expected);
+}, 30_000);
+
+test('filters and output fields are those of Get Many, and a record that leaves the scope is told', async () => {
+	const inScope = await service('&lifecycle_stage=lead');
+	const n8n = await publish({
+		recordFilters: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'lead' } },
+		options: { outputFields: ['email'] },
+	});
+	await until(() => items(n8n).length >= inScope.length);
+	expect(items(n8n)[0]).toEqual({ id: expect.any(String), email: inScope[0]!.email, change: 'existing' });
+	const [one] = inScope;
+	await sandbox.call('PATCH', `/v1/contacts/${String(one!.id)}`, { lifecycle_stage: 'customer' });
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n).at(-1)).toMatchObject({ id: one!.id, change: 'deleted' });
+});
+
+test('a restart in the middle of the backfill goes on where it stopped', async () => {
+	let isHeld = true;
+	const execute = async () => {
+		while (isHeld) await new Promise((resolve) => setTimeout(resolve, 5));
+		return 'success' as const;
+	};
+	const n8n = await publish({ groupSize: 100, options: { atOnce: 1 } }, { execute });
+	await until(() => n8n.executions.length > 0);
+	n8n.kill();
+	isHeld = false;
+	await n8n.activate();
+	const all = await service();
+	await until(() => items(n8n).length >= all.length);
+	expect(new Set(items(n8n).map(({ id }) => id)).size).toBe(all.length);
+	expect(items(n8n)).toHaveLength(all.length);
+});
+
+test('a test by hand shows some records and starts nothing', async () => {
+	const n8n = await publish({});
+	await n8n.deactivate();
+	const shown = await n8n.test();
+	expect(shown).toHaveLength(5);
+	expect(shown[0]).toMatchObject({ change: 'existing' });
+});

@@ -1,0 +1,200 @@
+import { TriggerContext } from 'n8n-core';
+import {
+	Workflow,
+	type IDataObject,
+	type INode,
+	type INodeExecutionData,
+	type INodeTypes,
+	type IRun,
+	type ITriggerFunctions,
+	type ITriggerResponse,
+} from 'n8n-workflow';
+
+import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
+import { additionalDataOf, type Setup } from './n8n.ts';
+
+export interface PublishedSetup {
+	credential: Setup['credential'];
+	parameters?: IDataObject;
+	clock?: Clock;
+	/** Whether `emit` takes a key, as it does since n8n 2.20. */
+	hasKeys?: boolean;
+	/** What comes of an execution; success unless told otherwise. It may throw to tell of a crash of n8n. */
+	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
+}
+
+/** What `emit` settles when the execution has ended. */
+interface Done {
+	resolve(run: IRun | undefined): void;
+	reject(error: Error): void;
+}
+
+/** A row of n8n's table of executions. */
+export interface Execution {
+	key: string | undefined;
+	status: 'running' | 'success' | 'error' | 'crashed';
+	items: IDataObject[];
+}
+
+/**
+ * A published workflow with the Poll Trigger, in an n8n that stores as 2.41 does (execution-persistence):
+ * `emit` stores static data, and a key belongs to one execution.
+ */
+export class Published {
+	readonly executions: Execution[] = [];
+	/** Errors the trigger has put among the failed executions. */
+	readonly reported: string[] = [];
+	readonly warnings: string[] = [];
+	nodeName = 'CRM Platform Poll Trigger';
+	workflowId = 'workflow-1';
+	written = '{}';
+	private workflow: Workflow | undefined;
+	private response: ITriggerResponse | undefined;
+	/** Counts the starts of n8n: what is left of an earlier one reaches nothing. */
+	private process = 0;
+
+	setup: PublishedSetup;
+
+	constructor(setup: PublishedSetup) {
+		this.setup = setup;
+	}
+
+	/** Publishes the workflow, or starts n8n with it. */
+	async activate(): Promise<void> {
+		this.workflow = this.load();
+		this.response = await startChangeTrigger(this.context('trigger'), this.setup.clock);
+		this.write(this.workflow);
+	}
+
+	async deactivate(): Promise<void> {
+		await this.response?.closeFunction?.();
+		this.response = undefined;
+	}
+
+	/** SIGKILL: what was under way has crashed, and nobody hears of it. */
+	kill(): void {
+		this.process += 1;
+		forgetDispatchers();
+		void this.response?.closeFunction?.();
+		this.response = undefined;
+		for (const execution of this.executions) {
+			if (execution.status === 'running') execution.status = 'crashed';
+		}
+	}
+
+	/** What the user's test gives. */
+	async test(): Promise<IDataObject[]> {
+		const known = this.workflow;
+		this.workflow = this.load();
+		let items: INodeExecutionData[] = [];
+		const context = this.context('manual');
+		context.emit = ([given = []]) => void (items = given);
+		const { manualTriggerFunction } = await startChangeTrigger(context, this.setup.clock);
+		await manualTriggerFunction!();
+		this.workflow = known;
+		return items.map(({ json }) => json);
+	}
+
+	/** Ids of what started executions that ended so. */
+	ids(status: Execution['status'] = 'success'): string[] {
+		return this.executions
+			.filter((execution) => execution.status === status)
+			.flatMap(({ items }) => items.map(({ id }) => String(id)));
+	}
+
+	private context(mode: 'trigger' | 'manual'): ITriggerFunctions {
+		const { credential, hasKeys = true } = this.setup;
+		const workflow = this.workflow!;
+		const [node] = Object.values(workflow.nodes);
+		const process = this.process;
+		type Data = INodeExecutionData[][];
+		const emit = (data: Data, _response: unknown, done: Done | undefined, key?: string) => {
+			if (process === this.process) void this.start(workflow, process, data[0] ?? [], done, key);
+		};
+		const withoutKeys = (data: Data, response: unknown, done: Done | undefined) => emit(data, response, done);
+		const context = new TriggerContext(
+			workflow,
+			node!,
+			additionalDataOf(credential, node!.parameters),
+			mode,
+			mode === 'manual' ? 'manual' : 'activate',
+			(hasKeys ? emit : withoutKeys) as never,
+			undefined,
+			(error: Error) => void this.reported.push(error.message),
+		);
+		context.logger.warn = (message) => void this.warnings.push(message);
+		context.logger.error = (message) => void this.warnings.push(message);
+		return context as unknown as ITriggerFunctions;
+	}
+
+	private async start(
+		workflow: Workflow,
+		process: number,
+		items: INodeExecutionData[],
+		done: Done | undefined,
+		key: string | undefined,
+	): Promise<void> {
+		this.write(workflow);
+		await new Promise((resolve) => setImmediate(resolve));
+		if (process !== this.process) return;
+		try {
+			const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
+			if (key !== undefined && this.executions.some((execution) => execution.key === key)) {
+				done?.resolve(undefined);
+				return;
+			}
+			const execution: Execution = { key, status: 'running', items: written.map(({ json }) => json) };
+			this.executions.push(execution);
+			const { execute = async () => 'success' as const } = this.setup;
+			const status = await execute(execution.items, execution);
+			if (process !== this.process) return;
+			execution.status = status;
+			done?.resolve({ status } as IRun);
+		} catch (error) {
+			if (process === this.process) done?.reject(error as Error);
+		}
+	}
+
+	private write(workflow: Workflow): void {
+		this.written = JSON.stringify(workflow.staticData);
+	}
+
+	private load(): Workflow {
+		const { parameters, credential } = this.setup;
+		const isUser = 'data' in credential;
+		const node: INode = {
+			id: 'node-1',
+			name: this.nodeName,
+			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
+			typeVersion: 1,
+			position: [0, 0],
+			parameters: {
+				events: ['contact.created'],
+				authentication: isUser ? 'oAuth2' : 'apiKey',
+				...parameters,
+				options: { interval: 1, ...((parameters?.options ?? {}) as IDataObject) },
+			},
+			credentials: isUser
+				? { crmPlatformOAuth2Api: { id: credential.id, name: 'Test' } }
+				: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
+		};
+		const type = new CrmPlatformPollTrigger();
+		const nodeTypes = {
+			getByName: () => type,
+			getByNameAndVersion: () => type,
+			getKnownTypes: () => ({}),
+		} as INodeTypes;
+		return new Workflow({
+			id: this.workflowId,
+			nodes: [node],
+			connections: {},
+			active: true,
+			nodeTypes,
+			staticData: JSON.parse(this.written),
+			settings: { timezone: 'America/Sao_Paulo' },
+		});
+	}
+}

@@ -1,0 +1,43 @@
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
+import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
+import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';
+
+const event = (idempotency_key: string | null, actor = 'usr_1'): CrmEvent => ({
+	id: 'evt_1',
+	type: 'contact.created',
+	timestamp: '2026-01-01T00:00:00Z',
+	sequence: 1,
+	actor: { type: 'user', id: actor },
+	request: { id: 'req_1', idempotency_key },
+	data: { object: {}, previous: null, changed: [] },
+});
+const passes = (one: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
+	passesFilter(one, { changedFields: [], equal: {}, ignored: { keys, users } });
+const own = idempotencyKey({
+	instance: 'instance-1',
+	workflow: 'wf1',
+	execution: '1',
+	node: 'node-1',
+	run: 0,
+	items: [0],
+});
+
+test('changes of this workflow are ignored, those of others and of longer ids are not', () => {
+	const workflow = [ownOrigin('workflow', 'instance-1', 'wf1')];
+	expect(passes(event(own), workflow)).toBe(false);
+	expect(passes(event(own.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
+	expect(passes(event('order-4711'), workflow)).toBe(true);
+	expect(passes(event(null), workflow)).toBe(true);
+});
+
+test('changes of any workflow of this n8n are ignored, those of another n8n are not', () => {
+	expect(passes(event(own), [ownOrigin('instance', 'instance-1', '')])).toBe(false);
+	expect(passes(event(own), [ownOrigin('instance', 'instance-2', '')])).toBe(true);
+});
+
+test('changes of chosen users are ignored, whatever the service says of requests', () => {
+	const { request: _, ...plain } = event(null, 'usr_2');
+	expect(passes(plain, [], ['usr_2'])).toBe(false);
+	expect(passes(plain, [], ['usr_3'])).toBe(true);
+});
