@@ -26,7 +26,7 @@ export interface PlannedChange {
 	item?: number;
 	/** The CRM's record, if there is one. */
 	record?: CrmRecord;
-	/** The source's values, if it has the record. */
+	/** The source's values, where the CRM has no record. */
 	values?: IDataObject;
 	/** What is sent to create or to update. */
 	patch?: IDataObject;
@@ -109,7 +109,7 @@ function existing(source: SourceRecord, record: CrmRecord, context: Context): Pl
 	const { rules } = context;
 	const { item, values } = source;
 	const { changes, patch } = context.compare(record, values);
-	const base = { item, values, record, changes };
+	const base = { item, record, changes };
 	if (changes.length === 0) return { ...base, action: 'unchanged' };
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	const version = context.versionOf(record);

@@ -35,15 +35,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 
 async function run(job: Execution): Promise<INodeExecutionData[][]> {
 	const { n8n, api } = job;
-	const sync = await settingsOf(job);
-	const source = readSource(job, sync.read, sync.sourceFields);
-	if (source.failures[0] && !n8n.continueOnFail()) {
-		const { item, error } = source.failures[0];
-		throw withLines(nodeErrorOf(n8n, error, item), ['Nothing was written.', ...api.notices]);
-	}
-
-	const collection = { ...sync.collection, fields: neededFields(sync, source) };
-	const planned = await plan(job, { ...sync, collection }, source);
+	const { planned, unread, collection } = await prepare(job);
 	const isPreview = n8n.getNodeParameter('preview', 0, false) === true;
 	const { done, failures, untried } = isPreview
 		? { done: planned, failures: [], untried: 0 }
@@ -56,7 +48,25 @@ async function run(job: Execution): Promise<INodeExecutionData[][]> {
 		throw withLines(nodeErrorOf(n8n, first.error, first.item), [summary, ...api.notices]);
 	}
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-	return outputOf(n8n, done, [...source.failures, ...failures], new Set(collection.fields));
+	return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
+}
+
+/**
+ * Reads the input items and the CRM, and plans. A function of its own so that the values of the items are
+ * garbage while the plan is carried out: of 100,000 they take as much memory as the records.
+ */
+async function prepare(job: Execution) {
+	const { n8n, api } = job;
+	const sync = await settingsOf(job);
+	const source = readSource(job, sync.read, sync.sourceFields);
+	const [first] = source.failures;
+	if (first && !n8n.continueOnFail()) {
+		const lines = ['Nothing was written.', ...api.notices];
+		throw withLines(nodeErrorOf(n8n, first.error, first.item), lines);
+	}
+	const collection = { ...sync.collection, fields: neededFields(sync, source) };
+	const planned = await plan(job, { ...sync, collection }, source);
+	return { planned, unread: source.failures, collection };
 }
 
 /** The fields that are read of each record: what is compared, what it is found by, and its version. */
