@@ -44,3 +44,8 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	const parsed = event.safeParse(json);
 	return parsed.success ? (parsed.data as CrmEvent) : undefined;
 }
+
+/** Whether a type of event is the chosen one, or one of those a pattern such as `deal.*` or `*` stands for. */
+export function matchesEventPattern(pattern: string, type: string): boolean {
+	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
+}

@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
-import { isRecord } from './lists/page';
+import { isObject } from './http/json';
 
 /**
  * Reads the record at a path.
@@ -10,7 +10,7 @@ import { isRecord } from './lists/page';
  */
 export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
 	const { body } = await api.send({ method: 'GET', path });
-	if (isRecord(body)) return body;
+	if (isObject(body)) return body;
 	throw new Error(
 		`The service did not answer ${path} with a record. Check that the base URL in the credential is the address of the API, and try again.`,
 	);

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { parseJson } from '../api/http/json';
+import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 
 /** A field and the value given for it. */
@@ -159,8 +159,4 @@ function groupsOf(name: string): string[] {
 function whole(name: string): Field {
 	const path = name.split('.');
 	return { name, path, label: name, description: '', kind: 'json', required: false };
-}
-
-export function isObject(value: unknown): value is IDataObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
 import { evaluateValues } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { findReferences, type ReferenceIds } from './lookUp';
-import { isEmptyCell, isObject, objectFields, type FieldValue } from './objectFields';
+import { isEmptyCell, objectFields, type FieldValue } from './objectFields';
 import {
 	isFilledByModel,
 	storedMapping,

@@ -68,7 +68,7 @@ function pairsOf(values: object): Array<[string, unknown]> {
 function queryOf(values: object): Query {
 	const pairs = pairsOf(values);
 	for (const [name, value] of pairs) {
-		const nested = Array.isArray(value) ? value.some(isObject) : isObject(value);
+		const nested = Array.isArray(value) ? value.some(isNested) : isNested(value);
 		if (nested) {
 			throw new Error(
 				`Query Parameters: ${name} is an object, for which a query has no place. Give each value a name of its own, such as created_at[gte].`,
@@ -88,14 +88,14 @@ function headersOf(values: object): Record<string, string> {
 				'Headers: Authorization comes from the credential. Choose another credential to sign in as someone else.',
 			);
 		}
-		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isObject(value) || !/^[\t -~]*$/.test(String(value))) {
+		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isNested(value) || !/^[\t -~]*$/.test(String(value))) {
 			throw new Error(`Headers: ${name} is not a header, a name with a text of one line.`);
 		}
 	}
 	return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /** A list becomes an item for each record; a text or number is wrapped, since an item is an object. */
 function resultOf(body: unknown): Result {

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { isObject } from '../mapping/objectFields';
+import { isObject } from '../api/http/json';
 import { readFields } from '../mapping/readFields';
 import type { Execution, Operation, Resource, Run } from '../model';
 import { batchOptions } from '../parameters/batch';

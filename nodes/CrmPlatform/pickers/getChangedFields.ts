@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
+import { matchesEventPattern } from '../api/event';
 import { connect, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { labelFor } from '../api/openapi/fields';
@@ -9,7 +10,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	const api = await connect(this);
 	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
 	const { types } = await api.describeEvents();
-	const isChosen = (type: string) => chosen.some((one) => covers(one, type));
+	const isChosen = (type: string) => chosen.some((one) => matchesEventPattern(one, type) || isFilled(type, one));
 	const collections = types.flatMap(({ type, collection }) =>
 		collection !== undefined && isChosen(type) ? [collection] : [],
 	);
@@ -37,9 +38,6 @@ async function fieldsOf(api: Connection, collection: string): Promise<Array<{ na
 	const all = { name: 'custom_fields', label: `All ${labelFor('custom_fields')}` };
 	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(hasCustom ? [all] : []), ...custom];
 }
-
-const covers = (chosen: string, type: string): boolean =>
-	chosen.endsWith('*') ? type.startsWith(chosen.slice(0, -1)) : chosen === type || isFilled(type, chosen);
 
 /** `custom.{key}.created` stands for `custom.machine.created`. */
 const isFilled = (template: string, type: string): boolean =>

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 /** The value of a JSON text; undefined where the text is not JSON. */
 export function parseJson(text: string): unknown {
 	try {
@@ -14,4 +16,9 @@ export function parseLines(text: string): unknown[] | undefined {
 		.filter((line) => line.trim() !== '')
 		.map(parseJson);
 	return values.includes(undefined) ? undefined : values;
+}
+
+/** Whether a value is a JSON object, as records are. */
+export function isObject(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

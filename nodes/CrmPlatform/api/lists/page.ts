@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { isObject } from '../http/json';
 import type { Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 
@@ -18,7 +19,7 @@ export interface Page {
 
 const envelope = z.object({
 	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
-	data: z.custom<IDataObject[]>((data) => Array.isArray(data) && data.every(isRecord)),
+	data: z.custom<IDataObject[]>((data) => Array.isArray(data) && data.every(isObject)),
 	next_cursor: z.string().nullish(),
 	total: z.number().optional().catch(undefined),
 });
@@ -55,11 +56,6 @@ export async function readPage(
 	if (next) page.next = next;
 	if (total !== undefined) page.total = total;
 	return page;
-}
-
-/** Whether a value is a JSON object, as records are. */
-export function isRecord(value: unknown): value is IDataObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What to tell the user of a list that would never end. */

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { CrmEvent } from '../../api/event';
+import { matchesEventPattern, type CrmEvent } from '../../api/event';
 import { passesFilter, type EventFilter } from '../eventFilter';
 
 /** Which events the user chose. */
@@ -124,11 +124,8 @@ export function matchesCriteria({ criteria: now, before }: Position, event: CrmE
 	if (!passesFilter(event, now.filter)) return false;
 	if (before === undefined || event.sequence > before.upTo) return true;
 	const { events, filter } = before.criteria;
-	return events.some((pattern) => coversType(pattern, event.type)) && passesFilter(event, filter);
+	return events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter);
 }
-
-const coversType = (pattern: string, type: string): boolean =>
-	pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 
 /**
  * Moves the position past events that were read.

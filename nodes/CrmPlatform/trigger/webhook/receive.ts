@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { parseEvent, type CrmEvent } from '../../api/event';
+import { matchesEventPattern, parseEvent, type CrmEvent } from '../../api/event';
 import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
@@ -60,13 +60,10 @@ function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | unde
 		return isWanted ? undefined : 'The test has arrived';
 	}
 	const { events, filter } = readEventChoice(n8n);
-	if (!events.some((pattern) => covers(pattern, event.type))) return 'This event is not asked for';
+	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This event is not asked for';
 	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
-
-const covers = (pattern: string, type: string): boolean =>
-	pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
 
 async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookResponseData> {
 	const { output } = readEventChoice(n8n);

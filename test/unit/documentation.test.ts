@@ -1,0 +1,61 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import { resources } from '../../nodes/CrmPlatform/resources';
+
+const root = resolve(__dirname, '../..');
+const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })];
+
+test('the README fits on a few screens', () => {
+	expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+});
+
+test('links lead to pages and pictures that exist', () => {
+	const linksIn = (page: string) =>
+		[...read(page).matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, link, source]) => link ?? source ?? '');
+	const broken = pages.flatMap((page) =>
+		linksIn(page)
+			.filter((link) => !/^(https?:|mailto:|#)/.test(link))
+			.map((link) => link.replace(/#.*$/, ''))
+			.filter((link) => !existsSync(resolve(root, dirname(page), link)))
+			.map((link) => `${page}: ${link}`),
+	);
+	expect(broken).toEqual([]);
+});
+
+test('every page is reached from the README', () => {
+	const guides = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
+	expect(guides.filter((page) => !read('README.md').includes(`(${page})`))).toEqual([]);
+});
+
+test('every decision is in the index', () => {
+	const index = read('docs/decisions/README.md');
+	const decisions = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	expect(decisions.filter((file) => file !== 'README.md' && !index.includes(`(${file})`))).toEqual([]);
+});
+
+test('the README names every resource, and every operation that is not on each of them', () => {
+	const readme = read('README.md');
+	const names = resources.flatMap(({ name, operations }) => [name, ...operations.map(({ option }) => option.name)]);
+	// Kinds of records are named in the plural; n8n's own names join words that the table puts apart.
+	const isNamed = (name: string) => {
+		const plural = name.replace(/y$/, 'ie').toLowerCase();
+		return readme.includes(name) || readme.toLowerCase().includes(`${plural}s`);
+	};
+	expect([...new Set(names)].filter((name) => !isNamed(name))).toEqual([]);
+});
+
+test('the messages under Troubleshooting are those the package has', () => {
+	const plain = (text: string) => text.replace(/[’‘]/g, "'").replace(/\s+/g, ' ');
+	const sources = plain(
+		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).join('\n').replace(/['`] \+\n\s*['`]/g, ''),
+	);
+	const rows = read('docs/troubleshooting.md').split('\n').filter((line) => line.startsWith('| ')).slice(1);
+	const messages = rows.map((row) => row.split('|')[1]!.trim()).filter((message) => !/^(No fields|A published)/.test(message));
+	expect(messages.length).toBeGreaterThan(5);
+	const missing = messages.filter((message) =>
+		message.split('…').some((part) => !sources.includes(plain(part).replace(/^: /, '').trim())),
+	);
+	expect(missing).toEqual([]);
+});
