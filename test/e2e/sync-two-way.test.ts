@@ -42,7 +42,7 @@ const dataTable = (parameters: IDataObject, more: Partial<INode> = {}): INode =>
 		position: [220, 0],
 		parameters: { resource: 'row', dataTableId: { __rl: true, mode: 'name', value: table }, ...parameters },
 		...more,
-	}) as INode;
+	});
 
 /** Does one thing with the table, in a workflow of its own. */
 async function inTable(parameters: IDataObject): Promise<IDataObject[]> {

@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { LoadOptionsContext } from 'n8n-core';
+import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { contextIn, type Setup } from '../../tools/node-context.ts';
+import { contextIn, workflowIn, type Setup } from '../../tools/node-context.ts';
 import { parts } from './n8n.ts';
 import type { TestSandbox } from './sandbox.ts';
 
@@ -18,6 +19,16 @@ export async function runSync(setup: Setup): Promise<SyncRun> {
 	const items = await syncParts.node.execute.call(context as unknown as IExecuteFunctions);
 	const named = Object.fromEntries(outputs.map((name, i) => [name, items[i] ?? []]));
 	return { ...named, hints: context.hints.map(({ message }) => message) } as SyncRun;
+}
+
+/** Calls what fills a list or mapper of an opened CRM Platform Sync, as n8n does. */
+export async function syncPicker<Result>(
+	method: (this: ILoadOptionsFunctions) => Promise<Result>,
+	setup: Setup,
+): Promise<Result> {
+	const { workflow, node, additionalData } = workflowIn(syncParts, setup);
+	const context = new LoadOptionsContext(workflow, node, additionalData, '');
+	return await method.call(context as unknown as ILoadOptionsFunctions);
 }
 
 /** The parameters of a sync that takes its items as they are. */
