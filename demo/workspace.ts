@@ -40,15 +40,16 @@ export async function fillWorkspace(
 	if (state.sandboxUrl && state.sandboxUrl !== sandboxUrl) {
 		await moveCredentials(n8n, state.sandboxUrl, sandboxUrl);
 	}
-	state.credentialId = await ensureCredential(n8n, state.credentialId, {
-		name: CREDENTIAL_NAME,
-		type: CREDENTIAL_TYPE,
-		data: { baseUrl: sandboxUrl, apiKey: state.apiKey, descriptionUrl: '' },
-	});
+	// n8n's editor preselects the credential that was saved last: the key, which needs no sign-in.
 	state.oauth2CredentialId = await ensureCredential(n8n, state.oauth2CredentialId, {
 		name: OAUTH2_CREDENTIAL_NAME,
 		type: OAUTH2_CREDENTIAL_TYPE,
 		data: { baseUrl: sandboxUrl, clientId: OAUTH_CLIENT_ID, access: 'readWrite' },
+	});
+	state.credentialId = await ensureCredential(n8n, state.credentialId, {
+		name: CREDENTIAL_NAME,
+		type: CREDENTIAL_TYPE,
+		data: { baseUrl: sandboxUrl, apiKey: state.apiKey, descriptionUrl: '' },
 	});
 	state.sandboxUrl = sandboxUrl;
 	writeState(stateFile, state);
@@ -74,8 +75,11 @@ async function ensureCredential(
 
 /** Follows the sandbox to another port: credentials that hold its old address get the new one. */
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
-	const types = [CREDENTIAL_TYPE, OAUTH2_CREDENTIAL_TYPE];
-	const ours = (await n8n.listCredentials()).filter(({ type }) => types.includes(type));
+	const all = await n8n.listCredentials();
+	// In the order in which they are created: n8n's editor preselects the one that was saved last.
+	const ours = [OAUTH2_CREDENTIAL_TYPE, CREDENTIAL_TYPE].flatMap((one) =>
+		all.filter(({ type }) => type === one),
+	);
 	for (const { id } of ours) {
 		const credential = await n8n.readCredential(id);
 		const data = moveAddresses(credential.data, from, to);

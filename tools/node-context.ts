@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ExecuteContext } from 'n8n-core';
 import type {
 	createRunExecutionData,
+	IBinaryKeyData,
 	ICredentialDataDecryptedObject,
 	ICredentialsHelper,
 	IDataObject,
@@ -25,6 +26,8 @@ export interface Setup {
 	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
 	parameters: INodeParameters;
 	items?: IDataObject[];
+	/** Files of each item, by the name of their binary field. */
+	files?: IBinaryKeyData;
 	/** IANA time zone of the workflow. */
 	timezone?: string;
 	continueOnFail?: boolean;
@@ -93,7 +96,11 @@ export function contextIn(
 	setup: Setup,
 ): { context: ExecuteContext; counted: { decryptions: number } } {
 	const { workflow, node, additionalData, counted } = workflowIn(parts, setup);
-	const items = (setup.items ?? [{}]).map((json, item) => ({ json, pairedItem: { item } }));
+	const items = (setup.items ?? [{}]).map((json, item) => ({
+		json,
+		pairedItem: { item },
+		...(setup.files && { binary: setup.files }),
+	}));
 	const input = { main: [items] };
 	const executeData: IExecuteData = { node, data: input, source: null };
 	const runData = parts.createRunExecutionData();

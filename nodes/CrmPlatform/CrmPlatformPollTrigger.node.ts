@@ -30,7 +30,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 		subtitle:
 			'={{ $parameter["source"] === "records" ? $parameter["resource"] : $parameter["events"].join(", ") }}',
 		description:
-			'Starts the workflow once for each event or record of a CRM Platform account, whatever is restarted when',
+			'Starts the workflow once for each event or record of a CRM Platform account, even if n8n restarts',
 		defaults: { name: 'CRM Platform Poll Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

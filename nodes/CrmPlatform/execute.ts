@@ -10,6 +10,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect, inWords } from './api/connection';
+import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
 import { runInBatches, runSequentially, type ItemOutcome } from './schedule';
@@ -45,7 +46,8 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 			continue;
 		}
 		done += of.length;
-		if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
+		if (result instanceof ItemWithFiles) output.push({ json: result.json, binary: result.files, pairedItem });
+		else if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
 		else for (const json of result) output.push({ json: withoutError(json), pairedItem });
 	}
 
@@ -90,7 +92,7 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };
-	throw new NodeOperationError(n8n.getNode(), 'The node does not know this operation', {
+	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
 		description: 'Open the node and choose a resource and an operation.',
 	});
 }
@@ -133,7 +135,7 @@ function summaryOf(failures: Failure[], done: number, count: number): string {
 	const failed = failures.flatMap(({ items }) => items);
 	const untried = count - done - failed.length;
 	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
-	return `Of ${count} items ${done} were done, ${failed.length} failed (${which}) and ${untried} were not tried. For a result of each item, set On Error to Continue.`;
+	return `Of ${count} items, ${done} succeeded, ${failed.length} failed (${which}) and ${untried} were not tried. To get a result for each item, set On Error to Continue.`;
 }
 
 /** The failure with more lines: n8n drops the hints of a node that fails. */

@@ -9,6 +9,7 @@ import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
 import type { WriteIdentity } from './api/http/idempotency';
 import type { WriteDescription } from './api/openapi/writing';
+import type { ItemWithFiles } from './files/itemWithFiles';
 
 /** A kind of record: its name, its path, and the operations it offers. */
 export interface Resource {
@@ -70,7 +71,7 @@ export interface Batch {
 	send(): Promise<Array<Result | Error>>;
 }
 
-export type Result = IDataObject | IDataObject[];
+export type Result = IDataObject | IDataObject[] | ItemWithFiles;
 
 /** One execution of the node. */
 export interface Execution {

@@ -15,8 +15,8 @@ export const authentication: INodeProperties = {
 	type: 'options',
 	noDataExpression: true,
 	options: [
-		{ name: 'API Key', value: 'apiKey', description: 'The whole account, with a key' },
-		{ name: 'OAuth2', value: 'oAuth2', description: 'What one user may see, after signing in' },
+		{ name: 'API Key', value: 'apiKey', description: 'Access the whole account with an API key' },
+		{ name: 'OAuth2', value: 'oAuth2', description: 'Sign in as a user and access what that user may see' },
 	],
 	default: 'apiKey',
 };
@@ -121,5 +121,5 @@ const longestWait: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 300,
 	description:
-		'How long one request may wait for the account’s rate limit, or for a service in trouble, before it fails',
+		'How long a request may wait because of the rate limit or an unavailable service before it fails',
 };

@@ -68,7 +68,7 @@ async function* inOrder(
 		const { items, batch } = first;
 		const results = await first.results;
 		for (const [i, of] of (batch.isOne ? [items] : items.map((item) => [item])).entries()) {
-			yield { items: of, result: results[i] ?? new Error('The node has no result for this item.') };
+			yield { items: of, result: results[i] ?? new Error('No result was returned for this item.') };
 		}
 	}
 }

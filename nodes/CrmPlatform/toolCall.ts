@@ -61,10 +61,10 @@ export function refuseMixedUpToolCall(n8n: IExecuteFunctions): void {
 	if (Object.entries(passed).every(isOwn)) return;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		'n8n gave this call of the tool the values of another one, so nothing was sent',
+		'This tool call received the values of another call, so nothing was sent',
 		{
 			description:
-				'This happens when an AI agent works on several items at once. Set the agent’s option Batch Size to 1.',
+				'This happens in n8n when an AI agent processes several items at once. In the options of the agent, set Batch Size to 1.',
 		},
 	);
 }

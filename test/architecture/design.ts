@@ -25,7 +25,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'writing', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	toolCall: {
@@ -44,7 +44,7 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['parameters', 'writing', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
@@ -54,7 +54,7 @@ export const design: Record<string, Part> = {
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['parameters', 'mapping', 'api', 'http', 'openapi', 'n8n-workflow'],
+		imports: ['parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
@@ -64,7 +64,7 @@ export const design: Record<string, Part> = {
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['mapping', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
+		imports: ['mapping', 'files', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
@@ -102,7 +102,7 @@ export const design: Record<string, Part> = {
 	model: {
 		files: ['nodes/CrmPlatform/model.ts'],
 		imports: [],
-		types: ['api', 'http', 'openapi', 'n8n-workflow'],
+		types: ['files', 'api', 'http', 'openapi', 'n8n-workflow'],
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
@@ -134,7 +134,7 @@ export const design: Record<string, Part> = {
 	},
 	tools: {
 		files: ['tools/**'],
-		imports: ['zod', 'node:**'],
+		imports: ['typescript', 'zod', 'node:**'],
 		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {

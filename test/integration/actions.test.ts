@@ -73,7 +73,7 @@ describe('a ticket', () => {
 	test('is given no status that is none', async () => {
 		const { id, version } = await given('/tickets', { subject: 'Same' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
-		await expect(run(change)).rejects.toThrow(/^Status: it is empty/);
+		await expect(run(change)).rejects.toThrow(/^Status is empty/);
 		const { body } = await sandbox.call('GET', `/v1/tickets/${id}`);
 		expect(body).toMatchObject({ version });
 	});
@@ -123,7 +123,7 @@ describe('a message', () => {
 	test.each([
 		['mapped by hand', { fields: mapped({ ...letter, scheduled_at: '={{ $json.when }}' }) }],
 		['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify(letter) }],
-		['automatically', { fields: automatic }],
+		['automatically', automatic],
 	])('without a moment, %s, is not sent now in place of later', async (_, fields) => {
 		const parameters = { resource: 'message', operation: 'schedule', ...fields } as INodeParameters;
 		const items = [letter, { ...letter, scheduled_at: null, schedule_at: '2099-01-01' }];
@@ -134,7 +134,7 @@ describe('a message', () => {
 			continueOnFail: true,
 		});
 		expect(output.map(({ json }) => json.error)).toEqual(
-			items.map(() => expect.stringMatching(/^Scheduled At: it is empty/)),
+			items.map(() => expect.stringMatching(/^Scheduled At is empty/)),
 		);
 		expect((await sandbox.requests()).map(({ method }) => method)).not.toContain('POST');
 	});

@@ -78,7 +78,7 @@ test('a call that n8n gives the values of another one is refused', async () => {
 	const toolFor = agentAdding();
 	const tools = [toolFor(), toolFor()] as const;
 	expect(await tools[0]({ Name: one })).toMatchObject({ last_name: one });
-	await expect(tools[1]({ Name: other })).rejects.toThrow(/values of another one.*Batch Size to 1/s);
+	await expect(tools[1]({ Name: other })).rejects.toThrow(/values of another call.*Batch Size to 1/s);
 	expect([await found(one), await found(other)]).toEqual([1, 0]);
 });
 

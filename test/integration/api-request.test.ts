@@ -73,14 +73,14 @@ describe('headers', () => {
 	test.each(['Authorization', 'authorization'])('never sign in: %s is refused', async (name) => {
 		const headers = { [name]: 'Bearer stolen' };
 		await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow(
-			'Authorization comes from the credential',
+			'Authorization is set by the credential',
 		);
 	});
 
 	test.each([{ 'a b': '1' }, { a: 'two\nlines' }, { a: { b: '1' } }])(
 		'that are none are refused in words: %j',
 		async (headers) => {
-			await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow('is not a header');
+			await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow('is not a valid header');
 			expect(await sandbox.requests()).toEqual([]);
 		},
 	);

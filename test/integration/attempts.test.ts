@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { startOtherService } from '../other-service/server.ts';
 import { useBatchWrites } from './batch-writes.ts';
 import { automatic, create, getMany, on } from './parameters.ts';
 
@@ -50,9 +51,9 @@ describe('the attempts of one run', () => {
 		await attempt();
 		const { items } = await attempt({ items: companies('read-before', 1) });
 		expect(items.map(({ json }) => json.error)).toEqual([
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 			expect.stringContaining('many'),
-			expect.stringContaining('An earlier attempt of this run'),
+			expect.stringContaining('An earlier attempt sent this item'),
 		]);
 		expect(await companiesNamed('read-before')).toBe(3);
 	});
@@ -74,6 +75,24 @@ describe('the attempts of one run', () => {
 		await expect(attempt()).rejects.toThrow();
 		await attempt();
 		expect(await found('halved')).toBe(4);
+	});
+
+	describe('against a service that its description names otherwise', () => {
+		let service: Awaited<ReturnType<typeof startOtherService>>;
+		beforeAll(async () => void (service = await startOtherService({ people: 0 })));
+		afterAll(async () => await service.close());
+
+		test('go by its own description once it can be read, where nothing was sent before', async () => {
+			const credential = { baseUrl: service.url, apiKey: service.apiKey };
+			const attempt = attempts({
+				parameters: create('contact', automatic),
+				items: [{ family_name: 'One' }, { family_name: 'Two' }],
+			});
+			const undescribed = { ...credential, descriptionUrl: `${service.url}/nothing` };
+			await expect(attempt({ credential: undescribed } as object)).rejects.toThrow('None of the item’s values');
+			const { items } = await attempt({ credential } as object);
+			expect(items.map(({ json }) => json.family_name)).toEqual(['One', 'Two']);
+		});
 	});
 
 	test('have the same keys where the description can no longer be read', async () => {
@@ -145,7 +164,7 @@ describe('a service whose description cannot be read', () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
 		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
 		await expect(run(setup)).rejects.toMatchObject({
-			description: expect.stringMatching(/may have carried it out[^]*could not be read[^]*Retry On Fail may write/),
+			description: expect.stringMatching(/may have been processed[^]*could not be read[^]*Retry On Fail may write/),
 		});
 		expect(await found('unpromised')).toBe(1);
 	});

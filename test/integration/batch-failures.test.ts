@@ -59,9 +59,9 @@ describe('a batch that goes wrong for good', () => {
 			continueOnFail: true,
 		});
 		expect(items[0]?.json).toMatchObject({
-			error: 'The service did not say what became of this record',
+			error: 'The service returned no result for this record',
 			details: {
-				description: expect.stringMatching(/Request id: .+/),
+				description: expect.stringMatching(/Request ID: .+/),
 				request_id: expect.any(String),
 			},
 		});
@@ -78,9 +78,9 @@ describe('what an answer has told of a batch', () => {
 		[
 			'tells nothing',
 			{ status: 207, body: { results: [] } },
-			'The service did not say what became of this record',
+			'The service returned no result for this record',
 		],
-		['fails', { status: 403 }, 'The credential may not do this: This fault was asked for.'],
+		['fails', { status: 403 }, 'The credential does not have permission for this: This fault was asked for.'],
 	])('stays told where asking again %s', async (_, then, message) => {
 		await sandbox.faults(firstTold, { path, method: 'POST', ...then });
 		const { items } = await run({

@@ -56,7 +56,7 @@ describe('an empty cell', () => {
 		const { id } = await call('POST', '/v1/contacts', stored);
 		const parameters = update('contact', String(id), automatic);
 		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
-		expect(error.message).toMatch(/None of the item’s values can be sent/);
+		expect(error.message).toMatch(/None of the item’s values match a field/);
 	});
 });
 
@@ -91,8 +91,8 @@ describe('a record that is referred to by name', () => {
 				parameters: create('contact', automatic),
 				items: [{ 'Last Name': 'Refers', Company }],
 			})).message;
-		expect(await refusal('Twin & Sons')).toMatch(/^Company: ‘Twin & Sons’ may be several records/);
-		expect(await refusal('Nobody Inc.')).toMatch(/^Company: ‘Nobody Inc\.’ is neither a name nor an id/);
+		expect(await refusal('Twin & Sons')).toMatch(/^Company: "Twin & Sons" may match several records/);
+		expect(await refusal('Nobody Inc.')).toMatch(/^Company: "Nobody Inc\." does not match any record/);
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
 	});
 
@@ -143,7 +143,7 @@ describe('an import', () => {
 		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old' });
 		const rows = [{ 'Last Name': 'Nobody' }, { id: id as string, last_name: 'New' }];
 		const error = await failure({ credential: sandbox.credential, parameters, items: rows });
-		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: The item has no id/);
+		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: There is no id/);
 		const { items, hints } = await run(parameters, rows, { continueOnFail: true });
 		expect(items[0]?.json).toMatchObject({ total: 1 });
 		expect(hints).toEqual([expect.stringMatching(/1 of 2 items cannot be read and were left out/)]);
@@ -154,12 +154,12 @@ describe('an import', () => {
 		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
 		const { id } = items[0]!.json;
 		await expect(results(id)).rejects.toMatchObject({
-			message: '1 of 2 rows were refused',
+			message: '1 of 2 rows were rejected',
 			description: expect.stringMatching(/Row 1: /),
 		});
 		const returned = await results(id, { failedRows: 'return' });
 		expect(returned.items.map(({ json }) => json.status)).toEqual([201, 422]);
-		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were refused/)]);
+		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were rejected/)]);
 	});
 });
 

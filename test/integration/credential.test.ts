@@ -65,7 +65,7 @@ describe('the user reads what is wrong', () => {
 	});
 
 	test('when the host does not exist', async () => {
-		await says({ baseUrl: 'http://no-such-host.invalid' }, 'there is no such host');
+		await says({ baseUrl: 'http://no-such-host.invalid' }, 'the host does not exist');
 	});
 
 	test('when nothing listens there', async () => {

@@ -98,7 +98,7 @@ describe('where the service does not tell which there are,', () => {
 	beforeEach(async () => {
 		await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
 	});
-	const told = [expect.stringContaining('does not tell this credential which custom fields')];
+	const told = [expect.stringContaining('not allowed to read custom fields')];
 
 	test.each([
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],

@@ -115,14 +115,14 @@ describe('what the user reads', () => {
 		const parameters = getMany('contact', { options: { longestWait: 0 } });
 		await expect(run({ parameters })).rejects.toMatchObject({
 			message: expect.stringContaining('something that is not JSON'),
-			description: expect.stringMatching(/Request id: .+/),
+			description: expect.stringMatching(/Request ID: .+/),
 			context: { data: { request_id: expect.any(String) } },
 		});
 	});
 
 	test('when the record is not there', async () => {
 		await expect(run({ parameters: get('contact', 'con_nobody') })).rejects.toMatchObject({
-			message: expect.stringContaining('found nothing there'),
+			message: expect.stringContaining('was not found'),
 			httpCode: '404',
 		});
 	});

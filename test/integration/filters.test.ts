@@ -25,13 +25,13 @@ describe('a filter never falls away, since every record would come back:', () =>
 		[{ owner_id: '={{ $json.owners }}' }, { owners: ['', null] }],
 	])('%j is refused for %j', async (filters, item) => {
 		const { message } = await failure(setup(filters, [item]));
-		expect(message).toMatch(/^(Email|Owner): the filter has no value\. Remove it or give it one\.$/);
+		expect(message).toMatch(/^(Email|Owner): the filter has no value\. Enter a value or remove the filter\.$/);
 		expect(await listed()).toEqual([]);
 	});
 
 	test('a picked record whose expression gives nothing is refused', async () => {
 		const { message } = await failure(setup({}, [{}], linked('={{ $json.company }}')));
-		expect(message).toBe('Company: the filter has no value. Remove it or give it one.');
+		expect(message).toBe('Company: the filter has no value. Enter a value or remove the filter.');
 		expect(await listed()).toEqual([]);
 	});
 
@@ -41,7 +41,7 @@ describe('a filter never falls away, since every record would come back:', () =>
 		['a record', { records: { filtersLinked: { records: [{ field: 'gone', record: byId('1') }] } } }],
 	])('%s the service no longer has is refused', async (_, { filters = {}, records = {} }: IDataObject) => {
 		const given = setup(filters as IDataObject, [{}], records as IDataObject);
-		expect((await failure(given)).message).toMatch(/no filter (custom_fields\.)?gone/);
+		expect((await failure(given)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
 		expect(await listed()).toEqual([]);
 	});
 

@@ -43,7 +43,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	};
 
 	test('as long as it has no credential', async () => {
-		await isFormOf({ ...setup(), hasCredential: false }, 'packaged with the node (no credential is selected yet)');
+		await isFormOf({ ...setup(), hasCredential: false }, 'Standard fields only (no credential yet)');
 	});
 
 	test('with what the user has mapped, which n8n would drop otherwise', async () => {
@@ -57,12 +57,12 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	test('with an OAuth2 credential that is not connected', async () => {
 		const data = { baseUrl: sandbox.url };
 		const credential = { id: 'credential-2', data } as never;
-		await isFormOf({ ...setup(), credential }, 'packaged with the node (The credential is not connected yet)');
+		await isFormOf({ ...setup(), credential }, 'Standard fields only (The credential is not connected yet)');
 	});
 
 	test('with a key that the service refuses', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
-		await isFormOf({ ...setup(), credential }, 'Without custom fields');
+		await isFormOf({ ...setup(), credential }, 'Custom fields could not be loaded');
 	});
 
 	test('and offers events', async () => {

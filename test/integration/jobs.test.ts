@@ -59,7 +59,7 @@ describe('an import', () => {
 		await sandbox.faults({ path: '/v1/jobs', method: 'POST', status: 403 });
 		await expect(run(startImport, { items: items(2) })).rejects.toMatchObject({
 			httpCode: '403',
-			description: expect.stringMatching(/Of 2 items 0 were done, 2 failed \(0, 1\)/),
+			description: expect.stringMatching(/Of 2 items, 0 succeeded, 2 failed \(0, 1\)/),
 		});
 	});
 

@@ -48,11 +48,11 @@ describe('an item of which nothing can be sent is an error and no request', () =
 	const refused = async (parameters: object, items: IDataObject[]) =>
 		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
 
-	test.each([{ fields: automatic }, asJson])('where it has other names than the service', async (how) => {
+	test.each([automatic, asJson])('where it has other names than the service', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
-		expect(message).toMatch(/^None of the item’s values can be sent.* has Surname; .* first_name, last_name/);
+		expect(message).toMatch(/^None of the item’s values match a field.* has Surname; .* first_name, last_name/);
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
@@ -61,8 +61,8 @@ describe('an item of which nothing can be sent is an error and no request', () =
 		['every path is mistyped', { job_title: '={{ $json.jobtitel }}' }],
 	])('where %s', async (_, fields) => {
 		const { id } = await created();
-		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no value to write/);
-		expect(await refused(create('contact', fields), [{}])).toMatch(/no value to write/);
+		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no values to write/);
+		expect(await refused(create('contact', fields), [{}])).toMatch(/no values to write/);
 	});
 });
 
@@ -75,7 +75,7 @@ test('a mistyped path leaves the field as it is and is told, null clears it', as
 		items: [{}],
 	});
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: 'Pilot', language: null });
-	expect(hints).toEqual([expect.stringMatching(/gave no value \(undefined\): Job Title\./)]);
+	expect(hints).toEqual([expect.stringMatching(/returned undefined: Job Title\./)]);
 });
 
 test('a picked record whose path is mistyped leaves the reference as it is', async () => {
@@ -90,14 +90,14 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 		items: [{}],
 	});
 	expect(items[0]?.json).toMatchObject({ last_name: 'New', company_id: company!.id });
-	expect(hints).toEqual([expect.stringMatching(/gave no value.*: Company\./)]);
+	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
 
 test('something else where the service takes an object is told, in every way of mapping', async () => {
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
 		const hints = await told(parameters, items);
-		expect(hints).toEqual([expect.stringMatching(/takes an object here.*: address, custom_fields\.$/)]);
+		expect(hints).toEqual([expect.stringMatching(/is not an object such as.*: address, custom_fields\.$/)]);
 	}
 });
 

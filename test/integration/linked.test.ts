@@ -125,7 +125,7 @@ describe('records that are picked', () => {
 			credential: sandbox.credential,
 			parameters: { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked },
 		});
-		expect(error.message).toContain('Company takes one record');
+		expect(error.message).toContain('Company accepts one record');
 	});
 });
 
@@ -172,7 +172,7 @@ describe('the lists to pick from', () => {
 
 	test('say that the field comes first', async () => {
 		const nothing = picker(searchLinked, searching(''), undefined, undefined);
-		await expect(nothing).rejects.toThrow('Choose the field first');
+		await expect(nothing).rejects.toThrow('Choose a field first');
 	});
 });
 

@@ -56,7 +56,7 @@ describe('a field to match on that an expression gives', () => {
 			{ record: { external_id, job_title: 'Right' }, on: 'external_id' },
 		];
 		const { items: output } = await upsert(items, {}, true);
-		expect(output[0]?.json.error).toContain('Match On: the expression gives nothing for this item');
+		expect(output[0]?.json.error).toContain('Match On is empty for this item');
 		expect(output[1]?.json).toMatchObject({ id, job_title: 'Right' });
 		expect(await nameOf(id)).toBe('Before');
 	});

@@ -60,7 +60,7 @@ describe('a connected credential', () => {
 		const reading = { credential: member, parameters: get('contact', String(hidden?.json.id)) };
 		await expect(run(reading)).rejects.toMatchObject({
 			httpCode: '404',
-			description: expect.stringContaining('not for the credential’s user to see'),
+			description: expect.stringContaining('the user of the credential may not see it'),
 		});
 	});
 });
@@ -138,7 +138,7 @@ describe('the user reads', () => {
 	test('that a credential nobody has connected needs to be', async () => {
 		const credential = await sandbox.credential();
 		delete credential.data.oauthTokenData;
-		await says(credential, 'not connected yet', 'connect it and sign in');
+		await says(credential, 'not connected yet', 'click Connect and sign in');
 		expect(await sandbox.requests()).toEqual([]);
 	});
 
@@ -147,7 +147,7 @@ describe('the user reads', () => {
 			const credential = await sandbox.credential();
 			await sandbox.revoke(credential);
 			await sandbox.faults();
-			await says(credential, 'no longer accepts the sign-in', 'connect it again');
+			await says(credential, 'no longer connected', 'reconnect it');
 			expect(await sandbox.requests()).toEqual(['GET /v1/contacts 401', 'POST /oauth/token 400']);
 		});
 	});
@@ -155,7 +155,7 @@ describe('the user reads', () => {
 	test('to connect again where even a new token is refused', async () => {
 		const credential = await sandbox.credential();
 		await sandbox.faults({ path: '/v1/contacts', status: 401 });
-		await says(credential, 'no longer accepts the sign-in', 'connect it again');
+		await says(credential, 'no longer connected', 'reconnect it');
 	});
 
 	sinceN8n('2.38', () => {
@@ -170,19 +170,19 @@ describe('the user reads', () => {
 			const credential = await sandbox.credential();
 			delete (credential.data.oauthTokenData as { refresh_token?: string }).refresh_token;
 			sandbox.expire();
-			await says(credential, 'no refresh token', 'connect it again');
+			await says(credential, 'no refresh token', 'reconnect it');
 		});
 
 		test('that the token URL leads nowhere', async () => {
 			const credential = await sandbox.credential();
 			credential.data.accessTokenUrl = `${sandbox.url}/nothing-here`;
 			sandbox.expire();
-			await says(credential, 'HTTP status 404', 'the addresses in the credential');
+			await says(credential, 'HTTP status 404', 'the URLs in the credential');
 		});
 	});
 
 	test('which scope is missing', async () => {
 		const credential = await sandbox.credential({ scope: 'contacts:write' });
-		await says(credential, 'may not do this', 'It lacks the scope contacts:read: add it');
+		await says(credential, 'does not have permission for this', 'Add the scope contacts:read');
 	});
 });

@@ -118,7 +118,7 @@ describe('mapped by hand', () => {
 
 	test('the field to match on must have a value', async () => {
 		const parameters = upsert('contact', 'email', { first_name: 'Ada' });
-		await expect(run({ parameters })).rejects.toThrow('no value for ‘email’');
+		await expect(run({ parameters })).rejects.toThrow('The field to match on, email, has no value');
 	});
 });
 

@@ -11,20 +11,24 @@ export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 });
 
 /** The input items' own values. */
-export const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: [], schema: [] };
+export const automatic = { fieldsMode: 'automatic' };
 
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 
 const parameters = (resource: string, operation: string, more: IDataObject) =>
 	({ resource, operation, ...more }) as INodeParameters;
 
-export const create = (resource: string, fields: IDataObject) =>
-	parameters(resource, 'create', { fields: 'mappingMode' in fields ? fields : mapped(fields) });
+const fieldsOf = (fields: IDataObject): IDataObject => {
+	if ('fieldsMode' in fields) return fields;
+	return { fields: 'mappingMode' in fields ? fields : mapped(fields) };
+};
+
+export const create = (resource: string, fields: IDataObject) => parameters(resource, 'create', fieldsOf(fields));
 
 export const update = (resource: string, id: string, fields: IDataObject) =>
 	parameters(resource, 'update', {
 		recordId: byId(id),
-		fields: 'mappingMode' in fields ? fields : mapped(fields),
+		...fieldsOf(fields),
 	});
 
 export const upsert = (resource: string, matchOn: string, fields: IDataObject) =>

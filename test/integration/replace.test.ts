@@ -74,7 +74,7 @@ test('an update keeps the values that are not changed, and names the version it 
 test('an update without any version is refused, and nothing is written', async () => {
 	for (const weak of [undefined, 'W/"7"']) {
 		etag = weak;
-		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces records as a whole/);
+		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
 	}
 	expect(written).toEqual([]);
 });

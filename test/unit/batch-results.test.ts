@@ -14,7 +14,7 @@ async function outcomes(items: IDataObject[], results: unknown) {
 	});
 }
 
-const untold = 'The service did not say what became of this record';
+const untold = 'The service returned no result for this record';
 const known = ['a', 'b', 'c'].map((id) => ({ id }));
 const done = (id: string) => ({ status: 200, data: { id, name: `record ${id}` } });
 

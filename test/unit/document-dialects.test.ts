@@ -121,6 +121,6 @@ describe('a base URL', () => {
 		['/contacts', 'https://crm.example/api/v1'],
 		['/api/v1/contacts', '/'],
 	])('without the folder of the API is told, for paths such as %s on %s', (paths, server) => {
-		expect(isWrong('https://crm.example', paths, server)).toMatch(/its API is at https:\/\/crm\.example\/api,/);
+		expect(isWrong('https://crm.example', paths, server)).toMatch(/the API is at https:\/\/crm\.example\/api,/);
 	});
 });

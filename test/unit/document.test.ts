@@ -73,7 +73,7 @@ describe('while a description cannot be read', () => {
 		expect(await loading('one')).toMatchObject({
 			document: first,
 			isPackaged: false,
-			notice: expect.stringContaining('The copy read at '),
+			notice: expect.stringContaining('The copy from '),
 		});
 	});
 

@@ -35,8 +35,8 @@ test('a refused body names each field, what is wrong with it, and the request', 
 		[
 			'email: is not an e-mail address',
 			'address.country: too_long',
-			'Correct the values, then try again.',
-			'Request id: req_1',
+			'Correct the values and try again.',
+			'Request ID: req_1',
 		].join('\n'),
 	);
 	expect(problem.details).toMatchObject({ status: 422, code: 'validation_failed', request_id: 'req_1' });
@@ -54,8 +54,8 @@ test('a duplicate names the record that has the value', () => {
 	const problem = problemOf(
 		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),
 	);
-	expect(problem.message).toBe('Another record has this value already: email is taken');
-	expect(problem.description).toContain('Use Create or Update to change con_1 instead.');
+	expect(problem.message).toBe('Another record already has this value: email is taken');
+	expect(problem.description).toContain('To change con_1 instead, use Create or Update.');
 	expect(problem.details.existing_id).toBe('con_1');
 });
 
@@ -148,7 +148,7 @@ test('an unreadable answer is quoted, but not at length', () => {
 });
 
 test.each([
-	['ENOTFOUND', 'no such host'],
+	['ENOTFOUND', 'does not exist'],
 	['ECONNREFUSED', 'nothing is listening'],
 	['ETIMEDOUT', 'too long'],
 	['ECONNABORTED', 'too long'],

@@ -6,7 +6,7 @@ describe('a path', () => {
 	});
 
 	test.each(['', '.', '..'])('refuses %p as an id', (id) => {
-		expect(() => path`/v1/contacts/${id}`).toThrow(/is not an id/);
+		expect(() => path`/v1/contacts/${id}`).toThrow(/is not an ID/);
 	});
 });
 
@@ -29,7 +29,7 @@ describe('the base URL', () => {
 	test.each(['', 'api.example.com', 'ftp://api.example.com', 'https://', 'C:\\api'])(
 		'%p is refused in the user’s words',
 		(typed) => {
-			expect(() => serviceAddress(typed)).toThrow(/is not a web address/);
+			expect(() => serviceAddress(typed)).toThrow(/is not a URL/);
 		},
 	);
 });

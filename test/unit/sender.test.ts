@@ -63,7 +63,7 @@ describe('a write that is not idempotent is not retried without a key', () => {
 		const { outcome, attempts } = await send(request, lost, record);
 		expect(attempts).toBe(1);
 		expect(outcome).toMatchObject({
-			problem: { description: expect.stringContaining('may have carried it out') },
+			problem: { description: expect.stringContaining('may have been processed') },
 		});
 	});
 

@@ -16,8 +16,8 @@ export interface BatchWrite {
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** The outcome for one record: itself (empty where none is left), or why it was not written. */
-export type BatchResult = { record: IDataObject } | { problem: Problem };
+/** The outcome for one record: itself (empty where none is left) and its HTTP status, or why it was not written. */
+export type BatchResult = { record: IDataObject; status: number } | { problem: Problem };
 
 const result = z.object({
 	index: z.number().int().nullish(),
@@ -107,12 +107,12 @@ function outcomeOf(
 ): BatchResult {
 	const isDone = status >= 200 && status < 300;
 	const contradicts = isDone && !data && error !== undefined && error !== null && error !== false;
-	if (isDone && !contradicts) return { record: data ?? {} };
+	if (isDone && !contradicts) return { record: data ?? {}, status };
 	return { problem: problemOfItem(contradicts ? 422 : status, error, headers) };
 }
 
 const unmentioned: Problem = {
-	message: 'The service did not say what became of this record',
-	description: 'It may have been written. Look at it in the platform before you write it again.',
+	message: 'The service returned no result for this record',
+	description: 'It may have been written. Check the record before you try again.',
 	details: {},
 };

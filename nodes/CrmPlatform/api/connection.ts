@@ -154,7 +154,7 @@ function reportWaits(n8n: IAllExecuteFunctions, notices: Set<string>): (ms: numb
 const noticeable = 5_000;
 
 function waitNotice(ms: number): string {
-	return `The node had to wait for the service, up to ${Math.round(ms / 1000)} s at a time. With fewer requests at once, or a larger plan, it is faster.`;
+	return `The node had to wait for the service, up to ${Math.round(ms / 1000)} s at a time. To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }
 
 /** The address of the description; by default the usual one under the service's address. */
@@ -218,7 +218,7 @@ export function inWords(error: unknown): Error {
 	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
 	if (isOurs) return error;
 	return new Error(
-		'The node could not work with one of the values. Check the values of this item for dates, numbers and nested data that look odd; if the problem persists, report it with the details of this error.',
+		'The node could not process one of the values. Check the dates, numbers and nested data of this item. If the problem persists, report it with the details of this error.',
 		{ cause: error },
 	);
 }

@@ -62,7 +62,7 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 
 /** Values can be written without permission to read the definitions. */
 const hidden =
-	'The service does not tell this credential which custom fields there are, so values for them are sent as they were given. A credential that may read custom fields gets them typed and offered by name.';
+	'The credential is not allowed to read custom fields, so their values are sent unchecked. Allow it to read custom fields to choose them by name.';
 
 /**
  * Reads the custom fields where the credential may.

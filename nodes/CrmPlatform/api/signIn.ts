@@ -52,7 +52,7 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {
 		throw new NodeOperationError(n8n.getNode(), 'The credential is not connected yet', {
-			description: 'Open the credential, connect it and sign in.',
+			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
 	return { credential, id: idOf(n8n, type), secret, transport: signedIn(n8n, type) };

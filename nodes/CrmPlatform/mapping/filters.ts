@@ -65,12 +65,12 @@ function queryValues(mapping: Mapping, filtersFor: (item: number) => Field[], re
 
 function refuseFilter(name: string): never {
 	throw new Error(
-		`The service has no filter ${name} (any more), and without it the list would have more records than you want. Open the node and remove the filter, or refresh the filters and choose another.`,
+		`The service does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
 	);
 }
 
 function noValue({ label }: Pick<Field, 'label'>): Error {
-	return new Error(`${label}: the filter has no value. Remove it or give it one.`);
+	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 }
 
 /** Whether there is nothing to filter by, in a list: in none of its places. */
@@ -90,7 +90,7 @@ function encoded(name: string, value: unknown, filter?: Field): IDataObject {
 		const torn = parts.find((part) => part.includes(separator));
 		if (torn === undefined) return { [name]: parts.join(separator) };
 		throw new Error(
-			`${label}: ‘${torn}’ contains ‘${separator}’, with which the service separates values. Filter by one value at a time.`,
+			`${label}: "${torn}" contains "${separator}", which the service uses to separate values. Filter by one value at a time.`,
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };
@@ -109,6 +109,6 @@ function single(label: string, value: unknown): string {
 
 function notSent(label: string, value: unknown): Error {
 	return new Error(
-		`${label}: the service does not describe how it takes ‘${JSON.stringify(value).slice(0, 100)}’ in its address, so nothing was read. Filter by a single value.`,
+		`${label}: the service does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
 	);
 }

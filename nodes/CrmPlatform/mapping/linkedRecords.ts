@@ -21,7 +21,7 @@ export function linkedRecordValues(
 ): (item: number) => FieldValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 	const picked = linked.flatMap(({ field, record }) => {
-		if (field === '') throw new Error('Linked Records: choose a field for the record you picked.');
+		if (field === '') throw new Error('Linked Records: choose a field for the selected record.');
 		const link = links.get(field);
 		if (!link) unsent.unknown(field);
 		return link ? [{ link, label: link.label, value: record }] : [];
@@ -56,6 +56,6 @@ function idsIn(value: unknown): unknown[] {
 function refuseSeveral(links: Link[]): void {
 	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
 	if (twice) {
-		throw new Error(`Linked Records: ${twice.label} takes one record, and you picked several. Keep one.`);
+		throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
 	}
 }

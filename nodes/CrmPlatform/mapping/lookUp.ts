@@ -152,10 +152,10 @@ function findIn({ records, isWhole }: Candidates, keys: string[], name: string):
 }
 
 function refusal({ label, reference = '' }: Field, name: string, finding: Finding): string {
-	const place = `${label}: ‘${name}’`;
+	const place = `${label}: "${name}"`;
 	if ('failed' in finding) return `${place} could not be looked up in ${reference}: ${finding.failed}`;
 	if ('several' in finding) {
-		return `${place} may be several records of ${reference}. Give the id of the right one.`;
+		return `${place} may match several records of ${reference}. Use the ID of the right one.`;
 	}
-	return `${place} is neither a name nor an id in ${reference}. Correct it, create the record first, or give its id.`;
+	return `${place} does not match any record of ${reference}. Correct it, create the record first, or use its ID.`;
 }

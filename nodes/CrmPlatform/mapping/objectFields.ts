@@ -92,7 +92,7 @@ function add({ values, unknown }: Found, [field, isExact]: [Field, boolean], nam
 		if (isExact) values.set(field.name, { field, name, value, isExact });
 	} else {
 		throw new Error(
-			`${field.label}: both ‘${other.name}’ and ‘${name}’ mean this field, with different values. Remove or rename one of them.`,
+			`${field.label}: "${other.name}" and "${name}" both map to this field, with different values. Remove or rename one of them.`,
 		);
 	}
 }

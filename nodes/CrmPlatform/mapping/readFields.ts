@@ -17,6 +17,9 @@ import {
 import { nothingToSend, noNotices, unsentValues, type UnsentValues } from './unsentValues';
 import { apiValue } from './values';
 
+/** Added to the records that Create or Update gives: `created` or `updated`. */
+export const outcomeField = 'upsert_outcome';
+
 /** The values of one input item, as the service takes them. */
 export type ReadFields = (item: number) => IDataObject;
 
@@ -163,7 +166,8 @@ function inObjects(
 		noObjects.forEach(unsent.noObject);
 		// A record that was read comes with values only the service writes: ids, times, counters.
 		const isRecord = object.id !== undefined;
-		unknown.filter((name) => !isRecord || !recordNames.has(name)).forEach(unsent.unknown);
+		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
+		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
 		const all = [...values.flatMap(cell), ...linked(item)];
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, fields);

@@ -53,7 +53,7 @@ export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mappin
 }
 
 /** A mapping that takes the items as they are. */
-export function automaticMapping(n8n: IExecuteFunctions): Mapping {
+export function automaticMapping(n8n: IExecuteFunctions): Mapping & ObjectMapping {
 	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
 	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
 	const items = n8n.getInputData();
@@ -61,11 +61,13 @@ export function automaticMapping(n8n: IExecuteFunctions): Mapping {
 }
 
 function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
-	if (isJson(n8n, parameter)) {
+	if (modeOf(n8n, parameter) === 'json') {
 		return { mode: 'json', objectOf: jsonObjects(n8n, stored(n8n, `${parameter}Json`)) };
 	}
 	const { mappingMode, value } = mapperOf(n8n, parameter);
-	if (mappingMode === 'autoMapInputData') return automaticMapping(n8n);
+	// The second is how n8n's own nodes say it, and so workflows that were not made in the editor.
+	const isAutomatic = modeOf(n8n, parameter) === 'automatic' || mappingMode === 'autoMapInputData';
+	if (isAutomatic) return automaticMapping(n8n);
 	const mapped = Object.entries(value ?? {}).filter(
 		([, one]) => one !== null && one !== undefined && one !== '',
 	);
@@ -120,9 +122,9 @@ export interface MatchingColumn {
 	of(item: number): string | undefined;
 }
 
-/** Reads the field to match on; beside JSON, it may be an expression. */
+/** Reads the field to match on; it may be an expression where it is not part of the mapper. */
 export function matchingColumn(n8n: IExecuteFunctions, parameter: string): MatchingColumn {
-	if (!isJson(n8n, parameter)) {
+	if (modeOf(n8n, parameter) === 'each') {
 		const chosen = mapperOf(n8n, parameter).matchingColumns?.[0];
 		return { mayDiffer: false, of: () => chosen };
 	}
@@ -135,8 +137,9 @@ export function matchingColumn(n8n: IExecuteFunctions, parameter: string): Match
 	};
 }
 
-function isJson(n8n: IExecuteFunctions, parameter: string): boolean {
-	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') === 'json';
+/** `each`, `automatic` or `json`. */
+function modeOf(n8n: IExecuteFunctions, parameter: string): unknown {
+	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
 }
 
 function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {

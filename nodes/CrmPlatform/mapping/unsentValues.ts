@@ -14,18 +14,18 @@ export function unsentValues(notices: Set<string>): UnsentValues {
 	const noValue = noticeOf(
 		notices,
 		(labels) =>
-			`Not sent for at least one item, because the expression gave no value (undefined): ${labels}. If the path is mistyped, correct it. To clear a field, give it null.`,
+			`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`,
 	);
 	return {
 		unknown: noticeOf(
 			notices,
 			(names) =>
-				`Not sent, because the service has no such field (any more): ${names}. Open the node and refresh its fields, or correct the names.`,
+				`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
 		),
 		noObject: noticeOf(
 			notices,
 			(names) =>
-				`Not sent, because the service takes an object here, such as { "key": "value" }, and was given something else: ${names}.`,
+				`Not sent because the value is not an object such as { "key": "value" }: ${names}.`,
 		),
 		noValue: ({ label }) => noValue(label),
 	};
@@ -42,12 +42,12 @@ export const noNotices: UnsentValues = { unknown() {}, noObject() {}, noValue() 
 export function nothingToSend(names: string[], fields: Field[]): Error {
 	if (fields.length === 0) {
 		return new Error(
-			'The service’s description does not say which fields it takes here, so nothing was sent. Write the record with the resource API Request.',
+			'The API description does not list the fields for this operation, so nothing was sent. Use the resource Other API Request instead.',
 		);
 	}
 	const shown = (list: string[]) => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 	return new Error(
-		`None of the item’s values can be sent, so nothing was. The item has ${shown(names)}; the service’s fields are ${shown(fields.map(({ name }) => name))}. Rename the item’s values, or map them by hand.`,
+		`None of the item’s values match a field, so nothing was sent. The item has ${shown(names)}; the fields are ${shown(fields.map(({ name }) => name))}. Rename the values, or map each field.`,
 	);
 }
 

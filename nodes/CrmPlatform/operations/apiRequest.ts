@@ -15,7 +15,7 @@ export function sendRequest(): Operation {
 			name: 'Send',
 			value: 'send',
 			action: 'Send an API request',
-			description: 'Call any path of the service’s API',
+			description: 'Send a request to any path of the API',
 		},
 
 		properties: () => [method, path, query, body, headers],
@@ -71,7 +71,7 @@ function queryOf(values: object): Query {
 		const nested = Array.isArray(value) ? value.some(isNested) : isNested(value);
 		if (nested) {
 			throw new Error(
-				`Query Parameters: ${name} is an object, for which a query has no place. Give each value a name of its own, such as created_at[gte].`,
+				`Query Parameters: ${name} is an object. Use a separate parameter for each value, such as created_at[gte].`,
 			);
 		}
 	}
@@ -85,11 +85,11 @@ function headersOf(values: object): Record<string, string> {
 	for (const [name, value] of pairs) {
 		if (name.toLowerCase() === 'authorization') {
 			throw new Error(
-				'Headers: Authorization comes from the credential. Choose another credential to sign in as someone else.',
+				'Headers: Authorization is set by the credential. To sign in as someone else, choose another credential.',
 			);
 		}
 		if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || isNested(value) || !/^[\t -~]*$/.test(String(value))) {
-			throw new Error(`Headers: ${name} is not a header, a name with a text of one line.`);
+			throw new Error(`Headers: ${name} is not a valid header. Its value must be text on a single line.`);
 		}
 	}
 	return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), String(value)]));
@@ -120,7 +120,7 @@ const path: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: '/v1/contacts',
-	description: 'From the base URL on, as the API’s documentation gives it',
+	description: 'The path after the base URL, as shown in the API documentation',
 };
 
 const query: INodeProperties = {
@@ -145,5 +145,5 @@ const headers: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	description:
-		'As JSON, such as { "If-Match": "\\"3\\"" }, with which the service writes version 3 of a record or nothing',
+		'As JSON, such as { "If-Match": "\\"3\\"" }, which writes only if the record is still at version 3',
 };

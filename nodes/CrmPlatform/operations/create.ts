@@ -21,7 +21,7 @@ export function create(
 		option: {
 			name: 'Create',
 			value: 'create',
-			description: 'Add a new record',
+			description: 'Create a new record',
 			...named,
 			action,
 		},

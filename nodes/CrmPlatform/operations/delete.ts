@@ -8,7 +8,7 @@ import { writeOncePerOption } from '../writing/oncePer';
 /** @param action the entry in n8n's list of actions, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
 	return {
-		option: { name: 'Delete', value: 'delete', action, description: 'Remove a record' },
+		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
 
 		properties: (resource) => [recordProperty(resource)],
 		options: [...batchOptions, writeOncePerOption],

@@ -8,7 +8,7 @@ import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 /** @param action as n8n's list of actions shows it, such as `Get a contact` */
 export function get(action: string): Operation {
 	return {
-		option: { name: 'Get', value: 'get', action, description: 'Read one record' },
+		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },
 
 		properties: (resource) => [recordProperty(resource), simplifyProperty],
 		options: [outputFieldsOption],

@@ -21,7 +21,7 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			name: 'Get Many',
 			value: 'getMany',
 			action,
-			description: 'Read a list of records, filtered and sorted',
+			description: 'Retrieve a list of records, filtered and sorted',
 		},
 
 		properties: (resource) => listProperties(resource, abilities),

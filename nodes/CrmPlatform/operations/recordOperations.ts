@@ -1,8 +1,10 @@
 import type { Operation } from '../model';
 import { create } from './create';
 import { deleteRecord } from './delete';
+import { exportFile } from './exportFile';
 import { get } from './get';
 import { getMany } from './getMany';
+import { importFile } from './importFile';
 import { addTag, removeTag } from './tags';
 import { update } from './update';
 import { upsert } from './upsert';
@@ -18,8 +20,10 @@ export function recordOperations(one: string, many: string): Operation[] {
 		create(`Create ${one}`),
 		upsert(`Create or update ${one}`),
 		deleteRecord(`Delete ${one}`),
+		exportFile(`Export ${many} to a file`),
 		get(`Get ${one}`),
 		getMany(`Get many ${many}`),
+		importFile(`Import a file of ${many}`),
 		update(`Update ${one}`),
 	];
 }

@@ -1,16 +1,14 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
-import { labelFor, type Field } from '../api/openapi/fields';
-import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isEmptyCell, objectFields } from '../mapping/objectFields';
-import { readFields, readMapping, type ReadFields } from '../mapping/readFields';
+import { readFields, type ReadFields } from '../mapping/readFields';
 import { automaticMapping } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { mapperProperty } from '../parameters/fields';
 import { describedWrite } from '../writing/describedOperation';
-import { applyPresets, requireAnyValue } from '../writing/presets';
+import { readJobLines } from '../writing/jobLines';
+import { applyPresets } from '../writing/presets';
 import { writeOne } from '../writing/single';
 
 /** Most input items in one job: the service refuses a job that is too large, and this keeps that rare. */
@@ -26,7 +24,7 @@ export function startImport(): Operation {
 			value: 'startImport',
 			action: 'Start an import of many records',
 			description:
-				'Write all input items in the background. Each item is one record, mapped automatically as Create and Update map it.',
+				'Write all input items in the background. Each item is one record, and its fields are mapped automatically.',
 		},
 
 		properties: () => [settingsProperty],
@@ -42,7 +40,7 @@ export function startImport(): Operation {
 					isOne: true,
 					async send() {
 						const settings = settingsFor(items[0] ?? 0);
-						const lines = readable(job, items, await readLines(job, settings));
+						const lines = readable(job, items, await linesFor(job, settings));
 						return [await start(job, description, settings, items, lines)];
 					},
 				}),
@@ -56,60 +54,15 @@ const emptyCellsInImport: INodeProperties = {
 	name: 'emptyCells',
 	type: 'options',
 	options: [
-		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value the record has' },
-		{ name: 'Leave the Field as It Is', value: 'leave', description: 'Do not send the field' },
+		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
+		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 	],
 	default: 'leave',
-	description: 'What an empty value of an item does to a record that exists already',
+	description: 'What to do with fields whose value in the input item is empty',
 };
 
-const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: true,
-};
-
-/**
- * Reads the lines of an import as the operation it does in the background reads its items.
- *
- * @throws Error in the user's words where the service does not describe that operation
- */
-async function readLines(job: Execution, { resource, operation }: Query): Promise<ReadFields> {
-	const path = `/${String(resource)}` as const;
-	if (operation === 'delete') return (item) => idOf(job.n8n.getInputData()[item]?.json ?? {});
-
-	const description = await job.api.describe(path);
-	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;
-	if (!write?.fields) {
-		throw new Error(
-			`The service’s description does not say which fields ${labelFor(String(operation))} takes for ${path}, so the items cannot be read and nothing was sent. Check Resource and Operation.`,
-		);
-	}
-	const isUpdate = operation === 'update';
-	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
-	const { parents: _parents, ...about } = { ...job.resource, path };
-	const nulls = operation === 'create' ? 'skip' : 'clear';
-	const read = await readMapping({ ...job, resource: about }, automaticMapping(job.n8n), fields, nulls);
-	return (item) => {
-		const line = read(item);
-		if (!isUpdate) return requireAnyValue(line);
-		const { id, ...values } = line;
-		requireAnyValue(values);
-		if (isEmptyCell(id)) throw noId();
-		return line;
-	};
-}
-
-function idOf(json: IDataObject): IDataObject {
-	const [[, id] = []] = objectFields([idField])(json).values;
-	if (isEmptyCell(id)) throw noId();
-	return { id: id as string };
-}
-
-const noId = () => new Error('The item has no id, which says which record to change.');
+const linesFor = async (job: Execution, { resource, operation }: Query): Promise<ReadFields> =>
+	await readJobLines(job, `/${String(resource)}`, String(operation), automaticMapping(job.n8n));
 
 /**
  * The lines of the items that can be read. The others stop the node or, where it is to continue on
@@ -144,7 +97,7 @@ export function startExport(): Operation {
 			name: 'Start Export',
 			value: 'startExport',
 			action: 'Start an export of all records',
-			description: 'Collect all records of a kind in the background. Get Results gives them.',
+			description: 'Collect all records of a resource in the background. Use Get Results to retrieve them.',
 		},
 
 		properties: () => [settingsProperty],
@@ -160,7 +113,7 @@ export function startExport(): Operation {
 
 /** No mapper for records: an import takes the items, and an export takes none. */
 const settingsProperty: INodeProperties = mapperProperty(
-	{ displayName: 'Settings', name: 'fields', description: 'The kind of records, and what to do with them' },
+	{ displayName: 'Settings', name: 'fields', description: 'Which records to process, and how' },
 	{
 		mode: 'add',
 		resourceMapperMethod: 'getFields',

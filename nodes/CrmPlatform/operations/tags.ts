@@ -10,7 +10,7 @@ export function addTag(action: string): Operation {
 	return tagging({
 		name: 'Add Tag',
 		value: 'addTag',
-		description: 'Put a tag on a record',
+		description: 'Add a tag to a record',
 		action,
 	});
 }
@@ -20,7 +20,7 @@ export function removeTag(action: string): Operation {
 	return tagging({
 		name: 'Remove Tag',
 		value: 'removeTag',
-		description: 'Take a tag off a record',
+		description: 'Remove a tag from a record',
 		action,
 	});
 }

@@ -20,7 +20,7 @@ export function update(action: string): Operation {
 	return change(action, {
 		name: 'Update',
 		value: 'update',
-		description: 'Change some values of a record and leave the others',
+		description: 'Update some fields of a record and leave the others unchanged',
 	});
 }
 
@@ -95,7 +95,7 @@ async function replaceRecords(
 		const isConditional = etag !== undefined && !etag.startsWith('W/');
 		if (!isObject(record) || (!isConditional && !members.has('version'))) {
 			throw new Error(
-				'The service replaces records as a whole and gives them no version (ETag), so values that somebody else changes meanwhile would be lost. Nothing was written. Send the whole record with the resource API Request.',
+				'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.',
 			);
 		}
 		const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));

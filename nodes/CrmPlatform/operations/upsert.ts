@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
-import { readFields } from '../mapping/readFields';
+import { outcomeField, readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
@@ -10,6 +10,7 @@ import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/f
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { writeOncePerOption } from '../writing/oncePer';
+import type { Write } from '../writing/order';
 import { requireAnyValue } from '../writing/presets';
 
 /** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
@@ -27,7 +28,7 @@ export function upsert(action: string): Operation {
 				matchingFieldsLabels: {
 					title: 'Field to Match On',
 					description: 'The field that identifies a record, such as email',
-					hint: 'A record with the same value is updated; without one, it is created',
+					hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
 				},
 			}),
 			blankNotice,
@@ -40,7 +41,7 @@ export function upsert(action: string): Operation {
 			const fieldsOf = await readFields(job, 'fields', description.fields, 'clear');
 			const matchFor = upsertMatch(job, 'fields', description);
 			const { name } = description.match ?? {};
-			return writeRecords(job, description, (item) => {
+			const write = (item: number): Write => {
 				const path = collectionPath(job, item);
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
@@ -56,9 +57,22 @@ export function upsert(action: string): Operation {
 					match: `${match.field}=${value}`,
 					hasOtherNames: match.mayDiffer,
 				};
-			});
+			};
+			return writeRecords(job, description, write, (record, status) =>
+				description.tellsCreated ? withOutcome(record, status) : record,
+			);
 		},
 	};
+}
+
+/** What an answer's status says of the record (RFC 9110, section 9.3.4). */
+const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
+
+/** The record, with its outcome unless it has a field of that name. */
+function withOutcome(record: IDataObject, status: number): IDataObject {
+	const outcome = outcomes[status];
+	if (outcome === undefined || outcomeField in record) return record;
+	return { ...record, [outcomeField]: outcome };
 }
 
 /** The field an upsert finds the record by. */
@@ -88,7 +102,7 @@ function upsertMatch(
 		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
 		if (first === undefined) return undefined;
 		throw new Error(
-			`Match On: the expression gives nothing for this item. Let it give the name of a field, such as ‘${first}’, or choose a field from the list.`,
+			`Match On is empty for this item. Choose the field that identifies a record, such as ${first}, or correct the expression.`,
 		);
 	};
 }
@@ -97,7 +111,7 @@ function valueOf(field: string, body: IDataObject): string {
 	const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
 	if (value !== null) return String(value);
 	throw new Error(
-		`There is no value for ‘${field}’, the field to match on. Fill it in, or match on another field.`,
+		`The field to match on, ${field}, has no value. Enter a value, or match on another field.`,
 	);
 }
 

@@ -9,6 +9,6 @@ export const batchOptions: INodeProperties[] = [
 		typeOptions: { minValue: 0 },
 		default: 0,
 		description:
-			'How many items are written with one request. 0 takes as many as the service allows, 1 sends a request for each item, one after another.',
+			'How many items to write per request. 0 writes as many as the service allows; 1 writes the items one after another.',
 	},
 ];

@@ -13,13 +13,13 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		default: 'anyTime',
-		description: 'Which records to return, by when they were last changed',
+		description: 'Whether to return all records or only those changed since a point in time',
 		options: [
-			{ name: 'Any Time', value: 'anyTime', description: 'All records' },
+			{ name: 'Any Time', value: 'anyTime', description: 'Return all records' },
 			{
 				name: 'Date and Time',
 				value: 'moment',
-				description: 'Records changed at this time or later',
+				description: 'Return records changed at or after a given time',
 			},
 		],
 	},
@@ -29,7 +29,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'dateTime',
 		default: '',
 		required: true,
-		description: 'Return records changed at this time or later, in the time zone of the workflow',
+		description: 'Return records changed at or after this time, in the time zone of the workflow',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 	{
@@ -37,7 +37,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		name: 'includeDeleted',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to return deleted records too, with the time they were deleted',
+		description: 'Whether to also return deleted records, with the time of deletion',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 ];
@@ -66,25 +66,25 @@ export function changesQuery(
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
 	if (choice === 'anyTime') return { query: {} };
 	if (choice !== 'moment') {
-		throw new Error(`Changed Since: '${String(choice)}' is not one of its choices. Open the node and choose one.`);
+		throw new Error(`Changed Since: "${String(choice)}" is not a valid option. Open the node and choose one.`);
 	}
 	const query = { [changesParameter(list, filters)]: momentOf(n8n, item) };
 	if (!n8n.getNodeParameter('includeDeleted', item, false)) return { query };
 	const { deleted } = list;
 	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
-	throw new Error('Include Deleted: the service does not list deleted records. Turn it off.');
+	throw new Error('Include Deleted: the service does not list deleted records. Turn this off.');
 }
 
 function changesParameter({ changed, filters: known }: ListDescription, filters: Query): string {
 	if (!changed) {
 		throw new Error(
-			'Changed Since: the service does not list records by when they were changed. Choose Any Time.',
+			'Changed Since: the service cannot list this resource by time of change. Choose Any Time.',
 		);
 	}
 	if (filters[changed.since] === undefined) return changed.since;
 	const label = known.find(({ name }) => name === changed.since)?.label ?? changed.since;
 	throw new Error(
-		`Changed Since and the filter ${label} ask for the same. Remove the filter, or set Changed Since to Any Time.`,
+		`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`,
 	);
 }
 
@@ -101,5 +101,5 @@ function momentOf(n8n: IExecuteFunctions, item: number): string {
 	const given: unknown = n8n.getNodeParameter('moment', item, '');
 	const value = apiValue(momentField, given, n8n.getTimezone());
 	if (typeof value === 'string') return value;
-	throw new Error('Changed Since: the date and time is empty. Enter the time from which to return changes.');
+	throw new Error('Changed Since: Date and Time is empty. Enter the time from which to return changes.');
 }

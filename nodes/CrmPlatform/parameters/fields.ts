@@ -43,7 +43,7 @@ export function fieldsProperties(
 		{
 			displayName: 'Fields',
 			name: 'fields',
-			description: 'The values to write',
+			description: 'The values to send',
 		},
 		{
 			mode,
@@ -51,7 +51,8 @@ export function fieldsProperties(
 			fieldWords: { singular: 'field', plural: 'fields' },
 			addAllFields: true,
 			multiKeyMatch: false,
-			supportAutoMap: true,
+			// Specify Fields offers it: n8n would put a second selector of the mode below the first.
+			supportAutoMap: false,
 			...special,
 		},
 	);
@@ -68,7 +69,7 @@ export function fieldsProperties(
 function choicesOf(resource: Resource | undefined): string {
 	const fields = (choices as Record<string, Record<string, string[]>>)[resource?.path ?? ''] ?? {};
 	const named = Object.entries(fields).map(([name, values]) => `${name}: ${values.join(', ')}.`);
-	return named.length > 0 ? ` Choices – ${named.join(' ')}` : '';
+	return named.length > 0 ? ` Allowed values: ${named.join(' ')}` : '';
 }
 
 const fieldsMode: INodeProperties = {
@@ -78,14 +79,19 @@ const fieldsMode: INodeProperties = {
 	noDataExpression: true,
 	options: [
 		{
+			name: 'Map Automatically',
+			value: 'automatic',
+			description: 'Send the values of the input items whose names match fields',
+		},
+		{
 			name: 'Map Each Field',
 			value: 'each',
-			description: 'A form with the fields the service takes, or the items as they are',
+			description: 'Fill in a form with the fields of the record',
 		},
 		{
 			name: 'Using JSON',
 			value: 'json',
-			description: 'One object with all values, from an earlier node or an AI agent',
+			description: 'Send one JSON object, such as one from an earlier node or an AI agent',
 		},
 	],
 	default: 'each',
@@ -96,10 +102,10 @@ const fieldsMatchOn: INodeProperties = {
 	name: 'fieldsMatchOn',
 	type: 'options',
 	typeOptions: { loadOptionsMethod: 'getMatchFields', loadOptionsDependsOn: ['resource'] },
-	displayOptions: { show: { fieldsMode: ['json'] } },
+	displayOptions: { show: { fieldsMode: ['automatic', 'json'] } },
 	default: '',
 	description:
-		'The field that tells whether the record exists already; the first one if left empty. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The field that identifies a record, such as email. If empty, the first one in the list is used. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
 const fieldsJson: INodeProperties & { description: string } = {
@@ -109,14 +115,14 @@ const fieldsJson: INodeProperties & { description: string } = {
 	displayOptions: { show: { fieldsMode: ['json'] } },
 	default: '{}',
 	description:
-		'An object of field names and values. Fields left out are not changed, and null clears a field. Custom fields go into custom_fields. Names the service does not have are not sent.',
+		'An object of field names and values. Omitted fields are not changed, and null clears a field. Put custom fields into custom_fields. Unknown names are not sent.',
 };
 
 const fieldsLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'fieldsLinked',
 	description:
-		'Records this one refers to, such as its company, picked from a list. They take precedence over values for the same field above.',
+		'Records to link, such as the company of a contact. They take precedence over values given for the same field above.',
 });
 
 /** For automatic mapping: whether an empty cell is a value. */
@@ -124,18 +130,18 @@ export const emptyCellsOption: INodeProperties = {
 	displayName: 'Empty Cells',
 	name: 'emptyCells',
 	type: 'options',
-	displayOptions: { show: { '/fieldsMode': ['each'], '/fields.mappingMode': ['autoMapInputData'] } },
+	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
 	options: [
-		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value the record has' },
-		{ name: 'Leave the Field as It Is', value: 'leave', description: 'Do not send the field' },
+		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
+		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 	],
 	default: 'leave',
-	description: 'What an empty value of an item does when items are mapped automatically',
+	description: 'What to do with fields whose value in the input item is empty',
 };
 
 export const blankNotice: INodeProperties = {
 	displayName:
-		'Fields left blank are not changed. To clear a field, give it the expression <code>{{ null }}</code>.',
+		'Empty fields are not changed. To clear a field, set it to the expression <code>{{ null }}</code>.',
 	name: 'blankNotice',
 	type: 'notice',
 	default: '',

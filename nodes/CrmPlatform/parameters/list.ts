@@ -50,7 +50,7 @@ const filtersLinked = linkedProperty({
 	displayName: 'Filter by Linked Record',
 	name: 'filtersLinked',
 	description:
-		'Return only records that refer to these, such as the contacts of a company. They take precedence over a filter on the same field.',
+		'Return only records linked to these, such as the contacts of a company. They take precedence over a filter on the same field.',
 });
 
 /** What a list can do; true if absent. */
@@ -88,7 +88,7 @@ const options: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		description:
-			'Where to continue: the next_cursor of the previous page, read with the same filters. Leave empty to begin at the start.',
+			'The next_cursor of the previous page, which must have been read with the same filters. Leave empty to start from the beginning.',
 	},
 	{
 		displayName: 'One Page',
@@ -96,7 +96,7 @@ const options: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether to read one page only, as one item with its records, the next_cursor (null after the last page) and the total. Use it in loops that read a list page by page.',
+			'Whether to read a single page and return it as one item with its records, the next_cursor (null on the last page) and the total. Use this in loops that read a list page by page.',
 	},
 	{
 		displayName: 'Parallel Reads',
@@ -105,7 +105,7 @@ const options: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
 		default: defaultCursors,
 		description:
-			'How many pages of a large list are read at the same time with Return All. It has no effect on lists in another order than that of creation.',
+			'How many pages of a large list to read at the same time when Return All is on. Only applies to lists sorted by creation time.',
 	},
 ];
 
@@ -116,5 +116,14 @@ const sort: INodeProperties = {
 	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
 	default: '',
 	description:
-		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The order in which to return the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
+
+/** The parameters that choose the records of an export: those of Get Many. */
+export const exportListProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
+	...changedSinceProperties,
+	filters,
+	...(isLinked ? [filtersLinked] : []),
+];
+
+export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

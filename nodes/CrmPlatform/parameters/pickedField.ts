@@ -33,7 +33,7 @@ export function pickedValues({ n8n }: Execution, picked: PickedField[], item: nu
 		const id = pickedId(n8n, name, item);
 		if (id !== '') values[field] = id;
 		else if (!isOptional) {
-			throw new Error(`${displayName}: nothing is picked. Pick it from the list or enter its id.`);
+			throw new Error(`${displayName} is empty. Choose from the list or enter an ID.`);
 		}
 	}
 	return values;

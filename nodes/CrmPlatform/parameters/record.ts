@@ -14,7 +14,7 @@ export function recordProperty(resource: Resource): INodeProperties {
 
 const byId = {
 	displayName: 'By ID',
-	hint: 'The id the service gave the record; Get Many shows it',
+	hint: 'The ID of the record, as returned by Get Many',
 };
 
 /**

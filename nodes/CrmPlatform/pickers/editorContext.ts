@@ -36,7 +36,7 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	const api = await editorConnection(n8n);
 	const description = await api.describe(resource.path);
 	if (!description) {
-		throw new NothingToOffer(`The service’s description does not offer ${resource.path}.`);
+		throw new NothingToOffer(`The API description does not include ${resource.path}.`);
 	}
 	const chosen = n8n.getCurrentNodeParameter('operation');
 	const operation = resource.operations.find(({ option }) => option.value === chosen);
@@ -85,6 +85,6 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {
 	const { parameters, credentials = {} } = n8n.getNode();
 	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
-	const reason = type in credentials ? message : 'no credential is selected yet';
-	return `Fields packaged with the node (${reason})`;
+	const reason = type in credentials ? message : 'no credential yet';
+	return `Standard fields only (${reason})`;
 }

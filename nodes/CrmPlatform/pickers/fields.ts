@@ -36,14 +36,17 @@ export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceM
 	return await orNotice(async () => await fieldsToFilterBy(this));
 }
 
-/** The fields an upsert can find the record by, for values given as JSON. */
+/** The fields an upsert can find the record by, after the one it uses unless told otherwise. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { fields, write } = await writableFields(await editorContext(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
-	return names.map((name) => ({
+	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
 		value: name,
 	}));
+	const [first] = options;
+	// n8n marks a value that is not listed, such as an empty one, as wrong.
+	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
 }
 
 async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -106,7 +109,7 @@ async function filterFields({ api, description, collection }: EditorContext): Pr
 
 async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
-	if (!write) throw new NothingToOffer(`The service does not offer this for ${resource.path}.`);
+	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
 	const custom = write.fields.some(({ name }) => name === 'custom_fields')
 		? await customFieldsOf(api, collection)
@@ -119,7 +122,7 @@ async function writableFields({ api, resource, description, operation, collectio
 /** The custom fields that can be written; none, and a notice, if they cannot be read. */
 export async function customFieldsOf(api: Connection, collection: string): Promise<Field[]> {
 	const custom = await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
-		api.notices.add(`Without custom fields (${error.message})`);
+		api.notices.add(`Custom fields could not be loaded (${error.message})`);
 		return undefined;
 	});
 	return custom?.fields ?? [];
@@ -172,7 +175,7 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
 }
 
-const howToRefresh = 'Open the node again to load the fields of the account';
+const howToRefresh = 'Reopen the node to load all fields';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({

@@ -28,11 +28,11 @@ export async function searchLinked(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	const chosen = this.getCurrentNodeParameter('&field');
-	if (!chosen) throw new Error('Choose the field first: it tells which records there are to pick.');
+	if (!chosen) throw new Error('Choose a field first.');
 	const { api, fields } = await offeredFields(this);
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
-	if (!link) throw new Error('The service does not offer this field (any more). Choose another one.');
+	if (!link) throw new Error('The service no longer has this field. Choose another one.');
 	const { resource, part } = link;
 	if (part === undefined) {
 		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };

@@ -13,10 +13,11 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	return [...own, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }
 
-/** The orders a list can have, as the service names them. */
+/** The orders a list can have, after the one it has unless told otherwise: n8n marks an unlisted value as wrong. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description } = await editorContext(this);
-	return (description.list?.sort?.values ?? []).map((value) => ({ name: orderLabel(value), value }));
+	const orders = description.list?.sort?.values ?? [];
+	return [{ name: 'Default Order', value: '' }, ...orders.map((value) => ({ name: orderLabel(value), value }))];
 }
 
 /** A minus sign before a field is the widespread way to say descending (JSON:API); others stay as they are. */

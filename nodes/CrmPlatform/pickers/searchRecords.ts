@@ -66,7 +66,7 @@ export async function search(
 	{ filter, cursor, order, value = 'id' }: Wanted,
 ): Promise<INodeListSearchResult> {
 	const list = (await api.describe(resource))?.list;
-	if (!list) throw new Error(`The service does not list ${resource}. Enter the record’s id instead.`);
+	if (!list) throw new Error(`The service cannot list ${resource}. Enter the ID of the record instead.`);
 
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;

@@ -76,7 +76,7 @@ export function listQueryOf(
 		recordFields: fields.map(({ name }) => name),
 	};
 	if (options.cursor) reading.cursor = options.cursor;
-	if (!n8n.getNodeParameter('returnAll', item)) {
+	if (!n8n.getNodeParameter('returnAll', item, true)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
 	const chosen = chosenFields(job, item, fields);
@@ -90,7 +90,7 @@ export function listQueryOf(
 
 function sortParameter({ sort }: ListDescription): string {
 	if (sort) return sort.name;
-	throw new Error('Sort: the service does not sort this list. Remove the option.');
+	throw new Error('Sort: the service cannot sort this list. Remove the option.');
 }
 
 /** Maps a record to what the user wants of it. */
@@ -117,5 +117,5 @@ function wholeNumber(label: string, given: unknown, most = Infinity): number {
 	const number = Math.floor(Number(given));
 	if (number >= 1 && number <= most) return number;
 	const range = most === Infinity ? 'of at least 1' : `from 1 to ${most}`;
-	throw new Error(`${label}: enter a number ${range}, not '${String(given)}'.`);
+	throw new Error(`${label}: enter a number ${range} instead of "${String(given)}".`);
 }

@@ -45,7 +45,7 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 }
 
 const notThere = (names: string[]) =>
-	`The service’s records do not have ${names.join(', ')} (any more). Open the node and choose the output fields again.`;
+	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
 /** The fields of a simplified record; undefined if the whole record is wanted, or its fields are unknown. */
 export function summaryFields(

@@ -9,7 +9,7 @@ export const account: Resource = {
 		getFixed('Get the plan', '/account', {
 			name: 'Get',
 			value: 'get',
-			description: 'Read the plan of the account and its limits',
+			description: 'Retrieve the plan of the account and its limits',
 		}),
 	],
 };

@@ -20,7 +20,7 @@ export const deal: Resource = {
 		change('Move a deal to a stage', {
 			name: 'Move to Stage',
 			value: 'moveToStage',
-			description: 'Put a deal into another stage, of its pipeline or of another',
+			description: 'Move a deal to another stage, in its own or another pipeline',
 			only: [],
 			picked: [
 				{
@@ -41,7 +41,7 @@ export const deal: Resource = {
 		recordAction('Reopen a deal', 'reopen', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Put a won or lost deal back into an open stage',
+			description: 'Reopen a won or lost deal in an open stage',
 		}),
 		recordAction('Win a deal', 'win', {
 			name: 'Win',

@@ -13,7 +13,7 @@ export const job: Resource = {
 		recordAction('Cancel a job', 'cancel', {
 			name: 'Cancel',
 			value: 'cancel',
-			description: 'End a job that is not done. What is done stays done.',
+			description: 'Cancel a job that has not finished. Records already processed stay as they are.',
 		}),
 		get('Get a job'),
 		getMany('Get many jobs'),

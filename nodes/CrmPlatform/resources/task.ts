@@ -13,14 +13,14 @@ export const task: Resource = {
 		change('Complete a task', {
 			name: 'Complete',
 			value: 'complete',
-			description: 'Mark a task as done',
+			description: 'Mark a task as completed',
 			preset: { status: 'completed' },
 			only: [],
 		}),
 		change('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Take up a task again that was done',
+			description: 'Reopen a completed task',
 			preset: { status: 'not_started' },
 			only: [],
 		}),

@@ -11,7 +11,7 @@ export const user: Resource = {
 		getFixed('Get the current user', '/users/me', {
 			name: 'Get Current',
 			value: 'getCurrent',
-			description: 'Read the user the credential belongs to',
+			description: 'Retrieve the user the credential belongs to',
 		}),
 	],
 };

@@ -21,19 +21,19 @@ export const webhook: Resource = {
 			{
 				name: 'Recover Events',
 				value: 'recover',
-				description: 'Deliver again what did not arrive',
+				description: 'Redeliver the events that could not be delivered',
 			},
 			true,
 		),
 		recordAction('Rotate the secret of a webhook', 'rotate-secret', {
 			name: 'Rotate Secret',
 			value: 'rotateSecret',
-			description: 'Replace the secret deliveries are signed with',
+			description: 'Replace the secret that deliveries are signed with',
 		}),
 		recordAction('Send a test event to a webhook', 'test', {
 			name: 'Send Test Event',
 			value: 'test',
-			description: 'Have the service deliver an event that means nothing',
+			description: 'Send a test event to the webhook',
 		}),
 		update('Update a webhook'),
 	],

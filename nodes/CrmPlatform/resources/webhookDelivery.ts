@@ -15,7 +15,7 @@ export const webhookDelivery: Resource = {
 		recordAction('Retry a webhook delivery', 'retry', {
 			name: 'Retry',
 			value: 'retry',
-			description: 'Send the event again, whatever has become of it before',
+			description: 'Send the event again, even if it was delivered before',
 		}),
 	],
 };

@@ -62,7 +62,7 @@ function readable(list: ListDescription | undefined): SortedList {
 		return { ...list, sort };
 	}
 	throw new Error(
-		'The service keeps no log of events that can be read from a position on. Use the CRM Platform Trigger, which gets events delivered.',
+		'The service has no event log that can be polled. Use the CRM Platform Trigger instead.',
 	);
 }
 
@@ -70,5 +70,5 @@ function eventIn(record: IDataObject): CrmEvent {
 	const event = parseEvent(record);
 	if (event) return event;
 	const excerpt = JSON.stringify(record).slice(0, 120);
-	throw new Error(`The service’s log of events has an entry that is no event: ${excerpt}`);
+	throw new Error(`The event log of the service contains an invalid entry: ${excerpt}`);
 }

@@ -14,16 +14,16 @@ export const ignoreProperties: INodeProperties[] = [
 			{
 				name: 'Any Workflow of This N8n',
 				value: 'instance',
-				description: 'What a CRM Platform node of this n8n installation has written',
+				description: 'Ignore what CRM Platform nodes of this n8n instance have written',
 			},
 			{
 				name: 'This Workflow',
 				value: 'workflow',
-				description: 'What a CRM Platform node of this workflow has written',
+				description: 'Ignore what CRM Platform nodes of this workflow have written',
 			},
 		],
 		default: [],
-		description: 'So that two workflows do not answer each other for ever',
+		description: 'Changes to ignore, so that workflows do not trigger each other endlessly',
 	},
 	{
 		displayName: 'Ignore Changes Made By User Names or IDs',
@@ -56,17 +56,17 @@ export const eventProperties: INodeProperties[] = [
 			{
 				name: 'Full Event',
 				value: 'event',
-				description: 'What happened, who did it, what changed, and the record as it was then',
+				description: 'The event with its actor, the changes and the record at that time',
 			},
 			{
 				name: 'Only the Record',
 				value: 'record',
-				description: 'The record as it was then, with the ID and type of the event',
+				description: 'The record at the time of the event, with the ID and type of the event',
 			},
 			{
 				name: 'Record as It Is Now',
 				value: 'current',
-				description: 'The full event, with the record read afresh',
+				description: 'The event with the current version of the record',
 			},
 		],
 		default: 'event',
@@ -77,7 +77,7 @@ export const eventProperties: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add filter',
 		default: {},
-		description: 'Events that do not pass every filter do not start the workflow',
+		description: 'Only start the workflow for events that match all filters',
 		options: [
 			{
 				displayName: 'Changed Field Names or IDs',
@@ -86,7 +86,7 @@ export const eventProperties: INodeProperties[] = [
 				typeOptions: { loadOptionsMethod: 'getChangedFields', loadOptionsDependsOn: ['events'] },
 				default: [],
 				description:
-					'Of changes, only those of one of these fields; events that are not changes, such as a new record, pass. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+					'Only include changes to at least one of these fields. Events that are not changes, such as new records, are always included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 			},
 			...ignoreProperties,
 			{

@@ -37,4 +37,4 @@ export function isIgnored({ request, actor }: CrmEvent, { keys, users }: Ignored
 export const tellsOrigin = ({ request }: CrmEvent): boolean => request !== undefined;
 
 export const noOrigin =
-	'The service does not say which request caused an event, so changes made by workflows cannot be ignored. Choose under Ignore Changes Made By User Names or IDs the user whose credential the workflows use.';
+	'The service does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignore Changes Made By User Names or IDs, choose the user of the credential that the workflows use.';

@@ -5,24 +5,27 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, Result, Run } from '../model';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
-import { batchingOf, keyHeaderOf, sentRequests, type SentRequests } from './runState';
-import { idempotencyOf, warnOfRetries, writeOne } from './single';
+import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { idempotencyOf, warnOfRetries, writeWithStatus } from './single';
 
 /**
  * Writes one record for each item: several in batches where the service takes them, else by plain
  * requests, a few at a time. Where the user turned batches off, one request goes after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
- * @param answer makes the item's output of the record the service answered with
+ * @param answer makes the item's output of the record the service answered with, and its HTTP status
  */
 export function writeRecords(
 	job: Execution,
 	description: WriteDescription,
 	read: (item: number) => Write,
-	answer: (record: IDataObject) => Result = (record) => record,
+	answer: (record: IDataObject, status: number) => Result = (record) => record,
 ): Run | Batched {
-	const alone = async (write: Write, item: number) =>
-		answer(await writeOne(job, description, write, [item]));
+	const alone = async (write: Write, item: number) => {
+		fixBatching(job);
+		const { record, status } = await writeWithStatus(job, description, write, [item]);
+		return answer(record, status);
+	};
 	const isOncePer = hasWriteOncePer(job);
 	const wanted = isOncePer ? 1 : batchSizeOption(job);
 	const { size, batch } = batchingOf(job, description, wanted);
@@ -50,7 +53,7 @@ export function writeRecords(
 			if (one instanceof Error) {
 				outcomes.push(one);
 			} else if ('record' in one) {
-				outcomes.push(answer(one.record));
+				outcomes.push(answer(one.record, one.status));
 			} else if (isTried && isPutOff(one.problem.status) && !sharesRecord(write, writes)) {
 				const outcome = await alone(write, items[place]!).catch((error: Error) => error);
 				isTried = !(outcome instanceof NodeApiError && isPutOff(Number(outcome.httpCode)));
@@ -66,6 +69,7 @@ export function writeRecords(
 	const sendTogether = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
 		if (!first) return [];
+		fixBatching(job);
 		if (isBatched) sent.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
@@ -151,7 +155,7 @@ function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRe
 
 function divided(items: readonly number[]): Error {
 	return new Error(
-		`An earlier attempt of this run has sent this item in one request with ${items.length - 1} others, of which some can no longer be read or have become another request. Nothing was sent, so that nothing is written twice: look at the records, then run the workflow again.`,
+		`An earlier attempt sent this item in one request with ${items.length - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
 	);
 }
 

@@ -13,7 +13,7 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 ): Promise<NonNullable<ResourceDescription[Verb]>> {
 	const description = (await api.describe(resource.path))?.[verb];
 	if (description) return description;
-	throw notOffered(`‘${verb}’`, resource);
+	throw notOffered(`"${verb}"`, resource);
 }
 
 /**
@@ -27,11 +27,11 @@ export async function describedWrite({ api, resource, operation }: Execution): P
 	const write = description && operation.write?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
-	throw notOffered(`‘${operation.option.name}’`, resource);
+	throw notOffered(operation.option.name, resource);
 }
 
 function notOffered(what: string, { path }: Resource): Error {
 	return new Error(
-		`The service’s description does not offer ${what} for ${path}. Check the base URL and the description’s address in the credential.`,
+		`The API description does not include ${what} for ${path}. Check the base URL and the API description URL in the credential.`,
 	);
 }

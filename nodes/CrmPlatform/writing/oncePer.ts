@@ -10,7 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
 	description:
-		'A value of the item, such as an order number, for which this node writes once, also when the workflow is started again. Items are then sent one by one. The service remembers it for as long as it keeps idempotency keys, often 24 hours. When empty, an item is written once per execution and its retries.',
+		'A value of the item, such as an order number, for which to write only once, even if the workflow is started again. Items are then sent one by one. The service remembers the value for as long as it keeps idempotency keys, often 24 hours. If empty, an item is written once per execution, including its retries.',
 };
 
 /** Whether the user has set Write Once Per. */
@@ -30,6 +30,6 @@ export function writeOncePer({ n8n }: Execution, item: number): string {
 	const isSingle = typeof value === 'string' || typeof value === 'number';
 	if (isSingle && String(value).trim() !== '') return String(value);
 	throw new Error(
-		'Write Once Per: the expression gives no text or number for this item, so nothing was sent. Choose a value that every item has.',
+		'Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.',
 	);
 }

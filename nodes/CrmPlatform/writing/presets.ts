@@ -41,7 +41,7 @@ export function requireValues(
 	for (const name of required) {
 		if (body[name] !== undefined && body[name] !== null) continue;
 		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
-		throw new Error(`${label}: it is empty. Fill it in; nothing was sent for this item.`);
+		throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 	}
 	return body;
 }
@@ -55,6 +55,6 @@ export function requireValues(
 export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;
 	throw new Error(
-		'There is no value to write for this item, so nothing was sent. Give at least one field a value; an empty cell and an expression that gives nothing are none.',
+		'This item has no values to write, so nothing was sent. Set at least one field. Empty cells and expressions that return nothing do not count.',
 	);
 }

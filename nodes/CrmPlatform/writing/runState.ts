@@ -27,7 +27,12 @@ interface RunState {
 	request?: KeyHeader;
 	/** Items in one slice of the input. */
 	size?: number;
-	batchPath?: Pick<BatchDescription, 'path' | 'items'>;
+	batchPath?: Pick<BatchDescription, 'path' | 'items'> & {
+		/** Whether the service's own description names it, and not the packaged one. */
+		isOwn: boolean;
+	};
+	/** Whether any record was sent: until then, nothing needs to be repeated. */
+	hasSent?: true;
 	/** The requests sent so far, as ranges of items: `0-99`, `100-102,104`, `103`. */
 	sent?: string[];
 }
@@ -112,18 +117,34 @@ function headerIn(
 const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
 	header && { ...header, isPromised: false };
 
-/** How this run divides its items into requests, as its first attempt decided. */
+/**
+ * How this run divides its items into requests, as the first attempt that sent any decided. The path of
+ * a batch from the packaged description gives way to one from the service's own: keys leave it out.
+ */
 export function batchingOf(
 	job: Execution,
 	{ batch }: WriteDescription,
 	wantedSize: number,
 ): { size: number; batch: BatchDescription | undefined } {
 	const state = runState(job);
+	if (!state.hasSent) {
+		delete state.size;
+		delete state.batchPath;
+	}
 	// A limit of 0 records makes no sense, and slices of no items would never end.
 	state.size ??= Math.max(1, Math.floor(batch ? Math.min(wantedSize, batch.maximum) : 1));
-	if (batch) state.batchPath ??= { path: batch.path, items: batch.items };
-	const { size, batchPath } = state;
-	return { size, batch: batchPath && { ...batch, ...batchPath, maximum: size } };
+	const isOwn = job.api.isSelfDescribed();
+	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
+		state.batchPath = { path: batch.path, items: batch.items, isOwn };
+	}
+	if (!state.batchPath) return { size: state.size, batch: undefined };
+	const { path, items } = state.batchPath;
+	return { size: state.size, batch: { ...batch, path, items, maximum: state.size } };
+}
+
+/** Fixes how this run divides its items, before the first of them is sent. */
+export function fixBatching(job: Execution): void {
+	runState(job).hasSent = true;
 }
 
 /** Which items this run has sent with one request. */

@@ -23,11 +23,21 @@ export async function writeOne(
 	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
+	return (await writeWithStatus(job, description, write, items)).record;
+}
+
+/** The same, with the HTTP status of the answer. */
+export async function writeWithStatus(
+	job: Execution,
+	description: WriteDescription,
+	write: Omit<ApiRequest, 'method' | 'idempotency'>,
+	items: number[],
+): Promise<{ record: IDataObject; status: number }> {
 	const header = keyHeaderOf(job, description, 'single');
 	const { body, status } = await sendWrite(job, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw job.api.failure(problemOfItem(failed.status, failed.error ?? failed));
-	return recordIn(body, write.path) ?? {};
+	return { record: recordIn(body, write.path) ?? {}, status };
 }
 
 /**
@@ -70,7 +80,7 @@ export function idempotencyOf(
 		const value = writeOncePer(job, items[0] ?? 0);
 		if (!header?.isPromised) {
 			throw new Error(
-				'Write Once Per: the service does not promise to recognise a repeated write of this kind, so nothing was sent. Remove the option to write all the same.',
+				'Write Once Per: the service does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
 			);
 		}
 		return { idempotency: { header: header.name, key: valueKey(job.identity, value, header), isPromised: true } };
@@ -86,7 +96,7 @@ export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): voi
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	if (request.isRepeatable ?? isIdempotent(request)) return;
 	api.notices.add(
-		'The service does not promise to recognise a repeated write of this kind (its description declares no idempotency key for it), so Retry On Fail may write records twice. Turn it off, or look for duplicates after a failure.',
+		'The service does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
 	);
 }
 

@@ -55,6 +55,7 @@ export function lifeOf(resource: string, plan: Plan): Life {
 		{ operation: 'get', parameters: { ...record, simplify: false } },
 		{ operation: 'update', parameters: { ...record, fields: mapped(change) } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
+		...(created === 'create' ? fileSteps(common) : []),
 		...(plan.between ?? []).map(({ parameters, ...step }) => ({
 			...step,
 			parameters: { ...record, ...parameters },
@@ -70,3 +71,9 @@ export function lifeOf(resource: string, plan: Plan): Life {
 	const links = steps.map((step) => ({ resource, ...step, name: step.name ?? step.operation }));
 	return { resource, links };
 }
+
+/** A list goes into a file, and the file is read again. */
+const fileSteps = (common: IDataObject): Array<{ operation: string; name?: string; parameters: IDataObject }> => [
+	{ operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
+	{ operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
+];

@@ -34,70 +34,70 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 	);
 }
 
-const correct = 'Correct the values, then try again.';
+const correct = 'Correct the values and try again.';
 const refreshed =
-	'Correct it, then try again. If the node itself chose it, the service has changed: open the node, so that its fields are read anew.';
+	'Correct the value and try again. If the node chose it, the service has changed: reopen the node to reload its fields.';
 
 const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	invalid_parameter: () => ['The service does not accept one of the parameters', refreshed],
 	unknown_parameter: () => ['The service does not know one of the parameters', refreshed],
 	invalid_cursor: () => [
-		'The list cannot be continued from this cursor',
-		'A cursor belongs to its filters and order, and expires: start again without one.',
+		'This cursor is no longer valid',
+		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
 	],
 	duplicate: ({ existing_id: id }) => [
-		'Another record has this value already',
-		`Use Create or Update to change ${id ?? 'that record'} instead.`,
+		'Another record already has this value',
+		`To change ${id ?? 'that record'} instead, use Create or Update.`,
 	],
 	ambiguous_match: () => [
-		'More than one record has the value to match on',
-		'Match on another field, or change or merge the records that share the value.',
+		'Several records have the value to match on',
+		'Match on another field, or merge the records that share the value.',
 	],
 	in_use: () => [
 		'The record is still in use',
-		'Change the records that use it first, then try again.',
+		'Update the records that use it first, then try again.',
 	],
 	invalid_state_transition: ({ allowed }) => [
-		'The record cannot change from its state to that one',
-		allowed?.length ? `Possible now: ${allowed.join(', ')}.` : 'Look at its state, then choose another step.',
+		'The record cannot be moved to this status',
+		allowed?.length ? `Allowed from its current status: ${allowed.join(', ')}.` : 'Check the current status of the record and choose another action.',
 	],
 	idempotency_in_progress: () => [
-		'An earlier attempt at this write is still in progress',
-		'The node has waited for it. Look at the record before you run the workflow again.',
+		'An earlier attempt of this request is still in progress',
+		'The node waited for it without success. Check the record before you run the workflow again.',
 	],
 	idempotency_key_reused: () => [
-		'An earlier attempt at this very item has written other values',
-		'A retry has to send the same values, so it cannot contain ones that change each time (such as {{ $now }}); with Write Once Per, the same holds for items of the same value. Look at the record, then run the workflow again.',
+		'This item was already sent with different values',
+		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
 	],
 	insufficient_scope: ({ scope }) => [
-		'The credential may not do this',
+		'The credential does not have permission for this',
 		scope === undefined
-			? 'Give the credential the permission, then connect it again.'
-			: `It lacks the scope ${scope}: add it to the credential, then connect it again.`,
+			? 'Add the permission to the credential, then reconnect it.'
+			: `Add the scope ${scope} to the credential, then reconnect it.`,
 	],
 	job_not_finished: () => [
-		'The job is not finished yet',
-		'Turn on Wait Until Done, or ask again later.',
+		'The job has not finished yet',
+		'Turn on Wait Until Done, or try again later.',
 	],
 	results_expired: () => [
-		'The results of the job are no longer kept',
+		'The results of the job have expired',
 		'Start the job again if they are still needed.',
 	],
 	version_sunset: () => [
-		'The service has retired this part of its API',
-		'Install the newest version of this node.',
+		'This part of the API has been retired',
+		'Update this node to the latest version.',
 	],
 	version_mismatch: () => [
-		'The record was changed by someone else meanwhile',
-		'Read it again, then retry.',
+		'The record was changed by someone else in the meantime',
+		'Read the record again, then retry.',
 	],
 	webhook_not_active: () => [
-		'The subscription is paused or disabled',
-		'Set its status to active first.',
+		'The webhook is paused or disabled',
+		'Set the status of the webhook to active first.',
 	],
 	failed_dependency: () => [
-		'Nothing was done, since another item of the same request failed',
-		'Correct that item, then try again.',
+		'Not processed because another item in the same request failed',
+		'Correct that item and try again.',
 	],
 };
 
@@ -108,13 +108,13 @@ function wordsByStatus(status: number): Telling | undefined {
 	if (status >= 500) {
 		return [
 			`The service failed (${status})`,
-			'Try again later; if the problem persists, give the request id to the service’s support.',
+			'Try again later. If the problem persists, contact the service’s support with the request ID.',
 		];
 	}
 	if (status >= 300 && status < 400) {
 		return [
 			`The address redirects elsewhere (${status})`,
-			'Enter the address it redirects to as the base URL in the credential.',
+			'In the credential, set the base URL to the address it redirects to.',
 		];
 	}
 	return byStatus[status];
@@ -125,28 +125,28 @@ const byStatus: Record<number, Telling> = {
 		'The service did not accept the credential',
 		'Check the API key: the platform’s settings list the valid ones under API and integrations.',
 	],
-	403: ['The credential may not do this', 'Ask an administrator of the account.'],
+	403: ['The credential does not have permission for this', 'Ask an administrator of the account for access.'],
 	404: [
-		'The service found nothing there',
-		'Check the id: the record may have been deleted, or is not for the credential’s user to see. If nothing works, check the base URL.',
+		'The record or path was not found',
+		'Check the ID: the record may have been deleted, or the user of the credential may not see it. If every request fails like this, check the base URL in the credential.',
 	],
 	405: [
-		'The service does not offer this here',
-		'Check the path and the method. If the node itself chose them, the service has changed: install the newest version of the node.',
+		'The service does not support this request',
+		'Check the path and the method. If the node chose them, the service has changed: update the node to the latest version.',
 	],
-	408: ['The service did not get the whole request in time', 'Try again; if the problem persists, send less at once.'],
-	409: ['The record is in conflict with another', 'Change it and retry.'],
-	412: ['The record was changed by someone else meanwhile', 'Read it again, then retry.'],
-	413: ['The values are too large for the service', 'Send less in one record.'],
+	408: ['The request took too long to arrive', 'Try again. If the problem persists, send less data at once.'],
+	409: ['The record conflicts with another one', 'Correct the values and try again.'],
+	412: ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'],
+	413: ['The values are too large for the service', 'Send less data per record.'],
 	415: [
-		'The service does not accept data in this form',
-		'Check the base URL in the credential: something else may be answering there.',
+		'The service does not accept this data format',
+		'Check the base URL in the credential: it may belong to another service.',
 	],
 	429: [
-		'The account’s rate limit is used up',
-		'Run fewer requests at once, or ask for a larger plan.',
+		'The rate limit of the account was reached',
+		'Send fewer requests at once, or upgrade the plan of the account.',
 	],
-	431: ['The request’s headers are too large', 'Check the credential: its key or token is too long.'],
+	431: ['The request headers are too large', 'Check the credential: its key or token is too long.'],
 };
 
 function refused(status: number, said: string): Telling {
@@ -156,27 +156,27 @@ function refused(status: number, said: string): Telling {
 const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, advice: string]]> = [
 	[
 		/^(ENOTFOUND|EAI_AGAIN)$/,
-		['there is no such host', 'Check the base URL in the credential for a typing mistake.'],
+		['the host does not exist', 'Check the base URL in the credential for typos.'],
 	],
 	[
 		/^ECONNREFUSED$/,
 		[
 			'nothing is listening there',
-			'Check host and port of the base URL in the credential, and that the service is running.',
+			'Check the host and port of the base URL in the credential, and that the service is running.',
 		],
 	],
 	[
 		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
 		[
 			'it took too long to answer',
-			'Try again later; if the problem persists, ask the service’s support.',
+			'Try again later. If the problem persists, contact the service’s support.',
 		],
 	],
 	[
 		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY|EPROTO/,
 		[
 			'its certificate is not trusted',
-			'Check that the base URL names the right host. A private certificate authority has to be made known to n8n (NODE_EXTRA_CA_CERTS).',
+			'Check the host of the base URL. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS in n8n.',
 		],
 	],
 ];

@@ -103,7 +103,7 @@ function keyOf(
 	// 22 characters of base64url hold the same 128 bits.
 	if (maxLength >= 22) return Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');
 	throw new Error(
-		`The service takes idempotency keys of at most ${maxLength} characters, too few to be unique. Report it to the service’s support.`,
+		`The service takes idempotency keys of at most ${maxLength} characters, which is too short to be unique. Please report this to the service’s support.`,
 	);
 }
 

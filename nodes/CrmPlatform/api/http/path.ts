@@ -8,7 +8,7 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
 	return template.reduce((built, literal, i) => {
 		const value = values[i - 1] ?? '';
 		if (value === '' || value === '.' || value === '..') {
-			throw new Error(`'${value}' is not an id. Pick a record from the list or enter its id.`);
+			throw new Error(`'${value}' is not an ID. Pick a record from the list or enter its ID.`);
 		}
 		return built + encodeURIComponent(value) + literal;
 	});
@@ -34,7 +34,7 @@ export function checkedPath(typed: string): string {
 	const [steps = ''] = path.split(/[?#]/);
 	if (/^\/[^/\\]/.test(path) && steps === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
 	throw new Error(
-		`'${path}' is not a path such as /v1/contacts. It begins with a slash, without the base URL and without query parameters, which have a place of their own.`,
+		`'${path}' is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`,
 	);
 }
 
@@ -50,7 +50,7 @@ export function serviceAddress(typed: string): string {
 	if (/^https?:\/\//i.test(address) && URL.canParse(address)) url = new URL(address);
 	if (!url) {
 		throw new Error(
-			`The base URL '${address}' is not a web address. It starts with https:// (or http://), for example https://api.example.com.`,
+			`The base URL '${address}' is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
 		);
 	}
 	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');

@@ -77,7 +77,7 @@ export function contradictoryProblem({ status, headers, text }: Answer): Problem
 	const stated = (json as { status?: unknown } | undefined)?.status;
 	const isError = typeof stated === 'number' && stated >= 400 && stated < 600;
 	const problem = problemOfItem(isError ? stated : 422, json, headers);
-	const hint = `The service answered ${status} with an error. The record may have been written: look at it before you write it again.`;
+	const hint = `The service answered ${status} with an error. The record may have been written: check it before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }
 
@@ -85,7 +85,7 @@ export function contradictoryProblem({ status, headers, text }: Answer): Problem
 export function rateLimitProblem(): Problem {
 	const limited = problemOfItem(429, undefined);
 	const why =
-		'Nothing was sent: the node would have to wait longer than Longest Wait in its options allows.';
+		'Nothing was sent because the wait would exceed Longest Wait in the options.';
 	return { ...limited, description: `${why}\n${limited.description}` };
 }
 
@@ -127,14 +127,14 @@ export function unreachableProblem(address: string, code: string): Problem {
 /** The problem of a write that may have been carried out although no success was reported. */
 export function uncertainProblem(problem: Problem): Problem {
 	const hint =
-		'The service may have carried it out, and takes no idempotency key for it, so it was not sent again. Look at the record before you run this again.';
+		'The request may have been processed. The service takes no idempotency key for it, so it was not sent again. Check the record before you try again.';
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }
 
 /** Adds the request id, which support asks for first. */
 export function withRequestId(problem: Problem, requestId: string | undefined): Problem {
 	if (requestId === undefined) return problem;
-	const description = `${problem.description}\nRequest id: ${requestId}`;
+	const description = `${problem.description}\nRequest ID: ${requestId}`;
 	return { ...problem, description, details: { ...problem.details, request_id: requestId } };
 }
 

@@ -61,20 +61,20 @@ function words(why: string): Pick<Problem, 'message' | 'description'> {
 		case 'invalid_grant':
 		case 'invalid_token':
 			return {
-				message: 'The service no longer accepts the sign-in of the credential',
+				message: 'The credential is no longer connected',
 				description:
-					'Open the credential and connect it again. The access was revoked, or not used for too long.',
+					'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
 			};
 		case 'invalid_client':
 		case 'unauthorized_client':
 			return {
-				message: 'The service does not accept the client of the credential',
-				description: 'Check the client ID and secret in the credential, then connect it again.',
+				message: 'The service rejected the OAuth2 client of the credential',
+				description: 'Check the client ID and secret in the credential, then reconnect it.',
 			};
 		default:
 			return {
 				message: `The credential could not sign in: ${why}`,
-				description: 'Check the client and the addresses in the credential, then connect it again.',
+				description: 'Check the client ID, the secret and the URLs in the credential, then reconnect it.',
 			};
 	}
 }

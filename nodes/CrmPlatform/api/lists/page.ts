@@ -40,7 +40,7 @@ export async function readPage(
 	const answer = envelope.safeParse(body);
 	if (!answer.success) {
 		throw new Error(
-			`The service did not answer ${path} with a list of records. Check that the base URL in the credential is the address of the API.`,
+			`The response from ${path} is not a list of records. Check that the base URL in the credential is the address of the API.`,
 		);
 	}
 	const { data, next_cursor: next, total } = answer.data;
@@ -49,7 +49,7 @@ export async function readPage(
 	const isFirst = cursor.value === undefined;
 	if (isFirst && next === undefined && total !== undefined && total > data.length) {
 		throw new Error(
-			`The service says that ${path} has ${total} records and gave ${data.length} of them, without the next_cursor that leads to the others. The list cannot be read in full.`,
+			`The list ${path} has ${total} records, but the service returned only ${data.length} and no next_cursor for the rest. The list cannot be read completely.`,
 		);
 	}
 	const page: Page = { records: data };
@@ -60,4 +60,4 @@ export async function readPage(
 
 /** What to tell the user of a list that would never end. */
 export const endless = (path: string) =>
-	`The service gave the same page of ${path} twice, so the list would never end. It may not know the cursor parameter that its description names. Nothing is wrong in the workflow: report it to the service’s support.`;
+	`The service returned the same page of ${path} twice, so the list would never end. The workflow is not the cause: please report this to the service’s support.`;

@@ -189,4 +189,4 @@ function joined(first: Stretch): IDataObject[] {
 }
 
 const outside = (path: string) =>
-	`The service gave records of ${path} that were created at another time than the filter asks for. Remove the filter by the time of creation, and report it to the service’s support.`;
+	`The service returned records of ${path} that do not match the filter on the creation time. Remove that filter, and report this to the service’s support.`;

@@ -1,3 +1,4 @@
+import { describeJob } from './jobs';
 import {
 	describeList,
 	recordFieldsOf,
@@ -57,6 +58,8 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	const description: ResourceDescription = { fields: [], summary: [], actions: {} };
 	if (collection.get) {
 		description.list = describeList(document, collection, collection.get);
+		const job = describeJob(document, prefix, collection.get);
+		if (job) description.list.job = job;
 		description.fields = recordFieldsOf(document, collection.get);
 		description.summary = summaryOf(description.fields);
 	}

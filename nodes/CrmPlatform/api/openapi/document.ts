@@ -62,17 +62,17 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	if (typeof read !== 'string') {
 		return { document: store(keys, url, read, clock.now()), isPackaged: false };
 	}
-	const why = `The service’s description at ${url} could not be read: ${read}.`;
+	const why = `The API description at ${url} could not be read: ${read}.`;
 	const stale = keys.map((key) => cache.get(key)).find(Boolean);
 	if (stale) {
 		const when = new Date(stale.readAt).toISOString();
-		const notice = `${why} The copy read at ${when} was used instead.`;
+		const notice = `${why} The copy from ${when} was used instead.`;
 		return { document: stale.document, isPackaged: false, notice };
 	}
 	return {
 		document: await packagedDocument(),
 		isPackaged: true,
-		notice: `${why} The description packaged with the node was used instead, so fields may be missing or refused, and writes that may have been carried out were not retried.`,
+		notice: `${why} The description packaged with the node was used instead: fields may be missing or rejected, and writes with an uncertain outcome were not retried.`,
 	};
 }
 
@@ -100,7 +100,7 @@ async function readDocument(
 	{ url, address, signed, anonymous }: DocumentSource,
 	clock: Clock,
 ): Promise<OpenApiDocument | string> {
-	if (!URL.canParse(url)) return 'that is not a web address';
+	if (!URL.canParse(url)) return 'this is not a URL';
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
 		address: url,
@@ -120,5 +120,5 @@ let snapshot: OpenApiDocument | undefined;
 export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
 	if (snapshot) return snapshot;
-	throw new Error('The description packaged with the node is damaged. Install the node again.');
+	throw new Error('The API description packaged with the node is damaged. Reinstall the node.');
 }

@@ -1,4 +1,5 @@
 import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
+import type { JobDescription } from './jobs';
 import { resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
@@ -23,6 +24,8 @@ export interface ListDescription extends RecordTimes {
 	filters: Field[];
 	/** Whether custom fields are filters too (see customFilters). */
 	takesCustomFields?: true;
+	/** The background job that exports the list. */
+	job?: JobDescription;
 }
 
 /**

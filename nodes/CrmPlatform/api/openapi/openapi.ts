@@ -148,6 +148,7 @@ const operation = z.object({
 	operationId: text,
 	/** Ours: the operation that does the same for many records at once, by its operationId. */
 	'x-batch': text,
+	'x-job': optional(z.object({ operationId: z.string(), parameters: recordOf(z.string()) })),
 	'x-custom-fields': customFieldNames,
 	parameters: listOf(parameter),
 	requestBody: optional(requestBody),

@@ -80,5 +80,5 @@ export function wrongBaseUrl(
 	if (expected === undefined || bases.some((one) => base.pathname.replace(/\/+$/, '').endsWith(one))) {
 		return undefined;
 	}
-	return `The service’s description says that its API is at ${base.origin}${expected}, and the base URL in the credential is ${address}. Change the base URL.`;
+	return `According to the API description, the API is at ${base.origin}${expected}, but the base URL in the credential is ${address}. Correct the base URL.`;
 }

@@ -1,5 +1,6 @@
 import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
+import { describeJob, type JobDescription } from './jobs';
 import { parameterField } from './listing';
 import {
 	resolve,
@@ -31,8 +32,12 @@ export interface WriteDescription {
 	 * fields are among them (upsert).
 	 */
 	match?: { name: string; values: string[]; takesCustomFields: boolean };
+	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
+	tellsCreated?: true;
 	/** The operation that does the same for many records with one request. */
 	batch?: BatchDescription;
+	/** The background job that does the same for many records. */
+	job?: JobDescription;
 }
 
 /** How many records are written by one request. */
@@ -82,8 +87,12 @@ export function describeWrite(
 			takesCustomFields: match['x-custom-fields'] !== undefined,
 		};
 	}
+	const { responses = {} } = operation;
+	if ('200' in responses && '201' in responses) description.tellsCreated = true;
 	const batch = describeBatch(document, collection, operation['x-batch']);
 	if (batch) description.batch = batch;
+	const job = describeJob(document, collection, operation);
+	if (job) description.job = job;
 	return description;
 }
 
@@ -105,7 +114,7 @@ function bodyOf(
 	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
 	return {
 		fields: [],
-		refusal: `The service takes this only as ${types.join(' or ')}, and the node writes JSON.`,
+		refusal: `The service only accepts ${types.join(' or ')} here, and the node sends JSON.`,
 	};
 }
 

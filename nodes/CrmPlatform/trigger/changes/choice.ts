@@ -43,5 +43,5 @@ function startOf(n8n: ITriggerFunctions): string {
 	const since = String(n8n.getNodeParameter('since', ''));
 	const instant = DateTime.fromISO(since.trim().replace(' ', 'T'), { zone: n8n.getTimezone() });
 	if (instant.isValid) return instant.toUTC().toISO();
-	throw new Error(`'${since}' is not a date. Choose in Since when to begin.`);
+	throw new Error(`Since: "${since}" is not a date. Choose the date to start from.`);
 }

@@ -27,7 +27,7 @@ export async function latestItems(
 		const page = await records.page('', mostShown);
 		const found = await records.existing(page.records.map(({ id }) => String(id)));
 		if (found.length > 0) return found.map((json) => ({ json }));
-		throw new NodeOperationError(n8n.getNode(), 'There is no record in scope');
+		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}
 	const items: INodeExecutionData[] = [];
 	let searched = 0;
@@ -39,8 +39,8 @@ export async function latestItems(
 		if (items.length === mostShown || searched === mostSearched) break;
 	}
 	if (items.length > 0) return items;
-	throw new NodeOperationError(n8n.getNode(), 'None of the latest events is one you chose', {
+	throw new NodeOperationError(n8n.getNode(), 'None of the latest events match', {
 		description:
-			'The trigger works all the same once the workflow is active. To see an event here, do in the CRM what it is to start with, then test again.',
+			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
 	});
 }

@@ -23,6 +23,6 @@ export function setAsideError(node: INode, { kind, ids, attempt }: Group): NodeO
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
 	const why = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
-		description: `The trigger goes on with the others. Find the failed executions in the list, and retry the last one when its cause is gone (${ids.join(', ')}).`,
+		description: `The trigger continues with the others. Find the failed executions in the list, and retry the last one once its cause is fixed (${ids.join(', ')}).`,
 	});
 }

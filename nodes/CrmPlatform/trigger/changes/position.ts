@@ -148,4 +148,4 @@ export function restartAt(position: Position, sequence: number): void {
 }
 
 export const logEnds = (at: string): string =>
-	`Events may be missing: the service’s log ends before the place this trigger had reached on ${at}, as if the service had been reset, or the credential saw less than before. The trigger goes on with what happens from now on.`;
+	`Events may be missing: the event log ends before the position this trigger reached on ${at}. The service may have been reset, or the credential may see less than before. The trigger continues with new events.`;

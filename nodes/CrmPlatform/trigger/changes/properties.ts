@@ -22,11 +22,11 @@ export const changeProperties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		options: [
-			{ name: 'Events', value: 'events', description: 'What happens in the CRM, each event once' },
+			{ name: 'Events', value: 'events', description: 'Start for each event in the CRM, once' },
 			{
 				name: 'Records',
 				value: 'records',
-				description: 'All records of a kind first, then each one again whenever it changes',
+				description: 'Start for all existing records first, then for each record that changes',
 			},
 		],
 		default: 'events',
@@ -46,7 +46,7 @@ export const changeProperties: INodeProperties[] = [
 			{
 				displayName: 'Records in Scope',
 				name: 'recordFilters',
-				description: 'Only records that meet all of these filters; no filter means every record',
+				description: 'Only include records that match all filters. Without filters, all records are included.',
 			},
 			{
 				mode: 'add',
@@ -69,16 +69,16 @@ export const changeProperties: INodeProperties[] = [
 			{
 				name: 'From Now On',
 				value: 'now',
-				description: 'With what happens after the workflow is published for the first time',
+				description: 'Start with events that occur after the workflow is first published',
 			},
 			{
 				name: 'Since a Date',
 				value: 'date',
-				description: 'With what has happened since then, as far as the service still knows it',
+				description: 'Start with events since a date, as far back as the service keeps them',
 			},
 		],
 		default: 'now',
-		description: 'Where to begin. Changed later, the trigger begins there anew.',
+		description: 'Where to start. If you change this later, the trigger starts over from there.',
 		displayOptions: forEvents,
 	},
 	{
@@ -90,7 +90,7 @@ export const changeProperties: INodeProperties[] = [
 		required: true,
 		default: '',
 		displayOptions: { show: { source: ['events'], start: ['date'] } },
-		description: 'The date to begin at, in the time zone of the workflow',
+		description: 'The date to start from, in the time zone of the workflow',
 	},
 	{
 		displayName: 'Executions',
@@ -98,11 +98,11 @@ export const changeProperties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		options: [
-			{ name: 'One for Each', value: 'each', description: 'Each event or record starts an execution of its own' },
+			{ name: 'One for Each', value: 'each', description: 'Start a separate execution for each event or record' },
 			{
 				name: 'One for a Group',
 				value: 'group',
-				description: 'Whatever is new starts one execution, up to the size of a group',
+				description: 'Start one execution for all new events or records, up to the group size',
 			},
 		],
 		default: 'each',
@@ -113,7 +113,7 @@ export const changeProperties: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 500 },
 		default: 100,
-		description: 'The most events or records that one execution gets',
+		description: 'The maximum number of events or records per execution',
 		displayOptions: { show: { grouping: ['group'] } },
 	},
 	{
@@ -125,17 +125,17 @@ export const changeProperties: INodeProperties[] = [
 			{
 				name: 'When Started',
 				value: 'started',
-				description: 'Start several executions at a time, whatever comes of them',
+				description: 'Start several executions at a time, regardless of their outcome',
 			},
 			{
 				name: 'When Ended',
 				value: 'ended',
-				description: 'Start one execution after the other, in sequence, whatever comes of them',
+				description: 'Start one execution after another, in order, regardless of their outcome',
 			},
 			{
 				name: 'When Succeeded',
 				value: 'succeeded',
-				description: 'Start an execution again that has failed, then set its event aside and report it',
+				description: 'Restart failed executions, then set the event aside and report it',
 			},
 		],
 		default: 'started',
@@ -147,7 +147,7 @@ export const changeProperties: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 20 },
 		default: 3,
-		description: 'How often the workflow is started before the event is set aside, the first time included',
+		description: 'How many times to start the workflow, including the first, before the event is set aside',
 		displayOptions: { show: { moveOn: ['succeeded'] } },
 	},
 	{
@@ -164,7 +164,7 @@ export const changeProperties: INodeProperties[] = [
 				typeOptions: { minValue: 1, maxValue: 100 },
 				default: 5,
 				description:
-					'The most executions under way; with Move On When Ended it is one. Those about the same record run one after the other.',
+					'The maximum number of concurrent executions. With Move On When Ended, this is always one. Executions for the same record run one after another.',
 			},
 			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{
@@ -173,7 +173,7 @@ export const changeProperties: INodeProperties[] = [
 				type: 'number',
 				typeOptions: { minValue: 1, maxValue: 86_400 },
 				default: 15,
-				description: 'How often the service is asked for news',
+				description: 'How often to poll the service',
 			},
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],

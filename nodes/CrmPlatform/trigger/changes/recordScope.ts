@@ -25,7 +25,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const { types } = await api.describeEvents();
 	const eventTypes = types.filter(({ collection }) => collection === resource?.path).map(({ type }) => type);
 	if (!resource || !description?.list || eventTypes.length === 0) {
-		throw new Error('The service does not list these records, or tells of no changes to them. Choose Events.');
+		throw new Error('The service cannot list these records or their changes. Choose Events.');
 	}
 	const { list, fields, summary } = description;
 	const [operation] = resource.operations;

@@ -35,7 +35,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 	const order = list.sort?.values.includes(list.created?.field ?? '') ? list.created?.field : undefined;
 	if (byId === undefined || order === undefined || !list.sort) {
 		throw new Error(
-			`Records: the service does not list ${path} by id and in the order of creation. Choose Events.`,
+			`Records: the service cannot list ${path} by ID and in order of creation. Choose Events.`,
 		);
 	}
 	const sort = list.sort.name;

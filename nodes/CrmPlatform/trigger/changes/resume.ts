@@ -89,7 +89,7 @@ async function missingEvents(
 	const oldest = await log.end('oldest');
 	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
 	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
-	return `Events may be missing: this trigger last read the log of events on ${at}, and the service has kept none from before ${oldest.timestamp}. It goes on with the oldest there is. Choose Records to compare all records with what you have.`;
+	return `Events may be missing: this trigger last read the event log on ${at}, but the service keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
 }
 
 function accountOf(event: CrmEvent | undefined): string | undefined {

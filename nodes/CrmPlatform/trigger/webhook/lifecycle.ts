@@ -74,7 +74,7 @@ export const subscriptionLifecycle = {
 function inactive(n8n: IHookFunctions, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(
 		n8n.getNode(),
-		`The subscription of this trigger is ${status} in the CRM Platform, so no event would start the workflow`,
+		`The webhook of this trigger is ${status} in the CRM Platform, so no event would start the workflow`,
 		{ description: `Resume the webhook ${id} in the CRM Platform, or delete it there, then publish the workflow again.` },
 	);
 }
@@ -83,7 +83,7 @@ function inactive(n8n: IHookFunctions, { id, status }: Subscription): NodeOperat
 function addressOf(n8n: IHookFunctions): string {
 	const url = n8n.getNodeWebhookUrl('default');
 	if (url !== undefined) return url;
-	throw new Error('n8n has no address for this trigger. Save the workflow first.');
+	throw new Error('This trigger has no webhook URL yet. Save the workflow first.');
 }
 
 /** @throws Error in the user's words where n8n has no address, or no event is chosen */

@@ -8,16 +8,16 @@ export const webhookProperties: INodeProperties[] = [
 		type: 'boolean',
 		default: true,
 		description:
-			'Whether events that came while the workflow was inactive or n8n was down start it afterwards, one by one and in sequence',
+			'Whether to catch up on events that occurred while the workflow was inactive or n8n was down, one by one and in order',
 	},
 	{
-		displayName: 'Not Older Than (Hours)',
+		displayName: 'Maximum Age (Hours)',
 		name: 'recoverHours',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 720 },
 		displayOptions: { show: { recover: [true] } },
 		default: 24,
-		description: 'Events that were missed longer ago stay missed',
+		description: 'How old a missed event may be to still start the workflow',
 	},
 	{
 		displayName: 'Options',
@@ -32,7 +32,7 @@ export const webhookProperties: INodeProperties[] = [
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether the event that the service sends to test a subscription starts the workflow as well',
+					'Whether test events of the service also start the workflow',
 			},
 		],
 	},

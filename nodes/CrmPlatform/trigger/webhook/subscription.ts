@@ -50,7 +50,7 @@ export async function findOwnSubscription(
 	const made = id === undefined ? undefined : await findRecord(api, subscriptionPath(id));
 	if (made) return parse(made);
 	const list = (await api.describe('/webhooks'))?.list;
-	if (!list) throw new Error('The service’s description does not offer /webhooks.');
+	if (!list) throw new Error('The API description does not include /webhooks.');
 	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
 	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
 		const own = records.find((record) => record.url === url);
@@ -101,7 +101,7 @@ export async function rotateSecret(api: Connection, { id }: Subscription): Promi
 	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
 	const { secret } = parse((await api.send(request)).body);
 	if (secret) return secret;
-	throw new Error('The service gave no secret, so its deliveries could not be checked.');
+	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
 }
 
 /** Makes a write safe to retry. */
@@ -115,7 +115,7 @@ function parse(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
 	throw new Error(
-		'The service did not answer with a subscription. Check that the base URL in the credential is the address of the API.',
+		'The response of the service is not a webhook. Check that the base URL in the credential is the address of the API.',
 	);
 }
 
@@ -130,10 +130,10 @@ function explainRefusal(n8n: IHookFunctions, url: string, error: unknown): never
 	if (!about) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		`The service cannot deliver to this n8n at ${url}: ${about.detail ?? 'it refuses the address'}`,
+		`The service cannot deliver to this n8n at ${url}: ${about.detail ?? 'it rejected the URL'}`,
 		{
 			description:
-				'It needs an address that is reached from the internet, with https. Set it as N8N_WEBHOOK_URL of n8n, or use the CRM Platform Poll Trigger, which needs none.',
+				'It needs a public HTTPS URL. Set N8N_WEBHOOK_URL in n8n, or use the CRM Platform Poll Trigger, which works without one.',
 		},
 	);
 }

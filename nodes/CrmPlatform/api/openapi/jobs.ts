@@ -1,0 +1,43 @@
+import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
+import type { OpenApiDocument, OpenApiOperation } from './openapi';
+import { pathItemAt, pathOfPost } from './paths';
+
+/** The background job that does an operation for many records. */
+export interface JobDescription extends IdempotencyHeader {
+	/** Path of the jobs, with version prefix: `/v1/jobs`. */
+	path: string;
+	/** Path of the records in the document: `/v1/custom-objects/{key}/records`. */
+	collection: string;
+	/** The query that starts it; a name in braces is a parameter of the collection's path. */
+	query: Record<string, string>;
+}
+
+/** Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters. */
+export function describeJob(
+	document: OpenApiDocument,
+	collection: string,
+	{ 'x-job': job }: OpenApiOperation,
+): JobDescription | undefined {
+	const path = job && pathOfPost(document, job.operationId);
+	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
+	if (!job || path === undefined || !pathItem?.post) return undefined;
+	return {
+		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
+		collection,
+		query: job.parameters ?? {},
+		...idempotencyHeaderOf(document, pathItem, pathItem.post),
+	};
+}
+
+/**
+ * The query that starts a job about the records at `path`.
+ *
+ * @param path with version prefix and the ids of its parents: `/v1/custom-objects/cars/records`
+ */
+export function jobQuery({ collection, query }: JobDescription, path: string): Record<string, string> {
+	const steps = path.split('/').reverse();
+	const names = collection.split('/').reverse();
+	const valueOf = (name: string) => decodeURIComponent(steps[names.indexOf(name)] ?? name);
+	const filled = (value: string) => value.replace(/\{[^{}]+\}/g, valueOf);
+	return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, filled(value)]));
+}

@@ -1,0 +1,107 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+/**
+ * The bytes of a file in an input item, chunk by chunk where n8n keeps files outside of memory. The
+ * file is opened when it is first read, and closed with the loop that reads it.
+ *
+ * @param field the binary field
+ * @throws NodeOperationError where the item has no such file
+ */
+export async function* readBinary(
+	n8n: IExecuteFunctions,
+	item: number,
+	field: string,
+): AsyncGenerator<Uint8Array, void> {
+	const { id } = n8n.helpers.assertBinaryData(item, field);
+	if (id !== undefined) {
+		yield* (await n8n.helpers.getBinaryStream(id)) as AsyncIterable<Uint8Array>;
+		return;
+	}
+	const bytes = await n8n.helpers.getBinaryDataBuffer(item, field);
+	for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+}
+
+/** Bytes, and characters, that are handed on at once. */
+const piece = 64 * 1024;
+
+/** A file that is written while it is stored, so that no more of it is held than one piece. */
+export interface OutputFile {
+	/** Adds text; waits while the store is behind. @throws Error where n8n cannot store it */
+	write(text: string): Promise<void>;
+	/** Ends the file. @throws Error where n8n cannot store it */
+	end(): Promise<IBinaryData>;
+}
+
+/**
+ * Begins a file in n8n's binary store.
+ *
+ * @param name such as `done.csv`
+ * @param type media type
+ */
+export function outputFile({ helpers }: IExecuteFunctions, name: string, type: string): OutputFile {
+	let pending: string[] = [];
+	let length = 0;
+	let isEnded = false;
+	let wakeReader = () => {};
+	let wakeWriter = () => {};
+
+	async function* chunks(): AsyncGenerator<Buffer, void> {
+		for (;;) {
+			if (length >= piece || isEnded) {
+				const text = pending.join('');
+				pending = [];
+				length = 0;
+				wakeWriter();
+				if (text !== '') yield Buffer.from(text);
+				else if (isEnded) return;
+			} else {
+				await new Promise<void>((resolve) => (wakeReader = resolve));
+			}
+		}
+	}
+
+	const stored = store(helpers, chunks(), name, type);
+	// A failure is thrown by write and end; until then, Node.js must not report it as unhandled.
+	stored.catch(() => undefined);
+
+	return {
+		async write(text) {
+			pending.push(text);
+			length += text.length;
+			if (length < piece) return;
+			wakeReader();
+			await Promise.race([stored, new Promise<void>((resolve) => (wakeWriter = resolve))]);
+		},
+		async end() {
+			isEnded = true;
+			wakeReader();
+			return await stored;
+		},
+	};
+}
+
+/**
+ * Stores chunks as they come. Community nodes may not make streams themselves, so one of n8n's own
+ * carries them: that of a file of one byte. Where n8n keeps files in memory, there are no streams.
+ */
+async function store(
+	helpers: IExecuteFunctions['helpers'],
+	chunks: AsyncGenerator<Buffer, void>,
+	name: string,
+	type: string,
+): Promise<IBinaryData> {
+	const { id } = await helpers.prepareBinaryData(Buffer.from('\n'), name, type);
+	if (id === undefined) {
+		const all: Buffer[] = [];
+		for await (const chunk of chunks) all.push(chunk);
+		return await helpers.prepareBinaryData(Buffer.concat(all), name, type);
+	}
+	const carrier = await helpers.getBinaryStream(id);
+	const stream = carrier.compose(async function* (source: AsyncIterable<unknown>) {
+		// Read to its end, so that it is closed.
+		const reading = source[Symbol.asyncIterator]();
+		while (!(await reading.next()).done);
+		yield* chunks;
+	});
+	return await helpers.prepareBinaryData(stream as typeof carrier, name, type);
+}

@@ -1,0 +1,186 @@
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+
+import { problemOfItem } from '../api/http/problem';
+import type { FileRecords } from '../files/rows';
+import type { Execution } from '../model';
+import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from './backgroundJob';
+import { planRows, slicesOf, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
+import { reportFiles, type Done, type Refusal, type ReportFiles } from './importReport';
+
+/** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
+const jobsAtOnce = 3;
+
+/**
+ * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or tries the first
+ * rows without writing anything.
+ *
+ * The key of a job names its place in the file, so that a run that was cut short finds the jobs it has
+ * started. A file that cannot be read to its end is imported up to there, and the result says so.
+ *
+ * @returns counts, and the files `done` and `failed`
+ * @throws NodeApiError where a job cannot be started or read; Error in the user's words where nothing
+ * of the file can be read
+ */
+export async function importRows(
+	job: Execution,
+	plan: ImportPlan,
+	file: FileRecords,
+): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+	const counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0 };
+	const jobs: string[] = [];
+	const samples: IDataObject[] = [];
+	let report: ReportFiles | undefined;
+	let problem: string | undefined;
+
+	/** Writes what became of the rows of one job. */
+	const record = async ({ rows, results }: Imported): Promise<void> => {
+		report ??= reportFiles(job.n8n, file.columns);
+		for (const planned of rows) {
+			counts.rows += 1;
+			const done = results.get(planned);
+			if (done) {
+				counts.done += 1;
+				counts[done.action] += 1;
+				await report.addDone(planned, done);
+			} else if (planned.refusal) {
+				counts.failed += 1;
+				await report.addFailed(planned, planned.refusal);
+			} else if (samples.length < sampleSize && planned.line) {
+				samples.push(planned.line);
+			}
+		}
+		const { n8n } = job;
+		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused`);
+	};
+
+	const isTrial = plan.trialRows !== undefined;
+	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
+	const running: Array<Promise<Imported>> = [];
+	try {
+		let place = 0;
+		try {
+			for await (const rows of slicesOf(file.rows, plan.trialRows)) {
+				const planned = await planRows(job, plan, rows);
+				const imported = isTrial
+					? Promise.resolve({ rows: planned, results: new Map<PlannedRow, Done>() })
+					: importSlice(job, plan, planned, { place, jobs });
+				imported.catch(() => undefined);
+				running.push(imported);
+				place += 1;
+				if (running.length >= atOnce) await record(await running.shift()!);
+			}
+		} catch (error) {
+			problem = problemOfFile(error, place);
+		}
+		for (let next = running.shift(); next; next = running.shift()) await record(await next);
+		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
+		const files = await report!.end();
+		tellRefusals(job, counts, problem);
+		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
+	} catch (error) {
+		// Nothing new is started; what is under way ends first, so that a next attempt finds it.
+		await Promise.allSettled(running);
+		await report?.end().catch(() => undefined);
+		if (counts.rows > 0) {
+			job.api.notices.add(
+				`${counts.done} rows were done and ${counts.failed} refused before this. Retry the execution to go on: rows that are done are not written again.`,
+			);
+		}
+		throw error instanceof UnreadableFile ? new Error(error.message) : error;
+	}
+}
+
+/**
+ * Why a file was not read to its end.
+ *
+ * @param place number of the jobs that were begun
+ * @throws the error itself where it is not about the file, or where nothing was read
+ */
+function problemOfFile(error: unknown, place: number): string {
+	if (error instanceof UnreadableFile && place > 0) return error.message;
+	throw error;
+}
+
+/** Mapped rows that a trial shows. */
+const sampleSize = 5;
+
+type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed', number>;
+
+function resultOf(
+	{ trialRows }: ImportPlan,
+	{ counts, jobs, samples, problem }: { counts: Counts; jobs: string[]; samples: IDataObject[]; problem: string | undefined },
+): IDataObject {
+	const { rows, failed } = counts;
+	const ending = problem === undefined ? { complete: true } : { complete: false, problem };
+	if (trialRows === undefined) return { trial: false, ...ending, ...counts, jobs };
+	return { trial: true, ...ending, rows, ready: rows - failed, failed, samples };
+}
+
+function tellRefusals({ api }: Execution, { rows, failed }: Counts, problem: string | undefined): void {
+	if (failed > 0) {
+		api.notices.add(
+			`${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
+		);
+	}
+	if (problem !== undefined) api.notices.add(`The file was imported up to row ${rows + 1} only. ${problem}`);
+}
+
+/** The rows of one job, and what was done for those that were not refused. */
+interface Imported {
+	rows: PlannedRow[];
+	results: Map<PlannedRow, Done>;
+}
+
+async function importSlice(
+	job: Execution,
+	plan: ImportPlan,
+	rows: PlannedRow[],
+	{ place, jobs }: { place: number; jobs: string[] },
+): Promise<Imported> {
+	const results = new Map<PlannedRow, Done>();
+	const sent = rows.filter(({ line }) => line !== undefined);
+	if (sent.length === 0) return { rows, results };
+	const lines = sent.map(({ line }) => line!);
+	const key = [plan.item, place];
+	const started = await startBackgroundJob(job, plan.description, { query: plan.query, lines }, key);
+	jobs.push(started.id);
+	const ended = await waitForJob(job, plan.item, started.path);
+	await readResults(job, started, { plan, sent, results });
+	for (const planned of sent) {
+		if (!results.has(planned)) planned.refusal ??= notDone(ended);
+	}
+	return { rows, results };
+}
+
+async function readResults(
+	job: Execution,
+	{ path }: StartedJob,
+	{ plan, sent, results }: { plan: ImportPlan; sent: PlannedRow[]; results: Map<PlannedRow, Done> },
+): Promise<void> {
+	for await (const part of readJobResults(job, path)) {
+		for (const { index, status, id, data, error } of part) {
+			const planned = sent[Number(index)];
+			if (!planned) throw new Error(`The service gave a result for line ${String(index)} of ${sent.length}.`);
+			if (Number(status) >= 400) {
+				planned.refusal = refusalOf(Number(status), error);
+			} else {
+				const created = plan.operation === 'create' || Number(status) === 201;
+				const action = plan.operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
+				results.set(planned, { action, id: String(id ?? (data as IDataObject | undefined)?.id ?? '') });
+			}
+		}
+	}
+}
+
+function refusalOf(status: number, error: unknown): Refusal {
+	const { message, code, details } = problemOfItem(status, error);
+	const [first] = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
+	const field = typeof first?.pointer === 'string' ? first.pointer.replace(/^#?\//, '').replaceAll('/', '.') : undefined;
+	return { code: String(first?.code ?? code ?? status), message, ...(field !== undefined && { field }) };
+}
+
+/** A job that was cancelled, or failed as a whole. */
+function notDone({ status, error }: IDataObject): Refusal {
+	const reason = typeof error === 'string' && error !== '' ? `: ${error}` : '.';
+	return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
+}

@@ -1,0 +1,62 @@
+import type { ResourceDescription } from '../api/openapi/description';
+import { labelFor, type Field } from '../api/openapi/fields';
+import type { WriteDescription } from '../api/openapi/writing';
+import { isEmptyCell, objectFields } from '../mapping/objectFields';
+import { readMapping, type ReadFields } from '../mapping/readFields';
+import type { Mapping, ObjectMapping } from '../mapping/stored';
+import type { Execution } from '../model';
+import { requireAnyValue } from './presets';
+
+/**
+ * Reads the lines of a job as the operation it does in the background reads its items.
+ *
+ * @param path of the records, without version prefix, the ids of its parents filled in
+ * @param operation `create`, `update`, `upsert` or `delete`
+ * @throws Error in the user's words where the service does not describe that operation
+ */
+export async function readJobLines(
+	job: Execution,
+	path: `/${string}`,
+	operation: string,
+	mapping: Mapping & ObjectMapping,
+): Promise<ReadFields> {
+	if (operation === 'delete') return (item) => idOf(mapping.objectOf(item));
+
+	const description = await job.api.describe(path);
+	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;
+	if (!write?.fields) {
+		throw new Error(
+			`The service’s description does not say which fields ${labelFor(operation)} takes for ${path}, so the items cannot be read and nothing was sent. Check Resource and Operation.`,
+		);
+	}
+	const isUpdate = operation === 'update';
+	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
+	const { parents: _parents, ...resource } = { ...job.resource, path };
+	const nulls = operation === 'create' ? 'skip' : 'clear';
+	const read = await readMapping({ ...job, resource }, mapping, fields, nulls);
+	return (item) => {
+		const line = read(item);
+		if (!isUpdate) return requireAnyValue(line);
+		const { id, ...values } = line;
+		requireAnyValue(values);
+		if (isEmptyCell(id)) throw noId();
+		return line;
+	};
+}
+
+const idField: Field = {
+	name: 'id',
+	path: ['id'],
+	label: 'ID',
+	description: '',
+	kind: 'text',
+	required: true,
+};
+
+function idOf(object: Record<string, unknown>): { id: string } {
+	const [[, id] = []] = objectFields([idField])(object as never).values;
+	if (isEmptyCell(id)) throw noId();
+	return { id: id as string };
+}
+
+const noId = () => new Error('There is no id, which says which record to change.');

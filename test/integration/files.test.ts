@@ -1,0 +1,231 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { parse } from 'csv-parse/sync';
+
+import { useBinaryStore } from './binary-store.ts';
+import { failure, run as runNode, type Setup } from './n8n.ts';
+import { mapped } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+
+const importing = (more: IDataObject = {}, resource = 'contact') =>
+	({ resource, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
+
+const exporting = (more: IDataObject = {}, resource = 'contact') =>
+	({ resource, operation: 'exportFile', filters: mapped({}), ...more }) as INodeParameters;
+
+const setupOf = async (content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) => ({
+	credential: sandbox.credential,
+	parameters: importing(more),
+	files: { data: await store.put(content) },
+	...setup,
+});
+
+async function importOf(content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) {
+	const { items, hints } = await runNode(await setupOf(content, more, setup));
+	const [item] = items;
+	return {
+		json: item!.json,
+		hints,
+		done: await store.text(item!.binary?.done),
+		failed: await store.text(item!.binary?.failed),
+	};
+}
+
+const rowsOf = (csv: string): Array<Record<string, string>> => parse(csv, { columns: true, bom: true });
+
+async function exportOf(more: IDataObject = {}, resource = 'contact') {
+	const { items } = await runNode({ credential: sandbox.credential, parameters: exporting(more, resource) });
+	return { json: items[0]!.json, text: await store.text(items[0]!.binary?.data) };
+}
+
+const contactsLike = async (email: string) => {
+	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
+	return body.data as IDataObject[];
+};
+
+describe('an import', () => {
+	test('writes a record for each row, its columns found by name or label', async () => {
+		const csv = 'First Name;last_name;E-Mail\r\nAna;"Moreno; Ruiz";ana@columns.example\r\nEva;Díaz;eva@columns.example\r\n';
+		const { json, done, failed } = await importOf(csv.replace('E-Mail', 'Email'));
+		expect(json).toMatchObject({ complete: true, rows: 2, done: 2, created: 2, failed: 0 });
+		const contacts = await contactsLike('columns.example');
+		expect(contacts).toMatchObject([{ first_name: 'Ana', last_name: 'Moreno; Ruiz' }, { last_name: 'Díaz' }]);
+		expect(rowsOf(done)).toMatchObject([
+			{ 'First Name': 'Ana', import_row: '2', import_id: contacts[0]!.id, import_action: 'created' },
+			{ import_row: '3', import_id: contacts[1]!.id },
+		]);
+		expect(rowsOf(failed)).toEqual([]);
+	});
+
+	test('gives the rows that were refused as a file that can be mended and imported again', async () => {
+		const csv = 'last_name,email,Company\nA,a@mend.example,mend.example\nB,no address,Mend\nC,c@mend.example,Nobody & Sons\n';
+		const company = await sandbox.call('POST', '/v1/companies', { name: 'Mend', domain: 'mend.example' });
+		const first = await importOf(csv);
+		expect(first.json).toMatchObject({ rows: 3, done: 1, failed: 2 });
+		expect(first.hints).toEqual([expect.stringMatching(/2 of 3 rows were refused/)]);
+		expect(rowsOf(first.failed)).toMatchObject([
+			{ last_name: 'B', email: 'no address', import_row: '3', import_error_field: 'email', import_error_code: expect.stringMatching(/./) },
+			{ last_name: 'C', import_row: '4', import_error_code: 'invalid_value', import_error_message: expect.stringContaining('Nobody & Sons') },
+		]);
+		const mended = first.failed.replace('no address', 'b@mend.example').replace('Nobody & Sons', 'Mend');
+		const second = await importOf(mended);
+		expect(second.json).toMatchObject({ rows: 2, done: 2, failed: 0 });
+		const companies = (await contactsLike('mend.example')).map(({ company_id: id }) => id);
+		expect(companies).toEqual([company.body.id, company.body.id, company.body.id]);
+	});
+
+	test('updates, upserts and deletes', async () => {
+		await importOf('last_name,email\nOld,a@verbs.example\n');
+		const upserted = await importOf('last_name,email\nNew,a@verbs.example\nB,b@verbs.example\n', {
+			importAs: 'upsert',
+			matchOn: 'email',
+		});
+		expect(upserted.json).toMatchObject({ created: 1, updated: 1 });
+		const [contact] = await contactsLike('a@verbs.example');
+		expect(contact).toMatchObject({ last_name: 'New' });
+		const updated = await importOf(`id,last_name\n${String(contact!.id)},Newer\n,Nobody\n`, { importAs: 'update' });
+		expect(updated.json).toMatchObject({ updated: 1, failed: 1 });
+		const deleted = await importOf(upserted.done.replace(/import_id/, 'id'), { importAs: 'delete' });
+		expect(deleted.json).toMatchObject({ deleted: 2, failed: 0 });
+		expect(await contactsLike('verbs.example')).toEqual([]);
+	});
+
+	test('takes columns by hand or as JSON, and no others', async () => {
+		const csv = 'Surname,Mail,Notes\nA,a@hand.example,secret\n';
+		const columns = { mapped: [{ column: 'Surname', field: 'last_name' }, { column: 'Mail', field: 'Email' }] };
+		expect((await importOf(csv, { columnsMode: 'each', columns })).json).toMatchObject({ created: 1 });
+		const columnsJson = '{ "Surname": "last_name", "Mail": "email" }';
+		const json = await importOf(csv.replace('a@', 'b@'), { columnsMode: 'json', columnsJson });
+		expect(json).toMatchObject({ json: { created: 1 }, hints: [] });
+		const missing = await failure(
+			await setupOf(csv, { columnsMode: 'json', columnsJson: '{ "Name": "last_name" }' }),
+		);
+		expect(missing.message).toMatch(/no column ‘Name’.*Surname, Mail, Notes/);
+	});
+
+	test('on trial writes nothing, and tells what the node would refuse', async () => {
+		const csv = 'last_name,email,Company\nA,a@trial.example,\nB,b@trial.example,Nobody & Sons\nC,c@trial.example,\n';
+		await sandbox.clear();
+		const { json, failed } = await importOf(csv, { trial: true, trialRows: 2 });
+		expect(json).toMatchObject({
+			trial: true,
+			rows: 2,
+			ready: 1,
+			failed: 1,
+			samples: [{ last_name: 'A', email: 'a@trial.example' }],
+		});
+		expect(rowsOf(failed)).toMatchObject([{ import_row: '3' }]);
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+
+	test('that runs again under the same execution finds its jobs and writes nothing twice', async () => {
+		const csv = `last_name,email\n${Array.from({ length: 6000 }, (_, i) => `N,${i}@twice.example\n`).join('')}`;
+		const again = { executionId: 'execution-1', context: {} };
+		// The first attempt dies after its jobs were started.
+		await sandbox.faults({ path: '/v1/jobs', method: 'GET', status: 403 });
+		await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+		await sandbox.clear();
+		const { json } = await importOf(csv, {}, again);
+		expect(json).toMatchObject({ rows: 6000, created: 6000, failed: 0 });
+		expect(json.jobs).toHaveLength(2);
+		const { body } = await sandbox.call('GET', '/v1/jobs?resource=contacts&operation=create&limit=500');
+		const jobs = (body.data as IDataObject[]).filter(({ total }) => total === 5000);
+		expect(jobs).toHaveLength(1);
+	});
+
+	test('takes NDJSON, a JSON array, and records of custom objects', async () => {
+		const lines = '{"last_name":"A","email":"a@json.example"}\nno json\n{"last_name":"B","email":"b@json.example"}\n';
+		const ndjson = await importOf(lines, { fileFormat: 'ndjson' });
+		expect(ndjson.json).toMatchObject({ created: 2, failed: 1 });
+		expect(JSON.parse(ndjson.failed)).toMatchObject({ import_row: 2, import_error_code: 'unreadable_row' });
+		const array = await importOf('[{"last_name":"C","email":"c@json.example"}]', { fileFormat: 'json' });
+		expect(array.json).toMatchObject({ created: 1 });
+		const objectKey = { __rl: true, mode: 'id', value: 'machines' };
+		const machines = await importOf('external_id,Name,Serial Number\nf1,Lathe,s1\nf2,Mill,s2\n', { resource: 'customObjectRecord', objectKey });
+		expect(machines).toMatchObject({ json: { rows: 2 } });
+		expect(machines.failed.trim().split('\n')).toHaveLength(1);
+	});
+});
+
+describe('a hostile file', () => {
+	const header = 'last_name,email\n';
+
+	test.each([
+		['is empty', '', /empty/],
+		['has a header alone', header, /no records/],
+		['has a column twice', 'email,email\na,b\n', /‘email’ twice/],
+		['is in another encoding', Buffer.from('last_name\nMu\xf1oz\n', 'latin1'), /not UTF-8 text.*Windows-1252/],
+	])('that %s is refused before anything is written', async (_, content, words) => {
+		await sandbox.clear();
+		expect((await failure(await setupOf(content))).message).toMatch(words);
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+
+	test.each([
+		['a quote that never ends', '"A,a@quote.example\n', 'quote', /quote/],
+		['too many cells', 'A,a@cells.example,more\n', 'cells', /3 cells.*2/],
+		['too few cells', 'A\n', 'few', /1 cells.*2/],
+		['a line of 100 MB', `${'x'.repeat(100 * 1024 * 1024)},a@long.example\n`, 'long', /longer than 1 MB/],
+	])('with %s is imported but for that row', async (_, row, name, words) => {
+		const { json, failed } = await importOf(`${header}${row}B,b@${name}.example\n`);
+		expect(json).toMatchObject({ created: 1, failed: 1 });
+		const [refused] = rowsOf(failed);
+		expect(refused).toMatchObject({ import_row: '2', import_error_message: expect.stringMatching(words) });
+		expect(await contactsLike(`b@${name}.example`)).toHaveLength(1);
+	});
+
+	test('that breaks in the middle is imported up to there, and the result says so', async () => {
+		const broken = '[{"last_name":"A","email":"a@broken.example"},{"last_name":"B","email":"b@broken.example"}';
+		const { json, hints } = await importOf(broken, { fileFormat: 'json' });
+		expect(json).toMatchObject({ complete: false, problem: expect.stringContaining('broken') });
+		expect(hints).toEqual([expect.stringMatching(/imported up to/)]);
+	});
+});
+
+describe('an export', () => {
+	test('takes the filters, order and fields of Get Many', async () => {
+		await importOf('last_name,email\nB,b@export.example\nA,a@export.example\nC,c@other.example\n');
+		const { json, text } = await exportOf({
+			filters: mapped({ 'email[contains]': 'export.example' }),
+			options: { sort: 'last_name', outputFields: ['last_name', 'email'], columnHeaders: 'labels' },
+		});
+		expect(json).toMatchObject({ records: 2 });
+		expect(text).toBe('\uFEFFLast Name,Email\r\nA,a@export.example\r\nB,b@export.example\r\n');
+	});
+
+	test('keeps formulas from spreadsheets, and the import gives them back', async () => {
+		await importOf('last_name,email\n"=HYPERLINK(""http://x"")",f@formula.example\n');
+		const options = { outputFields: ['last_name', 'external_id'] };
+		const { text } = await exportOf({ filters: mapped({ 'email[contains]': 'formula.example' }), options });
+		expect(text).toContain(`'=HYPERLINK`);
+		await importOf(`${text.replace('external_id', 'email').replace(/,\r\n$/, ',g@formula.example\r\n')}`);
+		const [, again] = await contactsLike('formula.example');
+		expect(again).toMatchObject({ last_name: '=HYPERLINK("http://x")' });
+	});
+
+	test('gives NDJSON as the service has it', async () => {
+		await importOf('last_name,email\nA,a@lines.example\n');
+		const { text } = await exportOf({ fileFormat: 'ndjson', filters: mapped({ 'email[contains]': 'lines.example' }) });
+		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);
+	});
+
+	test('comes back as it was: exported, deleted, imported, exported', async () => {
+		const values = [
+			'last_name,email,address.city,custom_fields.contract_tier,lifecycle_stage,external_id',
+			'"A, ""the first""\nof two lines",a@round.example,Ávila,gold,customer,r1',
+			'B,b@round.example,,silver,lead,r2',
+		];
+		expect((await importOf(`${values.join('\n')}\n`)).json).toMatchObject({ created: 2 });
+		const fields = ['last_name', 'email', 'address', 'custom_fields', 'lifecycle_stage', 'external_id'];
+		const query = {
+			filters: mapped({ 'email[contains]': 'round.example' }),
+			options: { outputFields: fields, sort: 'email' },
+		};
+		const { text } = await exportOf(query);
+		for (const { id } of await contactsLike('round.example')) await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+		expect((await importOf(text)).json).toMatchObject({ created: 2, failed: 0 });
+		expect((await exportOf(query)).text).toBe(text);
+	});
+});

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run } from './n8n.ts';
+import { automatic, update, upsert } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+const upsertAll = async (items: IDataObject[], options: INodeParameters = {}) =>
+	await run({
+		credential: sandbox.credential,
+		parameters: {
+			...upsert('contact', 'email', { email: '={{ $json.email }}', last_name: 'Lovelace' }),
+			options,
+		},
+		items,
+	});
+
+const people = (count: number) =>
+	Array.from({ length: count }, () => ({ email: `${randomUUID()}@outcome.example` }));
+
+describe('Create or Update says of each record whether it was', () => {
+	test.each([
+		['one by one', 1],
+		['in a batch', 0],
+	])('created or updated, %s', async (_how, batchSize) => {
+		const [known, ...others] = people(3);
+		await upsertAll([known!], { batchSize });
+		const { items } = await upsertAll([known!, ...others], { batchSize });
+		expect(items.map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'created']);
+	});
+
+	test('created, and another write of its output neither sends that nor warns of it', async () => {
+		const { items } = await upsertAll(people(1));
+		const output = items[0]!.json;
+		expect(output.upsert_outcome).toBe('created');
+		const parameters = update('contact', String(output.id), automatic);
+		const { items: updated, hints } = await run({
+			credential: sandbox.credential,
+			parameters,
+			items: [{ ...output, job_title: 'Pilot' }],
+		});
+		expect(updated[0]!.json).toMatchObject({ job_title: 'Pilot' });
+		expect(updated[0]!.json).not.toHaveProperty('upsert_outcome');
+		expect(hints).toEqual([]);
+	});
+});
+
+test('an automatic mapping matches on the field that is chosen beside it', async () => {
+	const external_id = randomUUID();
+	const write = async (last_name: string) =>
+		await run({
+			credential: sandbox.credential,
+			parameters: { resource: 'contact', operation: 'upsert', ...automatic, fieldsMatchOn: 'external_id' },
+			items: [{ external_id, last_name }],
+		});
+	const first = (await write('Byron')).items[0]!.json;
+	const second = (await write('Lovelace')).items[0]!.json;
+	expect(second).toMatchObject({ id: first.id, last_name: 'Lovelace', upsert_outcome: 'updated' });
+});

@@ -1,0 +1,38 @@
+import * as fc from 'fast-check';
+
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { brokenPromises, played, scenarios, type Scenario } from './scenario.ts';
+import { startOddServer, type OddServer } from './service.ts';
+
+/** `ODD_RUNS=2000 ODD_SEED=7 npx jest test/odd-service` looks further, for as long as it takes. */
+const runs = Number(process.env.ODD_RUNS ?? 60);
+/** Milliseconds after which the suite's own runs end, on a slow machine. */
+const longest = process.env.ODD_RUNS === undefined ? { interruptAfterTimeLimit: 20_000 } : {};
+const seed = Number(process.env.ODD_SEED ?? 2026);
+
+let server: OddServer;
+beforeAll(async () => void (server = await startOddServer()));
+afterAll(async () => await server.close());
+
+// Waits take no time and are counted, so that a run that waits for ever is seen.
+let passed = 0;
+const clock = { pass: (ms: number) => void (passed += ms) };
+beforeEach(() => {
+	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);
+	jest.spyOn(systemClock, 'sleep').mockImplementation(async (ms) => await Promise.resolve(clock.pass(ms)));
+});
+afterEach(() => jest.restoreAllMocks());
+
+const kept = async (scenario: Scenario) => {
+	const outcome = await played(server, clock, scenario);
+	const broken = brokenPromises(scenario, outcome);
+	if (broken.length === 0) return;
+	const told = outcome.attempts.map(({ items, hints, error }) =>
+		JSON.stringify({ items, hints, error: error && [error.message, (error as { description?: unknown }).description] }),
+	);
+	throw new Error([...broken, ...told, ...outcome.service.requests].join('\n'));
+};
+
+test('whatever the service, nothing is lost, doubled or guessed', async () => {
+	await fc.assert(fc.asyncProperty(scenarios, kept), { numRuns: runs, seed, ...longest });
+}, 60_000 + runs * 500);

@@ -1,0 +1,311 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Dialect } from './dialect.ts';
+import { documentOf } from './document.ts';
+import { errorBody, type Answer } from './errors.ts';
+import type { Fault } from './faults.ts';
+
+export type Row = Record<string, unknown> & { id: string };
+
+/** A member of the object itself: names may be those that every object inherits. */
+export const own = (object: object, name: string): unknown =>
+	Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+
+/** One change that a request made to one record. */
+export interface Effect {
+	kind: 'create' | 'update' | 'delete';
+	id: string;
+	/** What the request gave for it. */
+	given: Record<string, unknown>;
+	/** Whether the description promises that the request is recognised when it is repeated. */
+	isPromised: boolean;
+	/** Which attempt of the node made it: the caller's count. */
+	attempt: number;
+}
+
+/** A service with a dialect and faults of its own, which counts what is done to it. */
+export class OddService {
+	readonly dialect: Dialect;
+	readonly faults: Fault[];
+	readonly records = new Map<string, Row>();
+	readonly effects: Effect[] = [];
+	readonly requests: string[] = [];
+	attempt = 0;
+	/** What the description is answered with; itself where absent. */
+	description: Answer | undefined;
+	private readonly folder: string;
+	private readonly answers = new Map<string, { request: string; answer: Answer; pending: number; apply?: () => Answer }>();
+	private readonly seen = { read: 0, write: 0 };
+	private made = 0;
+
+	constructor(folder: string, dialect: Dialect, faults: Fault[], records: number) {
+		this.folder = folder;
+		this.dialect = dialect;
+		this.faults = faults;
+		for (let i = 0; i < records; i++) this.insert({ [dialect.names.text]: `row ${i}`, [dialect.names.match]: `row-${i}` });
+	}
+
+	/** The answer, and what goes wrong with it. */
+	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): { answer: Answer; fault?: Fault } {
+		const path = url.pathname.slice(this.folder.length);
+		if (path === '/openapi.json') {
+			return { answer: this.description ?? { status: 200, body: documentOf(this.dialect, this.folder) } };
+		}
+		this.requests.push(`${method} ${path}${url.search} ${text}`);
+		const kind = method === 'GET' ? 'read' : 'write';
+		const place = this.seen[kind]++;
+		const fault = this.faults.find(({ on, at, times }) => on === kind && place >= at && place < at + times);
+		if (kind === 'read') return { answer: this.read(path, url.searchParams), ...(fault && { fault }) };
+
+		const isBatch = path.endsWith('-batch');
+		const promise = this.dialect.keysOf[isBatch ? 'batch' : 'single'];
+		const header = headers[this.dialect.key.name.toLowerCase()];
+		const key = typeof header === 'string' ? header : undefined;
+		const refusal = this.refusalOfKey(key, promise === 'declared');
+		if (refusal) return { answer: refusal };
+		const isKept = key !== undefined && promise !== 'ignored';
+		const kept = isKept ? this.answers.get(key) : undefined;
+		const request = `${method} ${path}${url.search} ${text}`;
+		if (kept) return { answer: this.repeated(kept, request) };
+
+		const apply = () => this.write(method, path, url.searchParams, headers, text, promise === 'declared' && key !== undefined);
+		if (fault?.effect === 'before') return { answer: { status: 200 }, fault };
+		if (fault?.effect === 'later' && isKept) {
+			this.answers.set(key, { request, answer: { status: 200 }, pending: 3, apply });
+			return { answer: { status: 200 }, fault };
+		}
+		const answer = apply();
+		if (isKept && answer.status < 500) this.answers.set(key, { request, answer, pending: 0 });
+		return { answer, ...(fault && { fault }) };
+	}
+
+	private refusalOfKey(key: string | undefined, isDeclared: boolean): Answer | undefined {
+		const { format, isRequired } = this.dialect.key;
+		if (!isDeclared) return undefined;
+		if (key === undefined) return isRequired ? this.error(400, 'key_missing') : undefined;
+		const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(key);
+		if (format === 'uuid' && !isUuid) return this.error(400, 'key_no_uuid');
+		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
+	}
+
+	private repeated(kept: { request: string; answer: Answer; pending: number; apply?: () => Answer }, request: string): Answer {
+		if (kept.request !== request) return this.error(422, 'idempotency_key_reused');
+		if (kept.pending > 1) {
+			kept.pending -= 1;
+			// The one code that the API's own documentation gives.
+			return { status: 409, body: { code: 'idempotency_in_progress', detail: 'The first attempt is still running' } };
+		}
+		if (kept.apply) {
+			kept.answer = kept.apply();
+			delete kept.apply;
+		}
+		return kept.answer;
+	}
+
+	private read(path: string, query: URLSearchParams): Answer {
+		const { cursor, pageSize, lastCursor, hasTotal, unknownParameters } = this.dialect;
+		const id = /^\/v1\/contacts\/([^/]+)$/.exec(path)?.[1];
+		const found = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
+		if (found) return { status: 200, body: found, headers: this.versionOf(found) };
+		if (path !== '/v1/contacts') return this.error(404, 'not_found');
+		const known = [cursor.name, pageSize.name];
+		const unknown = [...query.keys()].find((name) => !known.includes(name));
+		if (unknown !== undefined && unknownParameters === 'refused') return this.error(400, 'unknown_parameter');
+		const wanted = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.largest));
+		if (!(wanted >= 1) || (wanted > pageSize.largest && pageSize.excess === 'refused')) return this.error(400, 'page_size');
+		const size = Math.min(wanted, pageSize.largest);
+		if (pageSize.stated === 'enum' && ![pageSize.largest, 1].includes(wanted) && query.has(pageSize.name)) {
+			return this.error(400, 'page_size');
+		}
+		const start = Number(/^at-(\d+)$/.exec(query.get(cursor.name) ?? 'at-0')?.[1]);
+		const rows = [...this.records.values()];
+		const next = start + size < rows.length ? `at-${start + size}` : { null: null, absent: undefined, empty: '' }[lastCursor];
+		return {
+			status: 200,
+			body: { data: rows.slice(start, start + size), next_cursor: next, ...(hasTotal && { total: rows.length }) },
+		};
+	}
+
+	private versionOf(row: Row): Record<string, string> {
+		return this.dialect.update === 'put with ETag' ? { etag: `"${JSON.stringify(row).length}-${String(row.revision)}"` } : {};
+	}
+
+	private write(
+		method: string,
+		path: string,
+		query: URLSearchParams,
+		headers: IncomingMessage['headers'],
+		text: string,
+		isPromised: boolean,
+	): Answer {
+		const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+		const place = /^\/v1\/contacts(?:\/(?:(\w+)-batch|([^/]+)))?$/.exec(path);
+		if (!place) return this.error(404, 'not_found');
+		const [, batch, id] = place;
+		const { names, update } = this.dialect;
+		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, own(body, names.batch), query, isPromised);
+		if (method === 'POST' && id === undefined) return this.create(body, isPromised);
+		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isPromised);
+		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
+		if (!target) return this.error(404, 'not_found');
+		if (method === 'DELETE') return this.remove(target, isPromised);
+		const type = headers['content-type'] ?? '';
+		if (method !== (update.startsWith('put') ? 'PUT' : 'PATCH')) return this.error(405, 'method');
+		if (type.includes('merge-patch') !== (update === 'merge-patch')) return this.error(415, 'media_type');
+		const condition = headers['if-match'];
+		if (condition !== undefined && condition !== this.versionOf(target).etag) return this.error(412, 'changed');
+		return this.change(target, body, isPromised, method === 'PUT');
+	}
+
+	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isPromised: boolean): Answer {
+		if (!Array.isArray(items)) return this.error(422, 'batch');
+		if (items.length > this.dialect.batch!.maximum) return this.error(413, 'too_large');
+		const results = (items as Row[]).map((item, index) => {
+			const { id, ...given } = item;
+			const target = this.records.get(id);
+			const { status, body } =
+				verb === 'create'
+					? this.create(item, isPromised)
+					: verb === 'upsert'
+						? this.upsert(item, query, isPromised)
+						: !target
+							? this.error(404, 'not_found')
+							: verb === 'delete'
+								? this.remove(target, isPromised)
+								: this.change(target, given, isPromised, false);
+			const record = status < 300 ? { data: body } : { error: body ?? null };
+			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
+			return {
+				...(this.dialect.batch!.results === 'index' && { index }),
+				...(isNamed && { id }),
+				status,
+				...record,
+			};
+		});
+		const areNamed = results.every((one) => 'index' in one || 'id' in one);
+		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
+	}
+
+	private create(given: Record<string, unknown>, isPromised: boolean): Answer {
+		const taken = this.invalid(given);
+		if (taken) return taken;
+		const row = this.insert(given);
+		this.effects.push({ kind: 'create', id: row.id, given, isPromised, attempt: this.attempt });
+		return this.told(row, 201);
+	}
+
+	private upsert(given: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): Answer {
+		const { match } = this.dialect.names;
+		if (query.get('match_on') !== match) return this.error(400, 'match_on');
+		const found = [...this.records.values()].find((row) => own(row, match) === own(given, match));
+		return found ? this.change(found, given, isPromised, false) : this.create(given, isPromised);
+	}
+
+	private change(row: Row, given: Record<string, unknown>, isPromised: boolean, isWhole: boolean): Answer {
+		const invalid = this.invalid(given);
+		if (invalid) return invalid;
+		const kept = isWhole ? {} : row;
+		const changed = { ...kept, ...given, id: row.id, revision: Number(row.revision) + 1 };
+		this.records.set(row.id, changed);
+		this.effects.push({ kind: 'update', id: row.id, given, isPromised, attempt: this.attempt });
+		return this.told(changed, 200);
+	}
+
+	private remove(row: Row, isPromised: boolean): Answer {
+		this.records.delete(row.id);
+		this.effects.push({ kind: 'delete', id: row.id, given: {}, isPromised, attempt: this.attempt });
+		return { status: 204 };
+	}
+
+	private invalid(given: Record<string, unknown>): Answer | undefined {
+		const count = own(given, this.dialect.names.count);
+		return count === undefined || count === null || Number.isInteger(count) ? undefined : this.error(422, 'count');
+	}
+
+	private insert(given: Record<string, unknown>): Row {
+		const row = { ...given, id: `con_${++this.made}`, revision: 1 };
+		this.records.set(row.id, row);
+		return row;
+	}
+
+	private told(row: Row, status: number): Answer {
+		const { answers } = this.dialect;
+		if (answers === 'nothing') return { status: 204 };
+		return { status, body: answers === 'id' ? { id: row.id } : row };
+	}
+
+	private error(status: number, code: string): Answer {
+		return errorBody(this.dialect.errors, status, code);
+	}
+}
+
+export interface OddServer {
+	/** Starts a service under an address of its own. */
+	open(dialect: Dialect, faults: Fault[], records: number): { service: OddService; url: string };
+	close(): Promise<void>;
+}
+
+export async function startOddServer(): Promise<OddServer> {
+	const services = new Map<string, OddService>();
+	const server: Server = createServer((request, response) => {
+		const chunks: Buffer[] = [];
+		request.on('data', (chunk: Buffer) => chunks.push(chunk));
+		request.on('end', () => {
+			const url = new URL(request.url ?? '/', 'http://odd.example');
+			const service = services.get(url.pathname.split('/')[1] ?? '');
+			if (!service) return void response.writeHead(404).end();
+			const { answer, fault } = service.handle(request.method ?? '', url, request.headers, Buffer.concat(chunks).toString());
+			reply(response, answer, service.dialect, fault);
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return {
+		open(dialect, faults, records) {
+			const name = `s${services.size + 1}`;
+			const service = new OddService(`/${name}`, dialect, faults, records);
+			services.set(name, service);
+			return { service, url: `${address}/${name}` };
+		},
+		close: async () => {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+function reply(response: ServerResponse, answer: Answer, dialect: Dialect, fault?: Fault) {
+	const { kind } = fault ?? {};
+	if (kind === 'drop') return void response.destroy();
+	if (typeof kind === 'number') return send(response, errorBody(dialect.errors, kind, 'fault'));
+	if (kind === '503 with Retry-After') {
+		const refused = errorBody(dialect.errors, 503, 'busy');
+		return send(response, { ...refused, headers: { ...refused.headers, 'retry-after': '2' } });
+	}
+	if (kind === 'error in 200') return send(response, { status: 200, body: { error: { code: 'refused', message: 'It was refused' } } });
+	if (kind === 'page') return send(response, { status: 200, text: '<!doctype html><html><body>Sign in</body></html>', type: 'text/html' });
+	if (kind === 'text') return send(response, { status: 200, body: 'done' });
+	if (kind === 'part of the results') return send(response, withPart(answer));
+	const text = textOf(answer);
+	if (kind === 'cut') return send(response, { ...answer, status: answer.status === 204 ? 200 : answer.status, text: text.slice(0, -1) || '{' });
+	if (kind !== 'slow' || text === '') return send(response, answer);
+	response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+	const half = Math.floor(text.length / 2);
+	response.write(text.slice(0, half));
+	setTimeout(() => response.end(text.slice(half)), 5);
+}
+
+/** The answer to a batch without the last of its results. */
+function withPart(answer: Answer): Answer {
+	const { results } = (answer.body ?? {}) as { results?: unknown[] };
+	return Array.isArray(results) ? { ...answer, body: { results: results.slice(0, -1) } } : answer;
+}
+
+function send(response: ServerResponse, answer: Answer) {
+	const text = textOf(answer);
+	response.writeHead(answer.status, { 'content-type': answer.type ?? 'application/json', ...answer.headers });
+	response.end(text);
+}
+
+const textOf = ({ body, text }: Answer): string => text ?? (body === undefined ? '' : JSON.stringify(body));
