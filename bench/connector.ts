@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { buildPackage } from '../tools/build.ts';
-import { type Parts, runIn } from '../tools/node-context.ts';
+import { contextIn, type Parts, runIn } from '../tools/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
 export interface Connector {
@@ -10,6 +10,8 @@ export interface Connector {
 	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */
 	create(items: IDataObject[], fields: IDataObject): Promise<INodeExecutionData[]>;
+	/** Keeps contacts in step with the items. @returns how many items each output has */
+	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
 }
 
 export interface Reading {
@@ -52,6 +54,16 @@ export function connectorTo(baseUrl: string): Connector {
 			}),
 		create: (items, fields) =>
 			run({ resource: 'contact', operation: 'create', fields: fields as INodeParameters }, items),
+		async sync(items, more) {
+			const parameters = {
+				...{ resource: 'contact', operation: 'upsert', matchOn: 'external_id', fields: automatic },
+				...{ filters: mapped({}), options: {}, ...more },
+			} as INodeParameters;
+			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
+			const { context } = contextIn({ ...parts(), node: sync() }, setup);
+			const outputs = await sync().execute!.call(context as unknown as IExecuteFunctions);
+			return (outputs as INodeExecutionData[][]).map(({ length }) => length);
+		},
 	};
 }
 
@@ -81,4 +93,14 @@ function parts(): Parts {
 		apiKeyCredential: new CrmPlatformApi(),
 	};
 	return loaded;
+}
+
+let syncNode: Parts['node'] | undefined;
+
+function sync(): Parts['node'] {
+	const load = createRequire(resolve('package.json')) as (name: string) => unknown;
+	const built = load(resolve('dist', 'nodes', 'CrmPlatform', 'CrmPlatformSync.node.js')) as {
+		CrmPlatformSync: new () => Parts['node'];
+	};
+	return (syncNode ??= new built.CrmPlatformSync());
 }

@@ -3,6 +3,7 @@ import { publish } from './report.ts';
 import { benchBulk } from './sandbox-bulk.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
+import { benchSync } from './sync.ts';
 
 /** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
 const benchmarks: Record<string, () => Promise<void>> = {
@@ -13,6 +14,8 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	},
 	node: async () =>
 		publish({ name: 'node', ours: 'node', bare: 'bare loop', rows: await benchNode() }),
+	sync: async () =>
+		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
 };
 
 const asked = process.argv.slice(2);

@@ -2,6 +2,12 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from './model';
 
+/** A kind of record and its operations, as far as the parameters depend on them. */
+type OfferedResource = Omit<Resource, 'operations'> & { operations: OfferedOperation[] };
+type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
+	properties(resource: Resource): INodeProperties[];
+};
+
 /** Which credential signs the node's requests. */
 export const authentication: INodeProperties = {
 	displayName: 'Authentication',
@@ -16,7 +22,7 @@ export const authentication: INodeProperties = {
 };
 
 /** The parameters n8n shows for the given kinds of records. */
-export function propertiesOf(resources: Resource[]): INodeProperties[] {
+export function propertiesOf(resources: OfferedResource[]): INodeProperties[] {
 	return [
 		authentication,
 		{
@@ -32,7 +38,7 @@ export function propertiesOf(resources: Resource[]): INodeProperties[] {
 	];
 }
 
-function operationProperty({ value, operations }: Resource): INodeProperties {
+function operationProperty({ value, operations }: OfferedResource): INodeProperties {
 	const options = operations
 		.map(({ option }) => option)
 		.sort((one, other) => one.name.localeCompare(other.name, 'en'));
@@ -58,9 +64,9 @@ interface Shown {
 	property: INodeProperties;
 }
 
-function shownProperties(resource: Resource): Shown[] {
+function shownProperties(resource: OfferedResource): Shown[] {
 	return resource.operations.flatMap((operation) =>
-		[...(resource.parents ?? []), ...operation.properties(resource), optionsOf(operation)].map(
+		[...(resource.parents ?? []), ...operation.properties(resource as Resource), optionsOf(operation)].map(
 			(property, place) => ({
 				resource: resource.value,
 				operation: operation.option.value as string,
@@ -95,7 +101,7 @@ function merged(all: Shown[]): INodeProperties[] {
 }
 
 /** What the user may set beside what the operation asks for. */
-function optionsOf({ options = [] }: Operation): INodeProperties {
+function optionsOf({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',
 		name: 'options',

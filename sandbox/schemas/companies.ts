@@ -21,7 +21,8 @@ const domainName = z
 	.toLowerCase()
 	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
 		message: 'A domain is written without protocol and path, like altamira.example.',
-	});
+	})
+	.meta({ 'x-lower-case': true });
 
 export const companies = defineResource({
 	name: 'companies',

@@ -13,6 +13,8 @@ export interface About {
 	'x-immutable'?: boolean;
 	/** Used first, so that a form begins with it; the definition of the resource lists these fields. */
 	'x-important'?: boolean;
+	/** Kept in lower case: values that differ in case only are the same. */
+	'x-lower-case'?: boolean;
 	/** The resource whose id is the value. */
 	'x-resource'?: string;
 	/** The list in another resource's records whose item's id is the value. */
@@ -61,7 +63,7 @@ export const references = (resource: string, about: About) =>
 		.meta({ ...about, 'x-resource': resource });
 
 /** Lower-cased, so that one address is one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
-export const emailAddress = z.email().max(254).toLowerCase();
+export const emailAddress = z.email().max(254).toLowerCase().meta({ 'x-lower-case': true });
 export const email = (about: About) => optional(emailAddress, about);
 
 /** ITU-T E.164: a plus sign and at most 15 digits. */

@@ -9,7 +9,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['properties', 'execute', 'resources', 'pickers', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['properties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	properties: {
 		files: ['nodes/CrmPlatform/properties.ts'],
@@ -38,6 +38,11 @@ export const design: Record<string, Part> = {
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
 		imports: ['parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	sync: {
+		files: ['nodes/CrmPlatform/sync/*.ts'],
+		imports: ['resources', 'properties', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {

@@ -108,6 +108,8 @@ function fieldOf(given: Definition): Field {
 		required: required ?? false,
 		unique: unique ?? false,
 	};
+	// The service keeps e-mail addresses in lower case, as it does in its own fields.
+	if (type === 'email') field.lowerCase = [''];
 	if (type === 'phone') field.pattern = e164;
 	const reference = type === 'user' ? 'users' : given.reference_resource;
 	if (reference) field.reference = reference;

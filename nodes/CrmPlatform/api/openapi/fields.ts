@@ -35,6 +35,11 @@ export interface Field {
 	important?: true;
 	/** Whether two records cannot have the same value, where that is known. */
 	unique?: boolean;
+	/**
+	 * The places of texts that the service keeps in lower case (`x-lower-case`): empty for the field's own
+	 * value, `*` for those of a list, `*.value` for a member of its objects.
+	 */
+	lowerCase?: string[];
 	/** Regular expression that text, or each text of a list, has to match. */
 	pattern?: string;
 	/** For query parameters: how lists and objects are written; separated by commas where absent. */
@@ -105,6 +110,8 @@ export function field(
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (linksTo.length > 0) result.linksTo = linksTo;
+	const lowerCase = lowerCasePlaces(document, own, '');
+	if (lowerCase.length > 0) result.lowerCase = lowerCase;
 	if (values.length > 0) {
 		const labels = new Map(Object.entries(chosen['x-enum-labels'] ?? {}));
 		result.choices = values.map((value) => ({
@@ -114,6 +121,19 @@ export function field(
 	}
 	if (own['x-important']) result.important = true;
 	return result;
+}
+
+function lowerCasePlaces(document: OpenApiDocument, schema: Schema, place: string): string[] {
+	const within = (step: string) => (place === '' ? step : `${place}.${step}`);
+	// Deeper texts are rare, and a schema may contain itself.
+	if (place.split('.').length > 3) return [];
+	return [
+		...(schema['x-lower-case'] ? [place] : []),
+		...(schema.items ? lowerCasePlaces(document, flatten(document, schema.items), within('*')) : []),
+		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+			lowerCasePlaces(document, flatten(document, property), within(name)),
+		),
+	];
 }
 
 /** `created_at` → `Created At`, for documents without titles. */

@@ -26,6 +26,8 @@ export interface Schema {
 	allOf?: Schema[] | undefined;
 	anyOf?: Schema[] | undefined;
 	oneOf?: Schema[] | undefined;
+	/** Ours: whether texts are kept in lower case, so that case does not tell values apart. */
+	'x-lower-case'?: boolean | undefined;
 	/** Ours: how people call the values of an enumeration, by value. */
 	'x-enum-labels'?: Record<string, string> | undefined;
 	/** Ours: whether it is one of the fields people use most. */
@@ -112,6 +114,7 @@ const schemaObject: Parser<Schema> = z.object({
 	oneOf: schemas,
 	'x-enum-labels': z.lazy(() => recordOf(z.string())),
 	'x-important': flag,
+	'x-lower-case': flag,
 	'x-resource': text,
 	'x-item-of': text,
 });

@@ -48,6 +48,8 @@ export interface BatchDescription {
 	items: string;
 	/** Largest number of records in one request. */
 	maximum: number;
+	/** Whether an item can name the version it changes; the service refuses it for a newer one. */
+	takesVersion?: true;
 	/** The header that carries the idempotency key of a batch: the operation's own. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
@@ -132,7 +134,9 @@ function describeBatch(
 		// Without a limit of the service's own, a batch may be refused as too large.
 		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
 			const key = idempotencyHeaderOf(document, pathItem, pathItem.post);
-			return { path: path.slice(collection.length), items, maximum: maxItems, ...key };
+			const batch = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
+			const item = flatten(document, flatten(document, schema).items ?? {});
+			return item.properties?.version ? { ...batch, takesVersion: true } : batch;
 		}
 	}
 	return undefined;

@@ -1,0 +1,67 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { getFilters } from './pickers/fields';
+import { getLinks, searchLinked } from './pickers/links';
+import { searchCustomObjects } from './pickers/searchRecords';
+import { getFieldsToSet, getSyncFields, getSyncMatchFields } from './pickers/syncFields';
+import { testCredential } from './pickers/testCredential';
+import { resources } from './resources';
+import { syncPropertiesOf } from './sync/properties';
+import { synchronize } from './sync/synchronize';
+
+export class CrmPlatformSync implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform Sync',
+		name: 'crmPlatformSync',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ ($parameter["preview"] ? "preview: " : "sync: ") + $parameter["resource"] }}',
+		description: 'Keep the records of a CRM Platform account in step with another system',
+		defaults: { name: 'CRM Platform Sync' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [
+			NodeConnectionTypes.Main,
+			NodeConnectionTypes.Main,
+			NodeConnectionTypes.Main,
+			NodeConnectionTypes.Main,
+			NodeConnectionTypes.Main,
+		],
+		outputNames: ['Created', 'Updated', 'Unchanged', 'Deleted', 'Conflict'],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
+		properties: syncPropertiesOf(resources),
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		listSearch: { searchCustomObjects, searchLinked },
+		loadOptions: { getLinks, getSyncMatchFields },
+		resourceMapping: { getFieldsToSet, getFilters, getSyncFields },
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await synchronize(this);
+	}
+}

@@ -1,0 +1,61 @@
+import { isMissingInSource, refused, type PlannedChange } from './plan';
+
+/** How much of the CRM one run may delete or set as missing. */
+export interface DeletionLimits {
+	/** Percent of the records in scope. */
+	share: number;
+	/** Number of records. */
+	number: number;
+}
+
+/** What was read to find the records that the source does not have. */
+export interface Readings {
+	/** Records in scope that were read. */
+	inScope: number;
+	/** Records in scope as the service counts them; undefined where it does not. */
+	counted?: number | undefined;
+	/** Records of the source that were understood. */
+	inSource: number;
+	/** Items whose record is unknown: they have no key, or a value that is not understood. */
+	unknown: number;
+}
+
+/**
+ * Refuses all changes of records that the source does not have, if there are more of them than the
+ * user allows or if the source may be incomplete: a broken export must not empty the CRM.
+ *
+ * @returns the plan, and the reason if the changes were refused
+ */
+export function guardDeletions(
+	planned: PlannedChange[],
+	limits: DeletionLimits,
+	readings: Readings,
+): { planned: PlannedChange[]; reason?: string } {
+	const isGuarded = (change: PlannedChange) =>
+		isMissingInSource(change) && (change.action === 'delete' || change.action === 'update');
+	const count = planned.filter(isGuarded).length;
+	if (count === 0) return { planned };
+	const reason = refusal(count, limits, readings);
+	if (reason === undefined) return { planned };
+	return { planned: planned.map((change) => (isGuarded(change) ? refused(change, reason) : change)), reason };
+}
+
+function refusal(
+	count: number,
+	{ share, number }: DeletionLimits,
+	{ inScope, counted = inScope, inSource, unknown }: Readings,
+): string | undefined {
+	const missing = `${count} of ${inScope} records in scope are not in the source. None of them was changed`;
+	if (inSource === 0) return `${missing}, because the source is empty.`;
+	if (unknown > 0) {
+		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
+	}
+	if (counted > inScope) {
+		return `${missing}, because the service gave only ${inScope} of the ${counted} records it counts.`;
+	}
+	if (count > number) return `${missing}, because Most Deletions allows ${number}.`;
+	if (count > (share / 100) * inScope) {
+		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
+	}
+	return undefined;
+}

@@ -1,0 +1,101 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/** A record of the other system. */
+export interface SourceRecord {
+	/** Index of the input item. */
+	item: number;
+	/** The mapped values, as the service takes them. */
+	values: IDataObject;
+	/** The record's key for each field to match on; undefined where it has no value. */
+	keys: Array<string | undefined>;
+	/** Whether the other system has seen the record in the CRM: it carries its version or its id. */
+	wasInCrm: boolean;
+	/** The version of the CRM's record that the other system saw last. */
+	seenVersion?: string;
+	/** When the record was changed in the other system: Unix epoch milliseconds. */
+	changedAt?: number;
+}
+
+/** A record of the CRM: the fields that are compared, its id, and its version. */
+export interface CrmRecord extends IDataObject {
+	id: string;
+}
+
+/** The records of the CRM by their keys. */
+export interface CrmIndex {
+	/** The records in scope with that key. */
+	find(field: number, key: string): readonly CrmRecord[];
+	/** All records in scope; only needed where those missing in the source are changed. */
+	records: readonly CrmRecord[];
+}
+
+interface Matches {
+	/** Index of the field that found them: the first that finds any decides. */
+	field: number;
+	records: readonly CrmRecord[];
+}
+
+/** The records that a source record may be. */
+export function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
+	for (const [field, key] of keys.entries()) {
+		const records = key === undefined ? [] : crm.find(field, key);
+		if (records.length > 0) return { field, records };
+	}
+	return { field: 0, records: [] };
+}
+
+interface Owners {
+	/** The item that the first field leads to the record; keys of the first field are unique. */
+	byFirst?: number;
+	/** The items that a later field leads to it. */
+	byLater: number[];
+}
+
+/** The items that lead to each record of the CRM. */
+export function ownersOf(
+	source: SourceRecord[],
+	matches: Matches[],
+	duplicates: ReadonlyMap<SourceRecord, string>,
+): Map<string, Owners> {
+	const owners = new Map<string, Owners>();
+	for (const [i, record] of source.entries()) {
+		if (duplicates.has(record)) continue;
+		const { field, records } = matches[i]!;
+		for (const { id } of records) {
+			const known = owners.get(id) ?? { byLater: [] };
+			if (field === 0) known.byFirst = record.item;
+			else known.byLater.push(record.item);
+			owners.set(id, known);
+		}
+	}
+	return owners;
+}
+
+/** The source records that share a key with another, and the reason to leave them alone. */
+export function duplicateKeys(source: SourceRecord[], matchLabels: readonly string[]): Map<SourceRecord, string> {
+	const duplicates = new Map<SourceRecord, string>();
+	for (const [field, label] of matchLabels.entries()) {
+		const byKey = new Map<string, SourceRecord[]>();
+		for (const record of source) {
+			const key = record.keys[field];
+			// Records that an earlier field identifies are told apart by it.
+			if (key === undefined || record.keys.slice(0, field).some((earlier) => earlier !== undefined)) continue;
+			const same = byKey.get(key);
+			if (same) same.push(record);
+			else byKey.set(key, [record]);
+		}
+		for (const [key, records] of byKey) {
+			if (records.length === 1) continue;
+			const items = records.map(({ item }) => item);
+			for (const record of records) duplicates.set(record, sharedKey(label, key, items));
+		}
+	}
+	return duplicates;
+}
+
+const sharedKey = (label: string, key: string, items: number[]) =>
+	`${label}: ‘${key.slice(0, 100)}’ is the key of several items (${listed(items)}). Only one of them may have it.`;
+
+/** The first values, for a message. */
+export const listed = (values: Array<string | number>) =>
+	values.slice(0, 10).join(', ') + (values.length > 10 ? ', …' : '');

@@ -1,0 +1,173 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { Operation, Resource } from '../model';
+import { blankNotice, emptyCellsOption, fieldsProperties, mapperProperty } from '../parameters/fields';
+import { propertiesOf } from '../properties';
+import { missingInSourceProperties } from './missingInSource';
+
+/** The operation whose fields, and fields to match on, a sync offers. */
+export const syncedOperation = 'upsert';
+
+/** Whether the records of a resource can be kept in step: they are listed, and found by a unique field. */
+export const isSynced = ({ operations }: Resource): boolean =>
+	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) =>
+		operations.some(({ option }) => option.value === value),
+	);
+
+/** The parameters of CRM Platform Sync for the given kinds of records. */
+export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
+	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
+	return propertiesOf(offered).map((property) =>
+		property.name === 'operation' ? hiddenOperation(property) : property,
+	);
+}
+
+const hiddenOperation = ({ displayOptions }: INodeProperties): INodeProperties => ({
+	displayName: 'Operation',
+	name: 'operation',
+	type: 'hidden',
+	default: syncedOperation,
+	...(displayOptions && { displayOptions }),
+});
+
+const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
+	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },
+	options: [emptyCellsOption],
+	properties: (resource) => [
+		matchOn,
+		alsoMatchOn,
+		...fieldsProperties('add', resource, { resourceMapperMethod: 'getSyncFields' }),
+		blankNotice,
+		scope,
+		missingInCrm,
+		differing,
+		...missingInSourceProperties,
+		versionField,
+		bothChanged,
+		changedAtField,
+		preview,
+	],
+};
+
+const matchOn: INodeProperties = {
+	displayName: 'Match On Name or ID',
+	name: 'matchOn',
+	type: 'options',
+	typeOptions: {
+		loadOptionsMethod: 'getSyncMatchFields',
+		loadOptionsDependsOn: ['resource', 'objectKey.value'],
+	},
+	required: true,
+	default: '',
+	description:
+		'The unique field that tells which record of the CRM an item is, such as External ID. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
+const alsoMatchOn: INodeProperties = {
+	displayName: 'Then Match On Name or ID',
+	name: 'alsoMatchOn',
+	type: 'options',
+	typeOptions: {
+		loadOptionsMethod: 'getSyncMatchFields',
+		loadOptionsDependsOn: ['resource', 'objectKey.value'],
+	},
+	default: '',
+	description:
+		'A second field, for items that the first does not find. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
+const scope = mapperProperty(
+	{
+		displayName: 'Records in Scope',
+		name: 'filters',
+		description:
+			'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
+	},
+	{
+		mode: 'add',
+		resourceMapperMethod: 'getFilters',
+		valuesLabel: 'Records in Scope',
+		fieldWords: { singular: 'filter', plural: 'filters' },
+		addAllFields: false,
+		supportAutoMap: false,
+	},
+);
+
+const missingInCrm: INodeProperties = {
+	displayName: 'When Missing in the CRM',
+	name: 'missingInCrm',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Create the Record', value: 'create' },
+		{ name: 'Leave It Out', value: 'leave', description: 'The item goes to Unchanged' },
+	],
+	default: 'create',
+	description: 'What to do with records of the source that the CRM does not have',
+};
+
+const differing: INodeProperties = {
+	displayName: 'When Values Differ',
+	name: 'differing',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Update the Record',
+			value: 'update',
+			description: 'Only the values that differ are written',
+		},
+		{ name: 'Leave It', value: 'leave', description: 'The item goes to Unchanged' },
+	],
+	default: 'update',
+	description: 'What to do with records whose mapped values differ from the source',
+};
+
+const versionField: INodeProperties = {
+	displayName: 'Version Field',
+	name: 'versionField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. crm_version',
+	description:
+		'The field of the input items with the version of the CRM’s record that the source saw last. With it, changes made in the CRM since are not overwritten unnoticed.',
+};
+
+const bothChanged: INodeProperties = {
+	displayName: 'When Both Changed',
+	name: 'bothChanged',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'CRM Takes Precedence', value: 'crm', description: 'The item goes to Unchanged' },
+		{
+			name: 'Later Change Takes Precedence',
+			value: 'latest',
+			description: 'By a time field of the source, and the time of the last change in the CRM',
+		},
+		{ name: 'Report a Conflict', value: 'conflict', description: 'With both values' },
+		{ name: 'Source Takes Precedence', value: 'source', description: 'The record is updated' },
+	],
+	default: 'conflict',
+	displayOptions: { hide: { versionField: [''] } },
+	description: 'What to do with records that were changed in the CRM since the source saw them',
+};
+
+const changedAtField: INodeProperties = {
+	displayName: 'Changed At Field',
+	name: 'changedAtField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. updatedAt',
+	required: true,
+	displayOptions: { show: { bothChanged: ['latest'] }, hide: { versionField: [''] } },
+	description: 'The field of the input items with the time of their last change',
+};
+
+const preview: INodeProperties = {
+	displayName: 'Preview',
+	name: 'preview',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to write nothing, and only show what a run would do',
+};

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+
+import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import type { Query } from '../api/http/path';
+import type { Field } from '../api/openapi/fields';
+import { readFilters } from '../mapping/filters';
+import { collectionPath } from '../mapping/locator';
+import { readFields } from '../mapping/readFields';
+import type { Execution } from '../model';
+import { resourceNamed } from '../resources';
+import { describedOperation } from '../writing/describedOperation';
+import type { SyncRules } from './plan';
+import { isSynced, syncedOperation } from './properties';
+import type { Collection } from './lookUp';
+import type { SourceFields } from './source';
+
+/** What the user has set, and what the service says of the records. */
+export interface SyncSettings {
+	collection: Collection;
+	scope: Query;
+	rules: SyncRules;
+	fields: Field[];
+	match: Field[];
+	unique: Field[];
+	read(item: number): IDataObject;
+	sourceFields: SourceFields;
+	/** The names that records have; none where the service does not say. */
+	recordFields: ReadonlySet<string>;
+}
+
+/**
+ * Reads the parameters and the service's description.
+ *
+ * @throws Error in the user's words for what is missing, and what the service does not offer
+ */
+export async function settingsOf(job: Execution): Promise<SyncSettings> {
+	const { n8n, api, resource } = job;
+	const parameter = (name: string, otherwise: unknown = '') => n8n.getNodeParameter(name, 0, otherwise) as unknown;
+	const list = await describedOperation(job, 'list');
+	const upsert = await describedOperation(job, 'upsert');
+	const path = collectionPath(job, 0);
+	const custom = upsert.fields.some(({ name }) => name === 'custom_fields')
+		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
+		: [];
+	const fields = [...upsert.fields, ...custom];
+	const named = (name: string): Field => {
+		const field = name === 'id' ? idField : fields.find((one) => one.name === name);
+		if (field) return field;
+		throw new Error(`Match On: the service has no field ${name} (any more). Choose another one.`);
+	};
+
+	const names = [parameter('matchOn'), parameter('alsoMatchOn')].map((name) => String(name ?? '').trim());
+	if (names[0] === '') {
+		throw new Error('Match On: choose the field that tells which record of the CRM an item is.');
+	}
+	const match = [...new Set(names.filter((name) => name !== ''))].map(named);
+	const uniqueNames = new Set(upsert.match?.values ?? []);
+	const unique = fields.filter(({ name, unique: isUnique }) => uniqueNames.has(name) || isUnique);
+	for (const { name, label } of match) {
+		if (name === 'id' || unique.some((field) => field.name === name)) continue;
+		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
+	}
+
+	const accepted = match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
+	const missingInSource = String(parameter('missingInSource', 'leave')) as SyncRules['missingInSource'];
+	const versionField = String(parameter('versionField')).trim();
+	const rules: SyncRules = {
+		missingInCrm: parameter('missingInCrm', 'create') as SyncRules['missingInCrm'],
+		differing: parameter('differing', 'update') as SyncRules['differing'],
+		missingInSource,
+		bothChanged: (versionField === '' ? 'conflict' : parameter('bothChanged', 'conflict')) as SyncRules['bothChanged'],
+	};
+	if (missingInSource === 'set') {
+		rules.missingValues = (await readFields(job, 'missingValues', upsert.fields, 'clear'))(0);
+		if (Object.keys(rules.missingValues).length === 0) {
+			throw new Error('Fields to Set: choose the values for records that the source does not have.');
+		}
+	}
+	const changedAt = rules.bothChanged === 'latest' ? String(parameter('changedAtField')).trim() : '';
+	if (rules.bothChanged === 'latest' && changedAt === '') {
+		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
+	}
+
+	const read = await readFields(job, 'fields', accepted, 'clear');
+	const filters = await readFilters(job, 'filters', list);
+	const scope = filters(0) as Query;
+	const description = await api.describe(resource.path);
+	return {
+		collection: {
+			api,
+			path,
+			list,
+			filters: list.takesCustomFields ? [...list.filters, ...customFilters(custom)] : list.filters,
+			fields: [],
+		},
+		recordFields: new Set(description?.fields.map(({ name }) => name)),
+		scope,
+		rules,
+		fields,
+		match,
+		unique,
+		read,
+		sourceFields: { match, version: versionField, changedAt },
+	};
+}
+
+/** The id as a field: never written, and only read where it is matched on. */
+export const idField: Field = {
+	name: 'id',
+	path: ['id'],
+	label: 'ID',
+	description: '',
+	kind: 'text',
+	required: false,
+	unique: true,
+};
+
+/**
+ * The execution, as the mapping and the description of writes need it.
+ *
+ * @throws NodeOperationError where no resource is chosen that can be kept in step
+ */
+export function syncJob(n8n: IExecuteFunctions, api: Execution['api']): Execution {
+	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
+	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
+	if (!resource || !operation || !isSynced(resource)) {
+		throw new NodeOperationError(n8n.getNode(), 'The node does not know this resource', {
+			description: 'Open the node and choose a resource.',
+		});
+	}
+	const identity: Execution['identity'] = {
+		instance: n8n.getInstanceId(),
+		workflow: n8n.getWorkflow().id ?? '',
+		execution: n8n.getExecutionId() ?? '',
+		node: n8n.getNode().id,
+		// An attempt plans anew and must not repeat the keys of an earlier one.
+		run: randomUUID(),
+	};
+	return { n8n, api, resource, operation, identity };
+}

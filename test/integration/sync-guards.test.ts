@@ -1,0 +1,86 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useSandbox } from './sandbox.ts';
+import { teamsIn } from './syncNode.ts';
+
+const sandbox = useSandbox();
+const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
+
+describe('records that the source does not have', () => {
+	test('are left alone unless the user asks for more', async () => {
+		const { team, records, filters } = own(3);
+		await add(records);
+		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
+		expect(await listed(team)).toHaveLength(3);
+	});
+
+	test('get the values of the user’s choice, once', async () => {
+		const { team, records, filters } = own(20);
+		await add(records);
+		const choices = {
+			filters,
+			missingInSource: 'set',
+			missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
+		};
+		const first = await run(records.slice(1), choices);
+		expect(counts(first)).toEqual([0, 1, 19, 0, 0]);
+		const [gone] = (await listed(team)).filter(({ external_id: id }) => id === records[0]!.external_id);
+		expect(gone).toMatchObject({ lifecycle_stage: 'other' });
+		await sandbox.clear();
+		expect(counts(await run(records.slice(1), choices))).toEqual([0, 0, 20, 0, 0]);
+		expect(await writes()).toEqual([]);
+	});
+
+	test.each([
+		['the source is empty', (): IDataObject[] => [{}], {}],
+		['they are more than the share allows', (records: IDataObject[]) => records.slice(2), {}],
+		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { mostDeletionsShare: 100, mostDeletions: 1 }],
+		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { mostDeletionsShare: 100 }],
+	])('are all left, and reported as conflicts, if %s', async (_, source, limits) => {
+		const { team, records, filters } = own(10);
+		await add(records);
+		await sandbox.clear();
+		const items = source(records);
+		const { conflict, deleted, hints } = await run(
+			items,
+			{ filters, missingInSource: 'delete', ...limits },
+			{ continueOnFail: true },
+		);
+		expect(deleted).toEqual([]);
+		expect(conflict.filter(({ json }) => json.sync)).toHaveLength(items.length === 1 ? 10 : 2);
+		expect(hints).toContainEqual(expect.stringContaining('not in the source'));
+		expect(await listed(team)).toHaveLength(10);
+		expect(await writes()).toEqual([]);
+	});
+
+	test.each([{ status: 500 }, { status: 429 }, { malformed: true }])(
+		'are left where the CRM cannot be read to its end (%j)',
+		async (fault) => {
+			const { team, records, filters } = own(4);
+			await add(records);
+			await sandbox.faults({ path: '/v1/contacts', method: 'GET', ...fault });
+			const choices = { filters, missingInSource: 'delete', options: { longestWait: 0 } };
+			await expect(run(records.slice(1), choices)).rejects.toThrow();
+			await sandbox.clear();
+			expect(await listed(team)).toHaveLength(4);
+		},
+	);
+
+	test('are left where the service gives fewer records than it counts', async () => {
+		const { team, records, filters } = own(20);
+		const stored = await add(records);
+		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };
+		await sandbox.faults({
+			path: '/v1/contacts',
+			method: 'GET',
+			status: 200,
+			body: JSON.stringify(page),
+			contentType: 'application/json',
+		});
+		const { conflict, hints } = await run(records.slice(1), { filters, missingInSource: 'delete' });
+		await sandbox.clear();
+		expect(hints).toContainEqual(expect.stringContaining('only 15 of the 20'));
+		expect(conflict.length).toBeGreaterThan(0);
+		expect(await listed(team)).toHaveLength(20);
+	});
+});

@@ -1,0 +1,58 @@
+import { comparison, matchKey, mergePatch, type ComparedField } from '../../nodes/CrmPlatform/sync/compare';
+
+const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({
+	name,
+	path: name.split('.'),
+	kind: 'text',
+	...more,
+});
+const compare = comparison([
+	field('email', { lowerCase: [''] }),
+	field('emails', { kind: 'json', lowerCase: ['*.value'] }),
+	field('name'),
+	field('address.city'),
+	field('amount', { kind: 'number' }),
+	field('due_at', { kind: 'dateTime' }),
+	field('tag_ids', { kind: 'list' }),
+]);
+
+test.each([
+	['case, where the service keeps lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
+	['case within a list', { emails: [{ value: 'a@x.example', label: null }] }, { emails: [{ value: 'A@x.example' }] }],
+	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
+	['a decimal as text', { amount: '12.50' }, { amount: 12.5 }],
+	['nothing and an empty list', { tag_ids: [] }, { tag_ids: null }],
+	['nothing and an empty text', { name: null }, { name: '' }],
+	['what is not given', { name: 'Ada', email: 'a@x.example' }, { name: 'Ada' }],
+	['parts of an object that are not given', { address: { city: 'Lyon', zip: '1' } }, { address: { city: 'Lyon' } }],
+])('%s makes no difference', (_, stored, given) => {
+	expect(compare(stored, given)).toEqual({ changes: [], patch: {} });
+});
+
+test.each([
+	['case, where the service keeps it', { name: 'ada' }, { name: 'Ada' }, 'name'],
+	['case of other texts in the same list', { emails: [{ value: 'a', label: 'home' }] }, { emails: [{ value: 'a', label: 'Home' }] }, 'emails'],
+	['a value that is cleared', { name: 'Ada' }, { name: null }, 'name'],
+	['the order of a list', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }, 'tag_ids'],
+	['one element less', { tag_ids: ['a', 'b'] }, { tag_ids: ['a'] }, 'tag_ids'],
+	['zero and nothing', { amount: null }, { amount: 0 }, 'amount'],
+])('%s is a difference', (_, stored, given, name) => {
+	const { changes, patch } = compare(stored, given);
+	expect(changes).toEqual([{ field: name, from: Object.values(stored)[0], to: Object.values(given)[0] }]);
+	expect(patch).toEqual(given);
+	expect(compare(mergePatch(stored, patch), given).changes).toEqual([]);
+});
+
+test('of an object, only the parts that differ are sent', () => {
+	const stored = { address: { city: 'Lyon', zip: '1', country: 'FR' } };
+	const { changes, patch } = compare(stored, { address: { city: 'Bonn', zip: '1' } });
+	expect(changes).toEqual([{ field: 'address.city', from: 'Lyon', to: 'Bonn' }]);
+	expect(patch).toEqual({ address: { city: 'Bonn' } });
+});
+
+test('a key is the same for values that the service takes for the same', () => {
+	const email = field('email', { lowerCase: [''] });
+	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
+	expect(matchKey(field('code'), 'A')).not.toBe(matchKey(field('code'), 'a'));
+	expect(matchKey(email, '')).toBeUndefined();
+});
