@@ -1,34 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 import { eventsIn } from './poll-log.ts';
-import { Published, type PublishedSetup } from './published.ts';
+import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
-
-/** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
-const clock = {
-	...systemClock,
-	sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(Math.min(ms, 20), signal),
-	now: () => Date.now() * 100,
-};
-
-const open: Published[] = [];
-async function publish(parameters: IDataObject = {}, setup: Partial<PublishedSetup> = {}): Promise<Published> {
-	const published = new Published({ credential: sandbox.credential, parameters, clock, ...setup });
-	open.push(published);
-	await published.activate();
-	return published;
-}
-afterEach(async () => {
-	for (const published of open.splice(0)) {
-		await published.deactivate();
-		published.kill();
-	}
-});
+const { publish, saved } = usePublished(sandbox);
 
 const moveOn = ['started', 'ended', 'succeeded'];
 
@@ -137,8 +116,7 @@ test('a copy of the workflow begins for itself', async () => {
 	const n8n = await publish();
 	await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);
-	const copy = new Published({ credential: sandbox.credential, clock });
-	open.push(copy);
+	const copy = saved();
 	copy.workflowId = 'workflow-2';
 	copy.written = n8n.written;
 	await copy.activate();
@@ -186,7 +164,7 @@ test.each([429, 500, 403])('a service that answers %s for a while costs nothing 
 
 test('a test by hand shows the latest events and starts nothing', async () => {
 	const ids = await log.contacts(7);
-	const n8n = new Published({ credential: sandbox.credential, clock });
+	const n8n = saved();
 	expect((await n8n.test()).map(({ id }) => id)).toEqual(ids.slice(-5));
 	expect(n8n.executions).toEqual([]);
 });

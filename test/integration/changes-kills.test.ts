@@ -1,34 +1,11 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 import { eventsIn } from './poll-log.ts';
-import { Published, type PublishedSetup } from './published.ts';
+import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
-
-/** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
-const clock = {
-	...systemClock,
-	sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(Math.min(ms, 20), signal),
-	now: () => Date.now() * 100,
-};
-
-const open: Published[] = [];
-async function publish(parameters: IDataObject = {}, setup: Partial<PublishedSetup> = {}): Promise<Published> {
-	const published = new Published({ credential: sandbox.credential, parameters, clock, ...setup });
-	open.push(published);
-	await published.activate();
-	return published;
-}
-afterEach(async () => {
-	for (const published of open.splice(0)) {
-		await published.deactivate();
-		published.kill();
-	}
-});
+const { publish } = usePublished(sandbox);
 
 const moveOn = ['started', 'ended', 'succeeded'];
 

@@ -1,36 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
-import { Published, type PublishedSetup } from './published.ts';
+import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
-
-const clock = {
-	...systemClock,
-	sleep: async (ms: number, signal?: AbortSignal) => await systemClock.sleep(Math.min(ms, 20), signal),
-	now: () => Date.now() * 100,
-};
-
-const open: Published[] = [];
-async function publish(parameters: IDataObject, setup: Partial<PublishedSetup> = {}): Promise<Published> {
-	const published = new Published({
-		credential: sandbox.credential,
-		parameters: { source: 'records', resource: 'contact', simplify: false, grouping: 'group', ...parameters },
-		clock,
-		...setup,
-	});
-	open.push(published);
-	await published.activate();
-	return published;
-}
-afterEach(async () => {
-	for (const published of open.splice(0)) {
-		await published.deactivate();
-		published.kill();
-	}
-});
+const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false, grouping: 'group' });
 
 const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
 const changes = (n8n: Published) => items(n8n).map(({ change }) => change);

@@ -11,10 +11,11 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/request';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
 import { additionalDataOf, type Setup } from './n8n.ts';
+import type { TestSandbox } from './sandbox.ts';
 
 export interface PublishedSetup {
 	credential: Setup['credential'];
@@ -197,4 +198,39 @@ export class Published {
 			settings: { timezone: 'America/Sao_Paulo' },
 		});
 	}
+}
+
+/** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
+const hastyClock: Clock = {
+	...systemClock,
+	sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal),
+	now: () => Date.now() * 100,
+};
+
+/** Publishes triggers, which are gone after the test. */
+export function usePublished(sandbox: TestSandbox, defaults: IDataObject = {}) {
+	const open: Published[] = [];
+	afterEach(async () => {
+		for (const published of open.splice(0)) {
+			await published.deactivate();
+			published.kill();
+		}
+	});
+	/** A trigger that is not published yet. */
+	const saved = (parameters: IDataObject = {}, setup: Partial<PublishedSetup> = {}): Published => {
+		const published = new Published({
+			credential: sandbox.credential,
+			parameters: { ...defaults, ...parameters },
+			clock: hastyClock,
+			...setup,
+		});
+		open.push(published);
+		return published;
+	};
+	const publish = async (...setup: Parameters<typeof saved>): Promise<Published> => {
+		const published = saved(...setup);
+		await published.activate();
+		return published;
+	};
+	return { saved, publish };
 }

@@ -62,7 +62,7 @@ describe('a job that does not end', () => {
 		await sandbox.faults(processing);
 		const parameters = results({ longestWait: 1 });
 		await expect(run({ credential: sandbox.credential, parameters })).rejects.toThrow(
-			'The job has not ended within 1 s',
+			'The job did not finish within 1 s',
 		);
 		expect((await sandbox.requests()).length).toBeGreaterThan(1);
 	});

@@ -71,7 +71,7 @@ test('a job of somebody who is deactivated does not go on', async () => {
 		await new Promise((resolve) => setImmediate(resolve));
 		ended = (await get(`/v1/jobs/${job.id}`)).body;
 	} while (ended.finished_at === null);
-	expect(ended).toMatchObject({ status: 'failed', error: expect.stringContaining('may not do it') });
+	expect(ended).toMatchObject({ status: 'failed', error: expect.stringContaining('no longer has the right') });
 	expect((await get('/v1/contacts')).body.total).toBe(ended.processed);
 	expect(ended.processed).toBeLessThan(400);
 });
