@@ -33,8 +33,8 @@ test('deleted records come if they are asked for, simplified too with the time t
 });
 
 test.each([
-	[{ moment: '' }, 'Changed Since: the date and time is empty'],
-	[{ changedSince: 'lastRun' }, "Changed Since: 'lastRun' is not one of its choices"],
+	[{ moment: '' }, 'Changed Since: Date and Time is empty'],
+	[{ changedSince: 'lastRun' }, 'Changed Since: "lastRun" is not a valid option'],
 	[{ moment: '2025-01-01', options: { parallelReads: 0 } }, 'Parallel Reads: enter a number from 1 to 10'],
 	[{ moment: '2025-01-01', options: { parallelReads: 1000 } }, 'Parallel Reads: enter a number from 1 to 10'],
 ])('%j is refused in the user’s words', async (more, words) => {
