@@ -4,11 +4,13 @@ import type { Effort, Operation } from './requests.ts';
 import type { Target } from './target.ts';
 import { oddNumber, oddText } from './values.ts';
 
+/** Bytes of the signature that a cursor begins with. */
+const signatureLength = 16;
+
 /**
- * Sends cursors of the service with other values in them: it does not sign them, and whoever takes
- * one apart can make any.
+ * Sends cursors of the service with other values under the same signature.
  *
- * @throws Error if one is not answered as promised
+ * @throws Error if one is accepted, or not answered as promised
  */
 export async function fuzzCursors(target: Target, list: Operation, { runs, seed }: Effort) {
 	const { schema } = list.parameters.find(({ name }) => name === 'sort');
@@ -30,11 +32,14 @@ export async function fuzzCursors(target: Target, list: Operation, { runs, seed 
 		const { next_cursor: cursor } = JSON.parse(answer.text);
 		// Of a list of one record there is none.
 		if (cursor === null) return;
-		const content: Json = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+		const bytes = Buffer.from(cursor, 'base64url');
+		const content: Json = JSON.parse(bytes.subarray(signatureLength).toString());
 		const after = content.after.map((value: Json, i: number) => values[i] ?? value);
-		const forged = Buffer.from(JSON.stringify({ ...content, after })).toString('base64url');
-		const { broken } = await ask([['cursor', forged]]);
+		const text = Buffer.from(JSON.stringify({ ...content, after }));
+		const forged = Buffer.concat([bytes.subarray(0, signatureLength), text]).toString('base64url');
+		const { answer: answered, broken } = await ask([['cursor', forged]]);
 		if (broken.length > 0) throw new Error(broken.join('; '));
+		if (forged !== cursor && answered.status !== 400) throw new Error(`A forged cursor got ${answered.status}`);
 	});
 	await fc.assert(property, { numRuns: runs, seed });
 }
