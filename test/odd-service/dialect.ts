@@ -77,4 +77,4 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 	answers: fc.constantFrom('record', 'record', 'id', 'nothing'),
 	hasNulls: fc.boolean(),
 	hasOddSchemas: fc.boolean(),
-}) as fc.Arbitrary<Dialect>;
+});

@@ -32,4 +32,4 @@ export const faults: fc.Arbitrary<Fault> = fc
 	.map((fault) => {
 		if (refusals.includes(fault.kind)) return { ...fault, effect: 'before' };
 		return successes.includes(fault.kind as string) ? { ...fault, effect: 'after' } : fault;
-	}) as fc.Arbitrary<Fault>;
+	});

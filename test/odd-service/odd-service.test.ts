@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 
 import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 import { brokenPromises, played, scenarios, type Scenario } from './scenario.ts';
-import { startOddServer, type OddServer } from './service.ts';
+import { startOddServer, type OddServer } from './server.ts';
 
 /** `ODD_RUNS=2000 ODD_SEED=7 npx jest test/odd-service` looks further, for as long as it takes. */
 const runs = Number(process.env.ODD_RUNS ?? 60);

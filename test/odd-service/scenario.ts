@@ -5,7 +5,8 @@ import { run, type Run } from '../integration/n8n.ts';
 import { automatic, create, deleteRecord, getMany, update } from '../integration/parameters.ts';
 import { dialects, type Dialect } from './dialect.ts';
 import { faults, type Fault } from './faults.ts';
-import { own, type OddServer, type OddService } from './service.ts';
+import type { OddServer } from './server.ts';
+import { own, type OddService } from './service.ts';
 
 /** One node in one workflow against one odd service. */
 export interface Scenario {
@@ -40,7 +41,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.record({
 	}),
 	batchSize: fc.constantFrom(0, 0, 1, 3),
 	continueOnFail: fc.boolean(),
-} as const) as fc.Arbitrary<Scenario>;
+} as const);
 
 /** What came of an attempt: items, or the error the node failed with. */
 export interface Attempt {
@@ -82,7 +83,7 @@ export async function played(server: OddServer, clock: { pass(ms: number): void 
 		const outcome: Run | Error = await run({
 			credential: { baseUrl: url, apiKey: url },
 			credentialId: url,
-			parameters: { ...parametersOf(scenario), options: scenario.batchSize > 0 ? { batchSize: scenario.batchSize } : {} } as INodeParameters,
+			parameters: { ...parametersOf(scenario), options: scenario.batchSize > 0 ? { batchSize: scenario.batchSize } : {} },
 			items: input,
 			executionId: url,
 			context,
