@@ -1,6 +1,13 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type {
+	Expression as ExpressionClass,
+	IDataObject,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+	Workflow,
+} from 'n8n-workflow';
 import { buildPackage } from '../tools/build.ts';
 import { contextIn, type Parts, runIn } from '../tools/node-context.ts';
 
@@ -9,10 +16,13 @@ export interface Connector {
 	/** @returns the contacts there are, all of them */
 	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */
-	create(items: IDataObject[], fields: IDataObject): Promise<INodeExecutionData[]>;
+	create(items: IDataObject[], fields: IDataObject, engine?: ExpressionEngine): Promise<INodeExecutionData[]>;
 	/** Keeps contacts in step with the items. @returns how many items each output has */
 	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
 }
+
+/** What n8n evaluates expressions with: `vm` by default, in an isolate of its own. */
+export type ExpressionEngine = 'legacy' | 'vm';
 
 export interface Reading {
 	/** Whether records come with their main fields only, as by default. */
@@ -40,7 +50,7 @@ export const mapped = (value: Record<string, string>) => ({
 export function connectorTo(baseUrl: string): Connector {
 	const run = async (parameters: INodeParameters, items?: IDataObject[]) => {
 		const credential = { baseUrl, apiKey: 'KEY' };
-		return (await runIn(parts(), { credential, parameters, ...(items && { items }) })).items;
+		return (await runIn(connectorParts(), { credential, parameters, ...(items && { items }) })).items;
 	};
 	return {
 		contacts: ({ simplify = true, options = {} } = {}) =>
@@ -49,18 +59,26 @@ export function connectorTo(baseUrl: string): Connector {
 				operation: 'getMany',
 				returnAll: true,
 				simplify,
-				filters: mapped({}),
 				options: options as INodeParameters,
 			}),
-		create: (items, fields) =>
-			run({ resource: 'contact', operation: 'create', fields: fields as INodeParameters }, items),
+		async create(items, fields, engine = 'legacy') {
+			const parameters = { resource: 'contact', operation: 'create', fields: fields as INodeParameters };
+			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
+			await useEngine(engine);
+			const { context } = contextIn(connectorParts(), setup);
+			const { workflow } = context as unknown as { workflow: Workflow };
+			return await workflow.expression.withIsolate(async () => {
+				const output = await connectorParts().node.execute!.call(context as unknown as IExecuteFunctions);
+				return (output as INodeExecutionData[][])[0] ?? [];
+			});
+		},
 		async sync(items, more) {
 			const parameters = {
 				...{ resource: 'contact', operation: 'upsert', matchOn: 'external_id', fields: automatic },
-				...{ filters: mapped({}), options: {}, ...more },
+				...{ options: {}, ...more },
 			} as INodeParameters;
 			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
-			const { context } = contextIn({ ...parts(), node: sync() }, setup);
+			const { context } = contextIn({ ...connectorParts(), node: sync() }, setup);
 			const outputs = await sync().execute!.call(context as unknown as IExecuteFunctions);
 			return (outputs as INodeExecutionData[][]).map(({ length }) => length);
 		},
@@ -70,9 +88,20 @@ export function connectorTo(baseUrl: string): Connector {
 /** Compiles the package, once before it is measured. */
 export const buildConnector = buildPackage;
 
+async function useEngine(engine: ExpressionEngine): Promise<void> {
+	const { Expression } = createRequire(resolve('package.json'))('n8n-workflow') as {
+		Expression: typeof ExpressionClass;
+	};
+	// The defaults of n8n 2.41.
+	const limits = { poolSize: 1, maxCodeCacheSize: 1024, bridgeTimeout: 5_000, bridgeMemoryLimit: 128 };
+	await Expression.initExpressionEngine({ engine, ...limits });
+	Expression.setExpressionEngine(engine);
+}
+
 let loaded: Parts | undefined;
 
-function parts(): Parts {
+/** n8n-core and the built connector. */
+export function connectorParts(): Parts {
 	if (loaded) return loaded;
 	// n8n-core writes into the user's home unless told otherwise, and reads this when it loads.
 	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core-bench');

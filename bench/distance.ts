@@ -3,14 +3,16 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /**
  * A service far away: passes everything on to the server at an address (first argument), half of
  * some milliseconds later (second argument), and its answers the other half. A process of its own,
- * so that the distance stays the same however busy the server is.
+ * so that the distance stays the same however busy the server is. A new connection costs nothing,
+ * unless a third argument, `handshakes`, says that it takes a round trip as in a network.
  */
 const target = new URL(process.argv[2]!);
 const half = Number(process.argv[3]) / 2;
+const handshake = process.argv[4] === 'handshakes' ? 2 * half : 0;
 
 const server = createServer({ noDelay: true }, (near) => {
 	const far = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-	pass(near, far);
+	setTimeout(() => pass(near, far), handshake);
 	pass(far, near);
 });
 server.listen(0, '127.0.0.1', () => {

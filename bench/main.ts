@@ -1,9 +1,12 @@
+import { benchFiles, benchFilesBesideN8n } from './files.ts';
 import { benchNode } from './node.ts';
+import { benchPeers } from './peers/index.ts';
 import { publish } from './report.ts';
 import { benchBulk } from './sandbox-bulk.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSync } from './sync.ts';
+import { benchTriggers } from './triggers.ts';
 
 /** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
 const benchmarks: Record<string, () => Promise<void>> = {
@@ -14,8 +17,20 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	},
 	node: async () =>
 		publish({ name: 'node', ours: 'node', bare: 'bare loop', rows: await benchNode() }),
+	files: async () => {
+		publish({ name: 'files', ours: 'node', bare: 'bare jobs', rows: await benchFiles() });
+		publish({
+			name: 'files-beside-n8n',
+			ours: 'Import File',
+			bare: 'Extract from File, Create',
+			rows: await benchFilesBesideN8n(),
+		});
+	},
+	peers: benchPeers,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
+	triggers: async () =>
+		publish({ name: 'triggers', ours: 'trigger', bare: 'Webhook node', rows: await benchTriggers() }),
 };
 
 const asked = process.argv.slice(2);

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bareCreates } from './bare-loop.ts';
-import { automatic, connectorTo, mapped } from './connector.ts';
+import type { IDataObject } from 'n8n-workflow';
+import { automatic, connectorTo, type ExpressionEngine, mapped } from './connector.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
 
@@ -31,13 +32,17 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 	};
 	writeFileSync(answers, JSON.stringify(answered));
 	const nothing = await startServer([resolve('bench', 'bare-server.ts'), answers]);
-	const row = async (how: string, fields: object) =>
-		rowOf(`${what} with nothing behind, ${how}`, 'ms', await create(nothing, fields));
+	const row = async (how: string, fields: IDataObject, engine?: ExpressionEngine) =>
+		rowOf(`${what} with nothing behind, ${how}`, 'ms', await create(nothing, fields, engine));
+	const code = fromEach((name) => `={{ $json.${name}.trim() }}`);
+	const codeOfItem = fromEach((name) => `={{ $input.item.json.${name}.trim() }}`);
 	try {
 		return [
 			await row('automatic mapping', automatic),
 			await row('five plain fields', fromEach((name) => `={{ $json.${name} }}`)),
-			await row('five code expressions', fromEach((name) => `={{ $json.${name}.trim() }}`)),
+			await row('five code expressions', code),
+			await row('five code expressions, engine vm', code, 'vm'),
+			await row('the same item by item, engine vm', codeOfItem, 'vm'),
 		];
 	} finally {
 		await nothing.stop();
@@ -46,13 +51,13 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 }
 
 /** @param fields how the node is told to map them; the bare loop sends them as they are */
-const create = (server: Server, fields: object): Promise<Pair> =>
+const create = (server: Server, fields: IDataObject, engine?: ExpressionEngine): Promise<Pair> =>
 	sideBySide(3, (which) => {
 		const items = people(creates);
 		return time(async () => {
 			const creating =
 				which === 'ours'
-					? connectorTo(server.url).create(items, { ...fields })
+					? connectorTo(server.url).create(items, fields, engine)
 					: bareCreates(server, items);
 			const { length } = await creating;
 			if (length !== creates) throw new Error(`${length} of ${creates} were created.`);

@@ -63,7 +63,8 @@ function rounded(value: number): string {
 	return value.toPrecision(3);
 }
 
-function machine(): string {
+/** Day, version of Node.js, processors and memory. */
+export function machine(): string {
 	const processors = cpus();
 	const memory = Math.round(totalmem() / 2 ** 30);
 	const day = new Date().toISOString().slice(0, 10);

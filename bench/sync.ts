@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { bareContacts } from './bare-loop.ts';
+import { compareDatasets, ourComparison, timeOf } from './compare-datasets.ts';
 import { buildConnector, connectorTo } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
@@ -30,7 +31,7 @@ export async function benchSync(): Promise<Row[]> {
 		// In this order: n8n is loaded first, and what one measure has grown the process by, the next does not.
 		const requests = await ten(near, source);
 		const grown = await memory(near, source);
-		return [await all(far, source), grown, requests];
+		return [await all(far, source), ...(await comparisons(source)), grown, requests];
 	} finally {
 		await far.stop();
 		await near.stop();
@@ -88,6 +89,27 @@ async function update(server: Server, items: object[]): Promise<void> {
 		const body = JSON.stringify({ items: items.slice(from, from + 100) });
 		await server.ask('POST', '/v1/contacts/batch/update', body);
 	}
+}
+
+/** Records that Compare Datasets compares within a minute: it looks through the list for each of them. */
+const few = 20_000;
+
+/** The comparison alone, beside n8n's node for it. */
+async function comparisons(source: Person[]): Promise<Row[]> {
+	const theirs = await compareDatasets('external_id');
+	const ours = ourComparison('external_id', compared);
+	const timed = async (compare: typeof ours, count: number) => {
+		const stored = source.slice(0, count);
+		return await timeOf(compare, itemsOf(changed(stored)), itemsOf(stored), count / 100);
+	};
+	await timed(ours, few);
+	const bare = await timed(theirs, few);
+	const row = (count: number) => `comparing ${count.toLocaleString('en')} with as many, beside Compare Datasets`;
+	const many = (contacts / few) ** 2;
+	return [
+		{ what: row(few), unit: 'ms', ours: await timed(ours, few), bare },
+		{ what: `${row(contacts)} (extrapolated)`, unit: 'ms', ours: await timed(ours, contacts), bare: bare * many },
+	];
 }
 
 /** By how much the process grows while the node runs, at its highest. */

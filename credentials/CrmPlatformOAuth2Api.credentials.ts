@@ -10,7 +10,7 @@ const scopes = Object.keys(offered).sort();
 
 const reading = scopes.filter((scope) => scope.endsWith(':read'));
 
-/** All but those that change how the account is set up: these, users pick on purpose. */
+/** All scopes except those that change the account's setup, which users pick on purpose. */
 const usual = scopes.filter(
 	(scope) => !['custom-fields:write', 'pipelines:write', 'users:write'].includes(scope),
 );

@@ -139,11 +139,15 @@ export class N8nClient {
 		await this.whenPublished(id);
 	}
 
-	/** The ids of a workflow's executions, the oldest first. */
-	async listExecutions(workflowId: string): Promise<string[]> {
+	/**
+	 * The ids of a workflow's executions, the oldest first.
+	 *
+	 * @param status of which they are, such as `error`; any unless given
+	 */
+	async listExecutions(workflowId: string, status?: string[]): Promise<string[]> {
 		// n8n lists those that run before those that have ended: one that ends meanwhile is in both.
 		const ids = new Set<string>();
-		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId }), limit: '100' });
+		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId, status }), limit: '100' });
 		for (;;) {
 			const path = `/rest/executions?${query}`;
 			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);

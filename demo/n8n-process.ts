@@ -74,8 +74,8 @@ async function waitUntilReady(url: string, isOver: () => boolean, log: string): 
 		if (Date.now() > deadline) {
 			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
 		}
-		// /healthz alone answers before n8n has loaded its nodes.
-		if (await answers(`${url}/healthz/readiness`)) return;
+		// /healthz alone answers before n8n has loaded its nodes, readiness of n8n 2.11 before the editor's API.
+		if ((await answers(`${url}/healthz/readiness`)) && (await answers(`${url}/rest/settings`))) return;
 		await sleep(POLL_MS);
 	}
 	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);

@@ -1,59 +1,51 @@
-import { type Context, Hono } from 'hono';
-import { accountOf } from './account/account.ts';
+import { Hono } from 'hono';
+import { apiRoutes } from './api-routes.ts';
 import { Clock } from './foundation/clock.ts';
-import { customObjectRoutes } from './collection/custom-objects.ts';
-import { queryParameters } from './http/query.ts';
-import { collectionRoutes } from './collection/routes.ts';
 import { controlRoutes } from './control/routes.ts';
-import { withoutVersion } from './http/deprecation.ts';
-import { eventRoutes } from './event-log/routes.ts';
 import { Faults } from './control/faults.ts';
 import { idMaker } from './foundation/ids.ts';
-import { jobRoutes } from './jobs/routes.ts';
-import { meRoute } from './account/me.ts';
 import { requireCredentials, requireScopeOfRoute, identifyCaller } from './access/authentication.ts';
 import { injectFaults } from './control/fault-injection.ts';
 import { refuseConcurrentKeys } from './http/idempotency.ts';
 import { RateLimiter, rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
 import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
-import { oauthRoutes } from './oauth/routes.ts';
+import { oauthPaths } from './oauth/metadata.ts';
 import { usualLifetimes } from './oauth/tokens.ts';
-import { openApiText } from './openapi/document.ts';
-import { docsPath } from './http/docs-path.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
+import { iconRoutes } from './pages/icon.ts';
 import { restrictHosts } from './pages/hosts.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './foundation/plans.ts';
 import { Problem } from './foundation/problem.ts';
-import { mount, type Route } from './http/route.ts';
-import { contacts } from './schemas/contacts.ts';
-import { resources } from './schemas/index.ts';
+import { mount } from './http/route.ts';
 import type { Env, Service, TokenLifetimes } from './http/service.ts';
 import type { Store } from './store/store.ts';
 import { Dispatcher } from './webhooks/dispatcher.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
 
 export interface AppOptions {
 	store: Store;
-	/** Starter if none is given. */
+	/** Starter by default. */
 	plan?: Plan;
-	/** Instead of what the plan allows. */
+	/** Overrides the limit of the plan. */
 	requestsPerMinute?: number;
-	/** Whether webhooks may be sent to this machine and its network. */
+	/** Whether webhooks may be delivered to this machine and its network. */
 	allowPrivateWebhooks?: boolean;
-	/** Whether tests may ask for faults, move the clock and read the log of requests under `/_sandbox`. */
+	/**
+	 * Whether tests can inject faults, advance the clock and read the request log under `/_sandbox`.
+	 */
 	faults?: boolean;
-	/** Names by which its pages may be opened, beside addresses and localhost. */
+	/** Host names accepted for pages, besides IP addresses and localhost. */
 	hostNames?: string[];
-	/** An hour, and ten minutes for a replaced refresh token, if not said otherwise. */
+	/** By default an hour, and ten minutes for a replaced refresh token. */
 	tokenLifetimes?: Partial<TokenLifetimes>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
 }
 
-/** The service, as a value: serve it, or call its `request()` in process. */
+/** Creates the service as a value: serve it, or call its `request()` in process. */
 export function createApp(options: AppOptions): Hono<Env> {
 	const plan = options.plan ?? 'starter';
 	const clock = new Clock(options.now ?? Date.now);
@@ -87,14 +79,21 @@ export function createApp(options: AppOptions): Hono<Env> {
 		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
 	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
-	// No one has to be known here, so here guessing is what has to be slowed down. The endpoints of
-	// OAuth count by client, once they know which one it is.
+	// Sign-in needs no credentials, so password guessing has to be slowed down. The OAuth endpoints
+	// count by client, once the client is known.
 	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
-	// Only of those who are known: a stranger must not keep a key busy.
+	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
 
-	mount(app, serviceRoutes(service, limiter, dispatcher), service.now);
+	const pages = [
+		...signInRoutes(service),
+		...settingsRoutes(service),
+		...docsRoutes(findScript()),
+		...iconRoutes(),
+		...consoleRoutes(service),
+	];
+	mount(app, [...apiRoutes(service, limiter, dispatcher), ...pages], service.now);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
 	app.notFound((c) => {
@@ -103,68 +102,22 @@ export function createApp(options: AppOptions): Hono<Env> {
 	});
 	app.onError((error, c) => {
 		if (error instanceof OAuthError) return error.response();
-		const problem = problemOf(error, options.store);
+		const problem = asProblem(error, options.store);
 		const isOAuth = c.req.path.startsWith('/oauth/');
 		return isOAuth ? oauthErrorOf(problem).response() : problem.response(c.get('requestId'));
 	});
 	return app;
 }
 
-function problemOf(error: Error, store: Store): Problem {
+function asProblem(error: Error, store: Store): Problem {
 	if (error instanceof Problem) return error;
 	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
 	console.error(error);
-	return new Problem('internal_error', 'This is a fault of the service. Try again.');
+	return new Problem('internal_error', 'The service failed. Try again.');
 }
 
-/** What browsers open, and what takes no credentials. */
-const pagePaths = ['/sign-in', '/sign-out', '/settings/*', '/docs/*', '/oauth/authorize', '/_sandbox/*'];
-
-const openApi = (c: Context<Env>) =>
-	c.body(openApiText(), 200, { 'Content-Type': 'application/json' });
-
-function serviceRoutes(
-	service: Service,
-	limiter: RateLimiter,
-	dispatcher: Dispatcher,
-): Route[] {
-	const collections = resources.flatMap((resource) => collectionRoutes(service, resource));
-	const isContactList = ({ method, path }: Route) =>
-		method === 'GET' && path === `/v1/${contacts.name}`;
-	return [
-		// Before the collections, so that `me` is not taken for an id.
-		meRoute(),
-		...collections,
-		...jobRoutes(service),
-		...webhookRoutes(service, dispatcher),
-		...eventRoutes(service),
-		...customObjectRoutes(service),
-		// The source names the path without prefix too; it answers as the one with it.
-		...collections
-			.filter(isContactList)
-			.map((route) => ({ ...route, path: '/contacts', deprecation: withoutVersion })),
-		{
-			method: 'GET',
-			path: '/v1/account',
-			handler(c) {
-				queryParameters(c, []);
-				return c.json(accountOf(service));
-			},
-		},
-		...oauthRoutes(service, limiter),
-		...signInRoutes(service),
-		...settingsRoutes(service),
-		...docsRoutes(findScript()),
-		{ method: 'GET', path: '/openapi.json', handler: openApi },
-		{ method: 'GET', path: '/', handler: (c) => c.json(welcome) },
-	];
-}
-
-const welcome = {
-	name: 'CRM Platform API, sandbox',
-	about: 'The service as its contract describes it, with sample data.',
-	documentation: docsPath,
-	description: '/openapi.json',
-	settings: '/settings/api',
-	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
-};
+/** Pages for browsers, and paths that need no credentials. */
+const pagePaths = [
+	...['/', '/records/*', '/events', '/settings/*', '/docs/*', '/sign-in', '/sign-out'],
+	...[oauthPaths.authorize, '/_sandbox/*'],
+];

@@ -12,24 +12,24 @@ const memberList = demoMembers
 export const usage = `Serves the CRM Platform API, with made-up data, on this machine.
 
   --port N                  port to listen on; 0 takes any free one (4010)
-  --db PATH                 file that keeps the data; :memory: keeps nothing (:memory:)
-  --contacts N              how many contacts a new database begins with (200)
-  --api-key KEY             the API key to accept (made up once for each database)
+  --db PATH                 database file; :memory: keeps nothing (:memory:)
+  --contacts N              number of contacts in a new database (200)
+  --api-key KEY             the API key to accept (generated once per database)
   --plan NAME               ${planList} requests per minute (starter)
-  --requests-per-minute N   instead of what the plan allows
-  --access-token-seconds N  how long an access token is good (3600)
-  --refresh-grace-seconds N how long a replaced refresh token stays good (600)
-  --allow-private-webhooks  lets webhooks be sent to this machine and its network
-  --host-name NAME          name by which its pages may be opened, beside localhost
-  --faults                  lets tests ask for faults at /_sandbox/faults, and move the
+  --requests-per-minute N   overrides the limit of the plan
+  --access-token-seconds N  lifetime of an access token (3600)
+  --refresh-grace-seconds N how long a replaced refresh token stays valid (600)
+  --allow-private-webhooks  allows webhooks to this machine and its network
+  --host-name NAME          host name to accept for pages, besides localhost
+  --faults                  lets tests inject faults at /_sandbox/faults and advance the
                             clock at /_sandbox/clock
   --help                    shows this
 
-API keys and OAuth clients are made at /settings/api. Who can sign in there:
+Create API keys and OAuth clients at /settings/api. Users who can sign in there:
 ${memberList}
 `;
 
-/** A mistake in the command line, in words for the person who typed it. */
+/** A mistake in the command line; the message is for the person who typed it. */
 export class UsageError extends Error {}
 
 /**
@@ -38,11 +38,11 @@ export class UsageError extends Error {}
  * @throws UsageError
  */
 export function parseCommandLine(args: string[]): SandboxOptions | undefined {
-	const given = parse(args);
+	const given = parseFlags(args);
 	if (given.help) return undefined;
 	return {
 		port: wholeNumber('--port', given.port ?? '4010', 0, 65_535),
-		...(given.db !== undefined && { db: text('--db', given.db) }),
+		...(given.db !== undefined && { db: requireText('--db', given.db) }),
 		...(given.contacts !== undefined && {
 			contacts: wholeNumber('--contacts', given.contacts, 0, 1_000_000),
 		}),
@@ -65,14 +65,14 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 			}),
 		},
 		...(given['host-name'] !== undefined && {
-			hostNames: [text('--host-name', given['host-name']).toLowerCase()],
+			hostNames: [requireText('--host-name', given['host-name']).toLowerCase()],
 		}),
 		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
 		faults: given.faults ?? false,
 	};
 }
 
-function parse(args: string[]) {
+function parseFlags(args: string[]) {
 	const string = { type: 'string' } as const;
 	const boolean = { type: 'boolean' } as const;
 	try {
@@ -92,7 +92,8 @@ function parse(args: string[]) {
 		};
 		return parseArgs({ args, options }).values;
 	} catch (error) {
-		// Node's messages go on with advice about positional arguments, which there are none of.
+		// Node's messages continue with advice about positional arguments, which this command does not
+		// take.
 		const [sentence] = (error as Error).message.split('. ');
 		throw new UsageError(`${sentence}.`);
 	}
@@ -110,14 +111,14 @@ function wholeNumber(flag: string, value: string, minimum: number, maximum: numb
 const seconds = (flag: string, value: string, minimum: number): number =>
 	1000 * wholeNumber(flag, value, minimum, 86_400);
 
-function text(flag: string, value: string): string {
+function requireText(flag: string, value: string): string {
 	if (value !== '') return value;
 	throw new UsageError(`${flag} needs a value.`);
 }
 
 function apiKey(value: string): string {
 	if (/^[\x21-\x7e]+$/.test(value)) return value;
-	throw new UsageError('--api-key takes letters, digits and signs, without spaces.');
+	throw new UsageError('--api-key takes printable ASCII characters without spaces.');
 }
 
 function plan(value: string): Plan {

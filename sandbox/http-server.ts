@@ -7,9 +7,9 @@ import { Problem, type ProblemCode } from './foundation/problem.ts';
 import type { Env } from './http/service.ts';
 
 /**
- * An HTTP server for the app, not yet listening. What Node.js or hono refuse before it is a request
- * of the app, a broken header line or a host that is none, is answered by the app all the same, so
- * that it looks like every other refusal.
+ * Creates an HTTP server for the app, not yet listening. Requests that Node.js or hono reject before
+ * they reach the app, such as a malformed header or host, are answered by the app as well, so that all
+ * errors have one form.
  */
 export function serverFor(app: Hono<Env>): Server {
 	const refuse = async (problem: Problem): Promise<Response> =>
@@ -17,11 +17,11 @@ export function serverFor(app: Hono<Env>): Server {
 	const listener = getRequestListener(app.fetch, {
 		errorHandler: (error) => refuse(malformed(error)),
 	});
-	// A missing host is found out by hono, which asks us what to answer.
+	// hono detects a missing host and calls `errorHandler`.
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
 		void listener(incoming, outgoing);
 	});
-	// Which expectations there are is for the app to know: it knows none, and may ignore them.
+	// The app knows no expectations, and may ignore them (RFC 9110, 10.1.1).
 	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
 	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
 		if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
@@ -38,8 +38,8 @@ const codes: Record<string, 'headers_too_large' | 'request_timeout'> = {
 };
 
 const details = {
-	headers_too_large: 'Address and headers may have 16 KiB together. Send less in them.',
-	request_timeout: 'The rest of the request did not come in time. Send it again.',
+	headers_too_large: 'The URL and the headers may have at most 16 KiB in total.',
+	request_timeout: 'The request did not arrive in time. Send it again.',
 } as const satisfies Partial<Record<ProblemCode, string>>;
 
 const malformed = (error: unknown): Problem => {
@@ -47,7 +47,9 @@ const malformed = (error: unknown): Problem => {
 	return new Problem('malformed_request', `This is not a valid HTTP request: ${reason}.`);
 };
 
-/** Writes a response by hand: where the request could not be read, Node.js has none to answer. */
+/**
+ * Writes a response to the socket: Node.js has no response object for a request that it cannot parse.
+ */
 async function send(response: Response, socket: Duplex): Promise<void> {
 	const body = await response.text();
 	const headers = new Headers(response.headers);

@@ -7,16 +7,16 @@ import { Store } from './store/store.ts';
 import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
-	/** 0, the default, takes any free port. */
+	/** 0, the default, picks a free port. */
 	port?: number;
 	host?: '127.0.0.1';
 	/** A file, or `:memory:`, the default. */
 	db?: string;
-	/** How many contacts a new database begins with: 200, if not said otherwise. */
+	/** The number of contacts in a new database; 200 by default. */
 	contacts?: number;
-	/** If none is given, one is made up with the database, and is the same at every start. */
+	/** By default generated once per database, and the same at every start. */
 	apiKey?: string;
-	/** A public OAuth client that is there from the beginning, besides those made in the settings. */
+	/** A public OAuth client to register, besides those created in the settings. */
 	oauthClient?: { id: string; name: string; redirectUri: string };
 }
 
@@ -46,7 +46,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 		server.listen(port, host);
 		await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
 			if (error.code !== 'EADDRINUSE') throw error;
-			throw new Error(`Port ${port} is in use. Stop what uses it, or take another port.`);
+			throw new Error(`Port ${port} is in use. Stop the program that uses it, or choose another port.`);
 		});
 		const close = async () => {
 			const closed = once(server, 'close');
@@ -63,10 +63,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 /**
- * The API key of the command line.
+ * Returns the API key of the sandbox, and registers it if it is new.
  *
- * @param given if none is, the key that was made up for this database before, unless it was revoked;
- * only its hash is kept, but it can be made again from its id
+ * @param given if absent, the key generated earlier for this database is used, unless it was revoked.
+ * Only its hash is stored, but the key can be derived again from its id.
  */
 function keyOf({ accountKey, apiKeys }: Store, given: string | undefined): string {
 	const keyFor = (id: string) => {

@@ -45,7 +45,7 @@ export const gate: Step = {
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
 	run: () => {
-		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions'];
+		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
 		const others = folders.map((folder) => `/test/${folder}/`);
 		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
 	},
@@ -77,6 +77,18 @@ export const endToEnd: Step = {
 	async run() {
 		const reason = await installProgram(chromium);
 		return { ...(await runJest('e2e', ['--config', E2E_CONFIG, '--runInBand'])), reason };
+	},
+};
+
+/** The browser tests that take the pictures of the documentation. */
+export const pictures: Step = {
+	name: 'pictures',
+	needs: ['build'],
+	async run() {
+		const reason = await installProgram(chromium);
+		const tests = ['pictures', 'oauth2', 'sandbox-pages'].map((name) => `test/e2e/${name}\\.test`);
+		const env = { ...process.env, PICTURES: resolve('docs', 'pictures') };
+		return { ...(await runJest('pictures', ['--config', E2E_CONFIG, '--runInBand', ...tests], env)), reason };
 	},
 };
 

@@ -7,7 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { execute } from './execute';
-import { getFields, getFilters, getMatchFields } from './pickers/fields';
+import { getColumnFields } from './pickers/columnFields';
+import { getFields, getMatchFields } from './pickers/fields';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { getLinks, searchLinked } from './pickers/links';
 import {
@@ -67,8 +69,16 @@ export class CrmPlatform implements INodeType {
 			searchUsers,
 			searchWebhooks,
 		},
-		loadOptions: { getLinks, getMatchFields, getOutputFields, getSortOrders },
-		resourceMapping: { getFields, getFilters },
+		loadOptions: {
+			getFilterChoices,
+			getFilterFields,
+			getFilterOperators,
+			getLinks,
+			getMatchFields,
+			getOutputFields,
+			getSortOrders,
+		},
+		resourceMapping: { getColumnFields, getFields },
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

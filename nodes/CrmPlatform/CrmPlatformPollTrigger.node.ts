@@ -7,10 +7,12 @@ import {
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
-import { getFilters } from './pickers/fields';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
 import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
+import { getLinks, searchLinked } from './pickers/links';
 import { getOutputFields } from './pickers/listOptions';
+import { searchCustomObjects } from './pickers/searchRecords';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { authentication } from './properties';
@@ -52,8 +54,19 @@ export class CrmPlatformPollTrigger implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getChangedFields, getEvents, getOutputFields, getOwners, getPipelines, getStages },
-		resourceMapping: { getFilters },
+		listSearch: { searchCustomObjects, searchLinked },
+		loadOptions: {
+			getChangedFields,
+			getEvents,
+			getFilterChoices,
+			getFilterFields,
+			getFilterOperators,
+			getLinks,
+			getOutputFields,
+			getOwners,
+			getPipelines,
+			getStages,
+		},
 	};
 
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { getFilters } from './pickers/fields';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
 import { getLinks, searchLinked } from './pickers/links';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields } from './pickers/syncFields';
@@ -57,8 +57,8 @@ export class CrmPlatformSync implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: { getLinks, getSyncMatchFields },
-		resourceMapping: { getFieldsToSet, getFilters, getSyncFields },
+		loadOptions: { getFilterChoices, getFilterFields, getFilterOperators, getLinks, getSyncMatchFields },
+		resourceMapping: { getFieldsToSet, getSyncFields },
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

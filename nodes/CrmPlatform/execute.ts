@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
 import {
-	NodeApiError,
 	NodeOperationError,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
-	type IPairedItemData,
 } from 'n8n-workflow';
 
-import { connect, inWords } from './api/connection';
+import { connect } from './api/connection';
+import { failureJson, nodeFailure, withLines, type NodeFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
@@ -30,31 +29,32 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
-	const job: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
+	const execution: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const output: INodeExecutionData[] = [];
 	const failures: Failure[] = [];
 	const isWanted = () =>
 		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
 	let done = 0;
-	for await (const { items: of, result } of outcomes(job, items.length, isWanted)) {
-		const pairedItem = linkTo(of);
+	for await (const { item, result } of outcomes(execution, items.length, isWanted)) {
+		const pairedItem = { item };
 		if (result instanceof Error) {
-			const failure = nodeErrorOf(n8n, result, of[0]);
-			failures.push({ items: of, failure });
-			output.push({ json: errorJson(failure), pairedItem });
+			const failure = nodeFailure(n8n, result, item);
+			failures.push({ item, failure });
+			output.push({ json: failureJson(failure), pairedItem });
 			continue;
 		}
-		done += of.length;
-		if (result instanceof ItemWithFiles) output.push({ json: result.json, binary: result.files, pairedItem });
-		else if (!Array.isArray(result)) output.push({ json: withoutError(result), pairedItem });
-		else for (const json of result) output.push({ json: withoutError(json), pairedItem });
+		done += 1;
+		for (const one of Array.isArray(result) ? result : [result]) {
+			if (one instanceof ItemWithFiles) output.push({ json: one.json, binary: one.files, pairedItem });
+			else output.push({ json: withoutError(one), pairedItem });
+		}
 	}
 
 	const [first] = failures;
 	if (!first) call?.succeeded();
 	if (first && !isWanted()) {
-		const summary = items.length > 1 ? [summaryOf(failures, done, items.length)] : [];
+		const summary = items.length > 1 ? [failureSummary(failures, done, items.length)] : [];
 		throw withLines(first.failure, [...summary, ...api.notices]);
 	}
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
@@ -62,29 +62,25 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 }
 
 interface Failure {
-	items: number[];
-	failure: NodeApiError | NodeOperationError;
-}
-
-function linkTo(items: number[]): IPairedItemData | IPairedItemData[] {
-	return items.length > 1 ? items.map((item) => ({ item })) : { item: items[0] ?? 0 };
+	item: number;
+	failure: NodeFailure;
 }
 
 async function* outcomes(
-	job: Execution,
+	execution: Execution,
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<ItemOutcome, void> {
-	const preparing = prepared(job);
+	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
 	if (typeof plan === 'function') yield* runSequentially(plan, count, isWanted);
 	else yield* runInBatches(plan, count, isWanted);
 }
 
-async function prepared(job: Execution): Promise<Run | Batched> {
-	refuseMixedUpToolCall(job.n8n);
-	return await job.operation.prepare(job);
+async function prepared(execution: Execution): Promise<Run | Batched> {
+	refuseMixedUpToolCall(execution.n8n);
+	return await execution.operation.prepare(execution);
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
@@ -108,17 +104,6 @@ function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Executi
 	};
 }
 
-function nodeErrorOf(
-	n8n: IExecuteFunctions,
-	error: Error,
-	item: number | undefined,
-): Failure['failure'] {
-	const known = error instanceof NodeApiError || error instanceof NodeOperationError;
-	const failure = known ? error : new NodeOperationError(n8n.getNode(), inWords(error));
-	failure.context.itemIndex ??= item;
-	return failure;
-}
-
 /**
  * A record without `error`: under Retry On Fail, n8n takes a first item that has one for a failure and
  * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
@@ -131,24 +116,9 @@ function withoutError(record: IDataObject): IDataObject {
 }
 
 /** What became of the other items: some of them may be written already. */
-function summaryOf(failures: Failure[], done: number, count: number): string {
-	const failed = failures.flatMap(({ items }) => items);
+function failureSummary(failures: Failure[], done: number, count: number): string {
+	const failed = failures.map(({ item }) => item);
 	const untried = count - done - failed.length;
 	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
 	return `Of ${count} items, ${done} succeeded, ${failed.length} failed (${which}) and ${untried} were not tried. To get a result for each item, set On Error to Continue.`;
-}
-
-/** The failure with more lines: n8n drops the hints of a node that fails. */
-function withLines(failure: Failure['failure'], lines: string[]): Failure['failure'] {
-	failure.description = [failure.description, ...lines].filter(Boolean).join('\n');
-	return failure;
-}
-
-/** Exactly these three: n8n takes an item with no others for an error (n8n-core 2.41, handleNodeErrorOutput). */
-function errorJson(failure: Failure['failure']): IDataObject {
-	return {
-		error: failure.message,
-		message: failure.message,
-		details: { description: failure.description ?? '', ...(failure.context.data as IDataObject) },
-	};
 }

@@ -40,8 +40,8 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** The description of the write it does, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Reads what is the same for all items, and returns what is done for each. */
-	prepare(job: Execution): Promise<Run | Batched>;
+	/** Reads what all items share, and returns the function that handles one item. */
+	prepare(execution: Execution): Promise<Run | Batched>;
 }
 
 /** JSON Schema, as much as n8n shows of a node's output before it has run. */
@@ -65,13 +65,14 @@ export interface Batched {
 export interface Batch {
 	/** The records it changes: two batches that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
-	/** Whether its items have one result in common. */
-	isOne?: boolean;
 	/** One result for each item, in their order. If it throws, every item fails with that error. */
 	send(): Promise<Array<Result | Error>>;
 }
 
-export type Result = IDataObject | IDataObject[] | ItemWithFiles;
+/** One output item, or several. */
+export type Result = OutputItem | OutputItem[];
+
+export type OutputItem = IDataObject | ItemWithFiles;
 
 /** One execution of the node. */
 export interface Execution {

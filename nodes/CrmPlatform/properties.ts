@@ -66,7 +66,7 @@ interface Shown {
 
 function shownProperties(resource: OfferedResource): Shown[] {
 	return resource.operations.flatMap((operation) =>
-		[...(resource.parents ?? []), ...operation.properties(resource as Resource), optionsOf(operation)].map(
+		[...(resource.parents ?? []), ...operation.properties(resource as Resource), optionsProperty(operation)].map(
 			(property, place) => ({
 				resource: resource.value,
 				operation: operation.option.value as string,
@@ -101,7 +101,7 @@ function merged(all: Shown[]): INodeProperties[] {
 }
 
 /** What the user may set beside what the operation asks for. */
-function optionsOf({ options = [] }: OfferedOperation): INodeProperties {
+function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',
 		name: 'options',

@@ -1,13 +1,13 @@
 import type { Batch, Batched, Result, Run } from './model';
 
-/** The outcome of one input item, or of several that were one piece of work. */
+/** The outcome of one input item. */
 export interface ItemOutcome {
-	items: number[];
+	item: number;
 	result: Result | Error;
 }
 
 /** Batches in flight at the same time: more gain little, as the service handles one after another. */
-const concurrency = 4;
+const parallelItems = 4;
 
 /**
  * Does the operation for each of `count` items, one after another.
@@ -38,7 +38,7 @@ export function runInBatches(
 	count: number,
 	isWanted: () => boolean,
 ): AsyncGenerator<ItemOutcome, void> {
-	return inOrder(batched, concurrency, count, isWanted);
+	return inOrder(batched, parallelItems, count, isWanted);
 }
 
 async function* inOrder(
@@ -65,10 +65,9 @@ async function* inOrder(
 		}
 		const first = running.shift();
 		if (!first) return;
-		const { items, batch } = first;
 		const results = await first.results;
-		for (const [i, of] of (batch.isOne ? [items] : items.map((item) => [item])).entries()) {
-			yield { items: of, result: results[i] ?? new Error('No result was returned for this item.') };
+		for (const [i, item] of first.items.entries()) {
+			yield { item, result: results[i] ?? new Error('No result was returned for this item.') };
 		}
 	}
 }

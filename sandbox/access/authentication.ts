@@ -7,7 +7,7 @@ import { storeSeenBy } from '../store/visible-store.ts';
 
 /**
  * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
- * its user has now: none once the user is deactivated, fewer once the user has a lesser role.
+ * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
  */
 export const identifyCaller = ({ store, now }: Service) =>
 	createMiddleware<Env>(async (c, next) => {
@@ -40,7 +40,7 @@ export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 	}
 	const isGiven = Boolean(c.req.header('Authorization'));
 	const detail = isGiven
-		? 'This API key or access token is not known, or was revoked. Check that it was copied whole.'
+		? 'This API key or access token is unknown or was revoked. Check that it was copied completely.'
 		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
 	throw new Problem('invalid_credentials', detail, {
 		headers: { 'WWW-Authenticate': isGiven ? challenge('invalid_token') : challenge() },

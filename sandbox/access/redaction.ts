@@ -11,7 +11,7 @@ export function hasAccess(c: Context<Env>, access: Access, resource: string): bo
 }
 
 /** The fields that stay in the answer to a write. A secret belongs to the caller who asked for it. */
-const always = ['id', 'version', 'secret'];
+const alwaysReturned = ['id', 'version', 'secret'];
 
 /** Redacts the answer to a write for a caller who may write these records but not read them. */
 export function redactAnswer(answer: Answer): Answer {
@@ -30,8 +30,8 @@ export function redactResult(result: JsonObject): JsonObject {
 	return isObject(data) ? { ...result, data: redactRecord(data) } : result;
 }
 
-/** What has no id is no record, but says how much was done. */
+/** Without an id it is not a record but a summary, which says nothing about records. */
 function redactRecord(record: JsonObject): JsonObject {
 	if (!('id' in record)) return record;
-	return Object.fromEntries(Object.entries(record).filter(([field]) => always.includes(field)));
+	return Object.fromEntries(Object.entries(record).filter(([field]) => alwaysReturned.includes(field)));
 }

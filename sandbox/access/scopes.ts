@@ -1,8 +1,13 @@
+import { safeMethods } from '../http/idempotency.ts';
 import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
+import { capital } from '../schemas/names.ts';
 import type { Role } from '../store/members.ts';
 
-/** Two for each kind of record, one for events, with what the user is asked to allow. */
+/**
+ * Every scope with the permission that the user is asked for: two for each kind of record, one for
+ * events.
+ */
 export const scopes: ReadonlyMap<string, string> = new Map([
 	...resources.flatMap(({ name }): Array<[string, string]> => {
 		const records = name.replaceAll('-', ' ');
@@ -18,10 +23,12 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 	['events:read', 'Read what happens to the records it may read'],
 ]);
 
-/** What a client gets that asks for nothing in particular (RFC 6749, 3.3). */
+/** The default scopes of a client that asks for none (RFC 6749, 3.3). */
 export const standardScopes: string[] = [...scopes.keys()].filter((scope) => scope.endsWith(':read'));
 
-/** What changes who works with the account, and how: only administrators can allow it. */
+/**
+ * Scopes that only administrators can grant: they change who uses the account, and how it is set up.
+ */
 export const administrativeScopes: readonly string[] = [
 	'users:write',
 	'pipelines:write',
@@ -29,8 +36,8 @@ export const administrativeScopes: readonly string[] = [
 ];
 
 /**
- * The scopes that a user with this role can allow an application, and that work as long as the user
- * has the role: a role taken back takes back what it allowed.
+ * The scopes that a user with this role can grant. Tokens are checked against them on every request, so
+ * a user who loses the role also loses the scopes.
  */
 export function grantableScopes(role: Role, asked: readonly string[]): string[] {
 	if (role === 'admin') return [...asked];
@@ -42,43 +49,52 @@ export function grantableScopes(role: Role, asked: readonly string[]): string[] 
 
 export type Access = 'read' | 'write';
 
+/** Scopes for people: `Contacts` with read and write. */
+export function accessByRecords(asked: readonly string[]): Map<string, string[]> {
+	const groups = new Map<string, string[]>();
+	for (const scope of asked) {
+		const [name = '', access = ''] = scope.split(':');
+		const records = capital(name.replaceAll('-', ' '));
+		groups.set(records, [...(groups.get(records) ?? []), access]);
+	}
+	return groups;
+}
+
 /**
- * The scope for a resource. That of custom objects is for their records too: which objects there
- * are, the account decides.
+ * The scope for a resource. The scope of custom objects covers their records too, because objects
+ * differ by account.
  *
  * @param resource its name or its path, without `/v1`
  */
 export const scopeOf = (resource: string, access: Access): string =>
 	`${resource.split('/')[0]}:${access}`;
 
-const reads = ['GET', 'HEAD', 'OPTIONS'];
-
 /**
  * The scope that a request needs: `contacts:write`.
  *
  * @param path with or without `/v1`
- * @returns null if any token will do; undefined if there is no scope for this, so that no token
- * reaches what has not been thought of here
+ * @returns null if any token will do; undefined if no scope covers the path, so that tokens are refused
+ * by default
  */
 export function scopeFor(method: string, path: string): string | null | undefined {
 	const resource = path.replace(/^\/(v1\/)?/, '');
-	const isRead = reads.includes(method);
+	const isRead = safeMethods.includes(method);
 	if (resource === 'account' || (isRead && resource === 'users/me')) return null;
 	const scope = scopeOf(resource, isRead ? 'read' : 'write');
 	return scopes.has(scope) ? scope : undefined;
 }
 
 /**
- * The scope that a job's records need, beside the one for jobs: with jobs alone nobody gets at
- * records, neither by a job nor by its results.
+ * The scope for the records of a job, required in addition to the scope for jobs, so that a job is no
+ * way around the scopes for records.
  */
 export const scopeForRecordsOf = ({ resource, operation }: Pick<Job, 'resource' | 'operation'>) =>
 	scopeOf(resource, operation === 'export' ? 'read' : 'write');
 
 /**
- * Reads a list of scopes, separated by spaces.
+ * Parses a space-separated list of scopes.
  *
- * @returns each one once; undefined if one of them is not among `allowed`
+ * @returns each scope once; undefined if one of them is not among `allowed`
  */
 export function parseScopes(text: string, allowed: Iterable<string>): string[] | undefined {
 	const known = new Set(allowed);

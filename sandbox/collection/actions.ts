@@ -1,44 +1,57 @@
 import { z } from 'zod/v4';
 import { limitBody } from '../http/body.ts';
-import { Problem } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
+import { idempotencyKeyParameter, ifMatchParameter } from '../description/parameters.ts';
+import { errors, success } from '../description/responses.ts';
+import { inputSchema } from '../description/schemas.ts';
+import type { Operation } from '../http/operation.ts';
+import type { ApiRoute } from '../http/route.ts';
+import { jsonSchema } from '../schemas/json-schema.ts';
+import { namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import { recordAnswer } from '../records/answer.ts';
-import { fieldErrors } from '../foundation/field-errors.ts';
-import type { JsonObject } from '../foundation/json.ts';
+import { takeAction } from '../records/take-action.ts';
 import { queryParameters } from '../http/query.ts';
 import { answerWrite } from './requests.ts';
-import { ruleContext } from '../records/rules.ts';
-import { changeRecord, existingRecord, requireVersion } from '../records/write.ts';
 
-/** What can be done to a resource's records beside setting their fields. */
-export function actionRoutes(service: Service, resource: Resource): Route[] {
-	return Object.entries(resource.actions ?? {}).map(([name, action]) => {
-		const input = z.strictObject(action.input ?? {});
-		return {
-			method: 'POST',
-			path: `/v1/${resource.name}/:id/${name}`,
-			middleware: limitBody,
-			handler(c) {
-				queryParameters(c, []);
-				// Where nothing has to be said, the body may be left out.
-				const hasBody = c.req.header('Content-Type') !== undefined;
-				return answerWrite(service, resource, c, hasBody, (writing, body) => {
-					const record = existingRecord(writing.store, resource, c.req.param('id')!);
-					requireVersion(record, c.req.header('If-Match'));
-					const said = parseInput(input, body);
-					const change = action.change(record, said, ruleContext(writing));
-					return recordAnswer(200, changeRecord(writing, record, change, true));
-				});
-			},
-		};
-	});
+/** The routes of a resource's actions: what can be done to a record beside setting its fields. */
+export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
+	return Object.entries(resource.actions ?? {}).map(([name, action]) => ({
+		method: 'POST',
+		path: `/v1/${resource.name}/{id}/${name}`,
+		middleware: limitBody,
+		operation: () => actionOperation(resource, name),
+		handler(c) {
+			queryParameters(c, []);
+			// An action without required input takes no body either.
+			const hasBody = c.req.header('Content-Type') !== undefined;
+			return answerWrite(service, resource, c, hasBody, (writing, body) => {
+				const ifMatch = c.req.header('If-Match');
+				const record = takeAction(writing, c.req.param('id')!, action, body, ifMatch);
+				return recordAnswer(200, record);
+			});
+		},
+	}));
 }
 
-function parseInput(input: z.ZodObject, body: JsonObject): JsonObject {
-	const parsed = input.safeParse(body);
-	if (parsed.success) return parsed.data;
-	const errors = fieldErrors(parsed.error, body);
-	throw new Problem('validation_failed', errors[0]!.detail, { errors });
+function actionOperation(resource: Resource, name: string): Operation {
+	const { One, one } = namesOf(resource);
+	const { summary, description, input = {} } = resource.actions![name]!;
+	const { properties = {}, required = [] } = jsonSchema(z.strictObject(input), 'input');
+	const fields = Object.entries(properties);
+	const schema = inputSchema(`${summary}: the input.`, fields, required);
+	return {
+		operationId: `${name}${One}`,
+		tags: [resource.name],
+		summary,
+		description,
+		parameters: [ifMatchParameter, idempotencyKeyParameter],
+		...(fields.length > 0 && {
+			requestBody: { required: required.length > 0, content: { 'application/json': { schema } } },
+		}),
+		responses: {
+			200: success(`The changed ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
+			...errors(400, 404, 409, 412, 413, 415, 422),
+		},
+	};
 }

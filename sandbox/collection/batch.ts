@@ -1,24 +1,32 @@
 import { limitBatchBody } from '../http/body.ts';
 import { Problem } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
-import { batchSchema, bulkOperations, largestBatch } from '../schemas/batch.ts';
+import { idempotencyKeyParameter } from '../description/parameters.ts';
+import { requestBody } from '../description/schemas.ts';
+import { errors, success, writeErrors } from '../description/responses.ts';
+import type { Operation } from '../http/operation.ts';
+import type { ApiRoute } from '../http/route.ts';
+import { type BulkOperation, batchSchema, bulkOperations, largestBatch } from '../schemas/batch.ts';
+import { batchOperationId, capital, namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Answer } from '../foundation/answer.ts';
-import { fieldErrors } from '../foundation/field-errors.ts';
+import { parseInput } from '../foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
 import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
 import type { JsonObject } from '../foundation/json.ts';
 import { queryParameters } from '../http/query.ts';
+import { pathErrors } from './operations.ts';
+import { matchOnParameter } from './parameters.ts';
 import { answerWrite } from './requests.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** Many records of one resource at once. */
-export const batchRoutes = (service: Service, resource: Resource): Route[] =>
+/** The routes that write many records of one resource at once. */
+export const batchRoutes = (service: Service, resource: Resource): ApiRoute[] =>
 	bulkOperations.map((operation) => ({
 		method: 'POST',
 		path: `/v1/${resource.name}/batch/${operation}`,
 		middleware: limitBatchBody,
+		operation: () => batchOperation(resource, operation),
 		handler(c) {
 			const isUpsert = operation === 'upsert';
 			const given = queryParameters(c, isUpsert ? ['match_on'] : []);
@@ -30,15 +38,36 @@ export const batchRoutes = (service: Service, resource: Resource): Route[] =>
 		},
 	}));
 
+function batchOperation(resource: Resource, operation: BulkOperation): Operation {
+	const { One, many } = namesOf(resource);
+	const isUpsert = operation === 'upsert';
+	return {
+		operationId: batchOperationId(operation, resource),
+		tags: [resource.name],
+		summary: `${isUpsert ? 'Create or update' : capital(operation)} many ${many}`,
+		description:
+			'Counts as one request and takes one idempotency key. Every item has its own result, in ' +
+			'the same order; error pointers are relative to the item. A failed item does not affect ' +
+			'the others, unless atomic is true: then nothing is written, and the others have status 424.',
+		parameters: [...(isUpsert ? [matchOnParameter(resource)] : []), idempotencyKeyParameter],
+		requestBody: requestBody(`${One}Batch${capital(operation)}`),
+		responses: {
+			207: success('The result of each item.', `${One}BatchResult`, 'Idempotent-Replayed'),
+			...errors(...pathErrors(resource), ...writeErrors),
+		},
+	};
+}
+
 /**
- * Does a batch, item by item, and tells what has become of each (RFC 4918, 11.1).
+ * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
- * @throws Problem validation_failed, invalid_parameter, if it is no batch at all
+ * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
 function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: string): Answer {
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
-	const { items, atomic } = parseBatch(body);
+	const detail = `A batch has items, a list of 1 to ${largestBatch}, and atomic, true or false.`;
+	const { items, atomic } = parseInput(batchSchema, body, detail);
 	const results = store.whole.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
@@ -54,27 +83,22 @@ function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: 
 	};
 }
 
-function parseBatch(body: JsonObject) {
-	const parsed = batchSchema.safeParse(body);
-	if (parsed.success) return parsed.data;
-	const detail = `A batch has items, a list of 1 to ${largestBatch}, and atomic, true or false.`;
-	throw new Problem('validation_failed', detail, { errors: fieldErrors(parsed.error, body) });
-}
-
-/** What an item of a batch that was undone is told: why it failed, or that others did. */
+/**
+ * The result of an item of a batch that was rolled back: its own error, or that another item failed.
+ */
 function undone(result: ItemResult, all: ItemResult[], requestId: string): ItemResult {
 	const { index, error } = result;
 	if (!error) {
 		const first = all.findIndex((other) => !isSuccess(other));
-		const problem = new Problem('failed_dependency', `Nothing was done, because item ${first} failed.`);
+		const problem = new Problem('failed_dependency', `Nothing was written, because item ${first} failed.`);
 		const id = result.status === 201 ? null : result.id;
 		return { index, status: problem.status, id, error: problem.body(requestId) };
 	}
-	// The record in the way was undone as well, so only the item that made it can be named.
+	// The conflicting record was rolled back as well, so the error names the item that created it.
 	const { existing_id: existing, ...rest } = error;
 	const maker = all.find(({ status, id }) => status === 201 && id === existing);
 	if (!maker) return result;
-	const detail = `Item ${maker.index} of this batch has this value already.`;
+	const detail = `Item ${maker.index} of this batch already has this value.`;
 	const errors = error.errors.map((one) => ({ ...one, detail }));
 	return { ...result, error: { ...rest, detail, errors } };
 }

@@ -1,12 +1,11 @@
 import type { Context } from 'hono';
 import { Problem } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
+import type { ApiRoute } from '../http/route.ts';
 import { anyRecords, customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { StoreView } from '../store/visible-store.ts';
-import { collectionRoutes } from './routes.ts';
 
 /** A resource that every account has, or the records of one of this account's custom objects. */
 export function resourceNamed(store: StoreView, name: string): Resource | undefined {
@@ -15,13 +14,18 @@ export function resourceNamed(store: StoreView, name: string): Resource | undefi
 }
 
 /**
- * The records of custom objects. Which objects there are is known at run time only, so every
- * request goes on to the routes of the resource that the definition makes.
+ * The routes of the records of custom objects. Objects are known only at run time, so each request
+ * is passed to the route of the resource that the object's definition makes.
+ *
+ * @param routesOf makes the routes of one resource, the same ones in the same order for every object
  */
-export function customObjectRoutes(service: Service): Route[] {
-	const known = new Map<string, Route[]>();
-	const routesOf = (definition: StoredRecord): Route[] => {
-		const routes = known.get(definition.id) ?? collectionRoutes(service, recordsOf(definition));
+export function customObjectRoutes(
+	service: Service,
+	routesOf: (service: Service, resource: Resource) => ApiRoute[],
+): ApiRoute[] {
+	const known = new Map<string, ApiRoute[]>();
+	const routesFor = (definition: StoredRecord): ApiRoute[] => {
+		const routes = known.get(definition.id) ?? routesOf(service, recordsOf(definition));
 		known.set(definition.id, routes);
 		return routes;
 	};
@@ -32,9 +36,8 @@ export function customObjectRoutes(service: Service): Route[] {
 		if (definition) return definition;
 		throw new Problem('not_found', `There is no custom object ${key}.`);
 	};
-	// They are the same for all objects, in the same order.
-	return collectionRoutes(service, anyRecords(':key')).map((route, i) => ({
+	return routesOf(service, anyRecords).map((route, i) => ({
 		...route,
-		handler: (c) => routesOf(definitionOf(c))[i]!.handler(c),
+		handler: (c) => routesFor(definitionOf(c))[i]!.handler(c),
 	}));
 }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { parseJsonObject, readBytes } from '../http/body.ts';
-import { runOnce, requestFingerprint } from '../http/idempotency.ts';
+import { idempotencyKeyHeader, runOnce, requestFingerprint } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
@@ -10,21 +10,19 @@ import { applyDueTransitions } from '../records/due-transitions.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import type { Writing } from '../store/writing.ts';
 
-const keyHeader = 'Idempotency-Key';
-
-/** How the events that a request causes name it. */
+/** How events name the request that caused them. */
 export const originOf = (c: Context<Env>): RequestOrigin => ({
 	id: c.get('requestId'),
-	idempotency_key: c.req.header(keyHeader) ?? null,
+	idempotency_key: c.req.header(idempotencyKeyHeader) ?? null,
 });
 
 /**
- * Answers a request that writes. It is decided and done in one go, so that requests cannot get in
- * each other's way.
+ * Answers a write request. The effect runs synchronously in one transaction, so concurrent requests
+ * cannot interfere.
  *
- * A caller who may write but not read is told no more than the id and the version.
+ * For a caller who may write but not read, the answer is reduced to id and version.
  *
- * @param effect does it; the body is empty where the request has none
+ * @param effect performs the write; its `body` is empty if the request has none
  */
 export async function answerWrite(
 	service: Service,
@@ -38,7 +36,7 @@ export async function answerWrite(
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
 	await applyDueTransitions(service);
-	const answer = runOnce(service, { key: c.req.header(keyHeader), fingerprint }, () => {
+	const answer = runOnce(service, { key: c.req.header(idempotencyKeyHeader), fingerprint }, () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
@@ -46,7 +44,7 @@ export async function answerWrite(
 	return toResponse(hasAccess(c, 'read', resource.name) ? whole : redactAnswer(whole));
 }
 
-/** Puts in the secret that the answer is about, as long as there is that secret. */
+/** Adds the webhook secret that the answer refers to, if it still exists. */
 function withSecret({ store }: Service, { secretId, ...answer }: Answer): Answer {
 	if (secretId === undefined) return answer;
 	const webhook = JSON.parse(answer.body!) as StoredRecord;

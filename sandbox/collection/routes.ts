@@ -1,20 +1,14 @@
 import { limitBody } from '../http/body.ts';
-import type { Resource } from '../schemas/resource.ts';
+import { queryParameters, singleQueryValues } from '../http/query.ts';
+import type { ApiRoute } from '../http/route.ts';
 import type { Service } from '../http/service.ts';
-import type { Route } from '../http/route.ts';
-import { actionRoutes } from './actions.ts';
-import { recordAnswer } from '../records/answer.ts';
 import { toResponse } from '../foundation/answer.ts';
-import { batchRoutes } from './batch.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage, pickFields } from '../queries/list.ts';
 import { parseFields, parseListQuery } from '../queries/list-query.ts';
-import { matchOnOf } from '../records/match.ts';
+import { recordAnswer } from '../records/answer.ts';
 import { applyDueTransitions } from '../records/due-transitions.ts';
-import { queryParameters, singleQueryValues } from '../http/query.ts';
-import { answerWrite } from './requests.ts';
-import { tagRoutes } from './tags.ts';
-import { hasTags } from '../schemas/tags.ts';
+import { matchOnOf } from '../records/match.ts';
 import {
 	createRecord,
 	deleteRecord,
@@ -22,14 +16,38 @@ import {
 	updateRecord,
 	upsertRecord,
 } from '../records/write.ts';
+import { resources } from '../schemas/index.ts';
+import type { Resource } from '../schemas/resource.ts';
+import { actionRoutes } from './actions.ts';
+import { batchRoutes } from './batch.ts';
+import { customObjectRoutes } from './custom-objects.ts';
+import {
+	createOperation,
+	deleteOperation,
+	getOperation,
+	inBulk,
+	inJob,
+	listOperation,
+	updateOperation,
+	upsertOperation,
+} from './operations.ts';
+import { answerWrite } from './requests.ts';
+import { tagRoutes } from './tags.ts';
 
-/** Everything the service offers for one resource. */
-export function collectionRoutes(service: Service, resource: Resource): Route[] {
+/** Every route of every resource, the records of custom objects included. */
+export const collectionRoutes = (service: Service): ApiRoute[] =>
+	[recordRoutes, actionRoutes, tagRoutes, batchRoutes].flatMap((routesOf) => [
+		...resources.flatMap((resource) => routesOf(service, resource)),
+		...customObjectRoutes(service, routesOf),
+	]);
+
+/** The routes that read the records of one resource. */
+export function readRoutes(service: Service, resource: Resource): { list: ApiRoute; get: ApiRoute } {
 	const { store } = service;
 	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
 
-	const list: Route['handler'] = async (c) => {
+	const list: ApiRoute['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
 		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
 		await applyDueTransitions(service);
@@ -37,7 +55,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 
-	const get: Route['handler'] = async (c) => {
+	const get: ApiRoute['handler'] = async (c) => {
 		const given = queryParameters(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
 		await applyDueTransitions(service);
@@ -46,19 +64,29 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
 	};
 
-	const create: Route['handler'] = (c) => {
+	return {
+		list: { method: 'GET', path, handler: list, operation: () => listOperation(resource) },
+		get: { method: 'GET', path: `${path}/{id}`, handler: get, operation: () => getOperation(resource) },
+	};
+}
+
+/** The routes that read and write the records of one resource, one at a time. */
+function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
+	const { list, get } = readRoutes(service, resource);
+
+	const create: ApiRoute['handler'] = (c) => {
 		queryParameters(c, []);
 		return answerWrite(service, resource, c, true, createRecord);
 	};
 
-	const upsert: Route['handler'] = (c) => {
+	const upsert: ApiRoute['handler'] = (c) => {
 		const matchOn = matchOnOf(queryParameters(c, ['match_on']));
 		return answerWrite(service, resource, c, true, (writing, body) =>
 			upsertRecord(writing, matchOn, body),
 		);
 	};
 
-	const update: Route['handler'] = (c) => {
+	const update: ApiRoute['handler'] = (c) => {
 		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, true, (writing, body) =>
@@ -66,7 +94,7 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 		);
 	};
 
-	const remove: Route['handler'] = (c) => {
+	const remove: ApiRoute['handler'] = (c) => {
 		queryParameters(c, []);
 		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, false, (writing) =>
@@ -75,14 +103,34 @@ export function collectionRoutes(service: Service, resource: Resource): Route[] 
 	};
 
 	return [
-		{ method: 'GET', path, handler: list },
-		{ method: 'POST', path, handler: create, middleware: limitBody },
-		{ method: 'PUT', path, handler: upsert, middleware: limitBody },
-		{ method: 'GET', path: `${path}/:id`, handler: get },
-		{ method: 'PATCH', path: `${path}/:id`, handler: update, middleware: limitBody },
-		{ method: 'DELETE', path: `${path}/:id`, handler: remove },
-		...actionRoutes(service, resource),
-		...(hasTags(resource) ? tagRoutes(service, resource) : []),
-		...batchRoutes(service, resource),
+		{ ...list, operation: () => ({ ...list.operation(), ...inJob(resource, 'export') }) },
+		{
+			method: 'POST',
+			path: list.path,
+			handler: create,
+			middleware: limitBody,
+			operation: () => ({ ...createOperation(resource), ...inBulk(resource, 'create') }),
+		},
+		{
+			method: 'PUT',
+			path: list.path,
+			handler: upsert,
+			middleware: limitBody,
+			operation: () => ({ ...upsertOperation(resource), ...inBulk(resource, 'upsert') }),
+		},
+		get,
+		{
+			method: 'PATCH',
+			path: get.path,
+			handler: update,
+			middleware: limitBody,
+			operation: () => ({ ...updateOperation(resource), ...inBulk(resource, 'update') }),
+		},
+		{
+			method: 'DELETE',
+			path: get.path,
+			handler: remove,
+			operation: () => ({ ...deleteOperation(resource), ...inBulk(resource, 'delete') }),
+		},
 	];
 }

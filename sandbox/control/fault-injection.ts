@@ -17,7 +17,11 @@ export const injectFaults = (faults: Faults) =>
 		if (fault.malformed) {
 			return new Response('{"data":[{"id":', { headers: { 'Content-Type': 'application/json' } });
 		}
-		if (fault.status !== undefined) return failure(fault, fault.status, c.get('requestId'));
+		if (fault.status !== undefined) {
+			// A proxy that still sends the body would take the early end of the connection for a failure.
+			await c.req.arrayBuffer();
+			return failure(fault, fault.status, c.get('requestId'));
+		}
 		await next();
 		if (fault.drop === 'after') c.res = drop(c);
 		return undefined;
@@ -28,7 +32,7 @@ function failure(fault: Fault, status: number, requestId: string): Response {
 	if (fault.body === undefined) {
 		const known = Object.entries(problems).find(([, [ofCode]]) => ofCode === status);
 		if (!known) return new Response(null, { status, headers });
-		const problem = new Problem(known[0] as ProblemCode, 'This fault was asked for.', {
+		const problem = new Problem(known[0] as ProblemCode, 'This fault was injected.', {
 			headers: Object.fromEntries(headers),
 		});
 		return problem.response(requestId);

@@ -1,7 +1,8 @@
 import { createMiddleware } from 'hono/factory';
+import { idempotencyKeyHeader } from '../http/idempotency.ts';
 import type { Env, Service } from '../http/service.ts';
 
-/** A request as the log shows it to tests. */
+/** A logged request. */
 export interface LoggedRequest {
 	method: string;
 	path: string;
@@ -9,26 +10,26 @@ export interface LoggedRequest {
 	/** Null if the connection was dropped. */
 	status: number | null;
 	idempotencyKey: string | null;
-	/** Scheme only. */
+	/** The scheme of the header only, never the credentials. */
 	authorization: string | null;
-	/** When it came in. */
+	/** When it arrived. */
 	time: string;
 }
 
-const longest = 10_000;
+const longestLog = 10_000;
 
 export class RequestLog {
 	private entries: LoggedRequest[] = [];
 
 	add(entry: LoggedRequest): void {
 		this.entries.push(entry);
-		// Shortened now and then, because taking out the first of many is slow.
-		if (this.entries.length >= 2 * longest) this.entries = this.list();
+		// Trimmed in batches, because removing the first element of a large array is slow.
+		if (this.entries.length >= 2 * longestLog) this.entries = this.list();
 	}
 
 	/** The latest requests, oldest first. */
 	list(): LoggedRequest[] {
-		return this.entries.slice(-longest);
+		return this.entries.slice(-longestLog);
 	}
 
 	clear(): void {
@@ -46,7 +47,7 @@ export const logRequests = (service: Service, log: RequestLog) =>
 			path: c.req.path,
 			query: new URL(c.req.url).search.slice(1),
 			status: c.get('isDropped') ? null : c.res.status,
-			idempotencyKey: c.req.header('Idempotency-Key') ?? null,
+			idempotencyKey: c.req.header(idempotencyKeyHeader) ?? null,
 			authorization: c.req.header('Authorization')?.split(' ')[0] ?? null,
 			time,
 		});

@@ -1,11 +1,10 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
 import type { Clock } from '../foundation/clock.ts';
-import { fieldErrors } from '../foundation/field-errors.ts';
+import { parseInput } from '../foundation/field-errors.ts';
 import { type Faults, faultsSchema } from './faults.ts';
 import { parseJson, readBytes } from '../http/body.ts';
 import type { RequestLog } from './request-log.ts';
-import { Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 
 const advanceSchema = z.strictObject({ advance: z.number().min(0).max(1_000_000_000) });
@@ -19,7 +18,7 @@ export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Ro
 			method: 'PUT',
 			path: '/_sandbox/faults',
 			async handler(c) {
-				faults.replace(await asked(c, faultsSchema, 'The faults cannot be read.'));
+				faults.replace(await parseBody(c, faultsSchema, 'The faults are not valid.'));
 				return c.json(faults.list());
 			},
 		},
@@ -37,7 +36,7 @@ export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Ro
 			path: '/_sandbox/clock',
 			async handler(c) {
 				const detail = 'Give the number of seconds to advance the clock by: {"advance": 60}.';
-				const { advance } = await asked(c, advanceSchema, detail);
+				const { advance } = await parseBody(c, advanceSchema, detail);
 				clock.advance(advance * 1000);
 				return c.json(time());
 			},
@@ -54,10 +53,6 @@ export function controlRoutes(faults: Faults, log: RequestLog, clock: Clock): Ro
 	];
 }
 
-/** @throws Problem validation_failed with what is wrong in it, and `detail` */
-async function asked<T>(c: Context, schema: z.ZodType<T>, detail: string): Promise<T> {
-	const body = parseJson(await readBytes(c));
-	const parsed = schema.safeParse(body);
-	if (parsed.success) return parsed.data;
-	throw new Problem('validation_failed', detail, { errors: fieldErrors(parsed.error, body) });
-}
+/** @throws Problem validation_failed with `detail` */
+const parseBody = async <T>(c: Context, schema: z.ZodType<T>, detail: string): Promise<T> =>
+	parseInput(schema, parseJson(await readBytes(c)), detail);

@@ -1,27 +1,42 @@
 import type { Context } from 'hono';
+import { z } from 'zod/v4';
+import { filterParameter } from '../description/filter-parameters.ts';
+import { listParameter, pageParameters, pathParameter, queryParameter } from '../description/parameters.ts';
+import { errors, pageResponse, success } from '../description/responses.ts';
+import type { Operation } from '../http/operation.ts';
+import { type Filter, valueFilters } from '../queries/filters.ts';
 import { filterCondition } from '../queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
 import { applyDueTransitions } from '../records/due-transitions.ts';
 import { queryParameters } from '../http/query.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
+import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
+import { pointInTime } from '../schemas/fields.ts';
 import type { Condition } from '../store/condition.ts';
 import { keysetCondition } from '../store/keyset.ts';
 import { eventJson } from '../events/event-json.ts';
-import { eventFilters, eventSorts } from './filters.ts';
 import { eventTypesIn, explainPattern } from '../events/types.ts';
 import { readableWith, typeCondition } from '../events/conditions.ts';
 
+/** The filters of the event log, besides the type. */
+export const eventFilters: readonly Filter[] = [
+	...valueFilters('sequence', 'sequence', z.int().min(0).meta({ title: 'Sequence' })),
+	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
+];
+
+/** The orders of the event log: oldest first, newest first. */
+export const eventSorts = ['sequence', '-sequence'];
+
 const json = { 'Content-Type': 'application/json' };
 
-/** The log of events: what has happened in the last 30 days, in sequence. */
-export function eventRoutes(service: Service): Route[] {
+/** The routes of the event log, which holds the events of the last 30 days in sequence. */
+export function eventRoutes(service: Service): ApiRoute[] {
 	const path = '/v1/events';
 	const { accountKey } = service.store;
 
-	const list: Route['handler'] = async (c) => {
+	const list: ApiRoute['handler'] = async (c) => {
 		const given = queryParameters(c, [
 			'cursor',
 			'limit',
@@ -30,7 +45,7 @@ export function eventRoutes(service: Service): Route[] {
 			...eventFilters.map(({ parameter }) => parameter),
 		]);
 		const limit = parseLimit(given.get('limit'));
-		const descending = parseSort(given.get('sort'));
+		const descending = isDescending(given.get('sort'));
 		const conditions = [
 			...readableWith(c.get('scopes')),
 			...typeConditions(service, given.get('type')),
@@ -45,7 +60,7 @@ export function eventRoutes(service: Service): Route[] {
 		const order = [{ column: 'sequence', descending }];
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
 		const { events } = await logOf(c);
-		// One more than asked for shows whether there is a next page.
+		// One event more than requested shows whether there is a next page.
 		const { events: found, total } = await events.list(conditions, beyond, limit + 1, descending);
 		const page = found.slice(0, limit);
 		const next = found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
@@ -57,7 +72,7 @@ export function eventRoutes(service: Service): Route[] {
 		);
 	};
 
-	const get: Route['handler'] = async (c) => {
+	const get: ApiRoute['handler'] = async (c) => {
 		queryParameters(c, []);
 		const id = c.req.param('id')!;
 		const isIt = { sql: 'id = ?', values: [id] };
@@ -66,7 +81,7 @@ export function eventRoutes(service: Service): Route[] {
 		throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 	};
 
-	/** The log as the caller sees it, as it is by now. */
+	/** The log as the caller sees it, with what has become due by now. */
 	const logOf = async (c: Context<Env>) => {
 		await applyDueTransitions(service);
 		service.store.events.expire(service.now());
@@ -74,16 +89,52 @@ export function eventRoutes(service: Service): Route[] {
 	};
 
 	return [
-		{ method: 'GET', path, handler: list },
-		{ method: 'GET', path: `${path}/:id`, handler: get },
+		{ method: 'GET', path, handler: list, operation: listEventsOperation },
+		{ method: 'GET', path: `${path}/{id}`, handler: get, operation: getEventOperation },
 	];
 }
 
+const listEventsOperation = (): Operation => ({
+	operationId: 'listEvents',
+	tags: ['events'],
+	summary: 'List events',
+	description:
+		'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
+		'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
+		'access token gets the events of resources that it may read, for records that its user ' +
+		'could see when they happened.',
+	parameters: [
+		...pageParameters,
+		queryParameter('sort', 'The order: oldest first, or with a minus sign newest first.', {
+			type: 'string',
+			enum: eventSorts,
+			default: eventSorts[0],
+		}),
+		listParameter('type', 'Only events of these types, or patterns such as contact.*.', {
+			type: 'string',
+			examples: ['contact.*'],
+		}),
+		...eventFilters.map(filterParameter),
+	],
+	responses: {
+		200: pageResponse('A page of events.', 'EventList', 'listEvents'),
+		...errors(400),
+	},
+});
+
+const getEventOperation = (): Operation => ({
+	operationId: 'getEvent',
+	tags: ['events'],
+	summary: 'Get an event',
+	parameters: [pathParameter('id', 'Id of the event.')],
+	responses: { 200: success('The event.', 'Event'), ...errors(400, 404) },
+});
+
 /** Whether the newest event comes first. */
-function parseSort(text: string | undefined): boolean {
+function isDescending(text: string | undefined): boolean {
 	if (text === undefined || text === 'sequence') return false;
 	if (text === '-sequence') return true;
-	throw invalidParameter('sort', `sort has to be one of: ${eventSorts.join(', ')}.`);
+	throw invalidParameter('sort', `sort must be one of: ${eventSorts.join(', ')}.`);
 }
 
 function typeConditions({ store }: Service, text: string | undefined): Condition[] {

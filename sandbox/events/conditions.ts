@@ -1,9 +1,9 @@
 import type { Condition } from '../store/condition.ts';
 
 /**
- * True of the events of resources that an access token may read.
+ * Selects the events of resources that an access token may read.
  *
- * @param scopes undefined for an API key, which may read all
+ * @param scopes undefined for an API key, which may read everything
  */
 export function readableWith(scopes: string[] | undefined): Condition[] {
 	if (!scopes) return [];
@@ -15,7 +15,7 @@ export function readableWith(scopes: string[] | undefined): Condition[] {
 
 const resourceOf = (scope: string): string => scope.replace(/:read$/, '');
 
-/** True of the events that one of the patterns covers; SQLite's GLOB reads them as they are. */
+/** Selects the events that one of the patterns matches. The patterns are valid for SQLite's GLOB. */
 export const typeCondition = (patterns: string[]): Condition => ({
 	sql: patterns.map(() => 'type GLOB ?').join(' OR '),
 	values: patterns,

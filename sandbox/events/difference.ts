@@ -1,28 +1,28 @@
 import { isObject } from '../foundation/json.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 
-/** What a change has changed. */
+/** The difference between two versions of a record. */
 export interface Difference {
-	/** The fields that changed, as they were. */
+	/** The earlier values of the fields that changed. */
 	previous: Record<string, unknown>;
-	/** Their names; of a custom field, `custom_fields.<key>`. */
+	/** The names of the fields that changed; `custom_fields.<key>` for custom fields. */
 	changed: string[];
 }
 
-/** They change with every change, and so tell nothing. */
-const always = ['version', 'updated_at', 'updated_by'];
+/** Fields that every write changes are left out. */
+const alwaysChanged = ['version', 'updated_at', 'updated_by'];
 
-/** Custom fields are compared one by one, all other fields as a whole. */
+/** Compares two versions of a record: custom fields one by one, all other fields as a whole. */
 export function differenceOf(stored: StoredRecord, record: StoredRecord): Difference {
-	const fields = Object.keys(record).filter((field) => !always.includes(field));
-	const changed = fields.filter((field) => !isSame(stored[field], record[field]));
+	const fields = Object.keys(record).filter((field) => !alwaysChanged.includes(field));
+	const changed = fields.filter((field) => !isSameJson(stored[field], record[field]));
 	const previous = Object.fromEntries(changed.map((field) => [field, stored[field] ?? null]));
 	const [before, after] = [stored['custom_fields'], record['custom_fields']];
 	if (!changed.includes('custom_fields') || !isObject(before) || !isObject(after)) {
 		return { previous, changed };
 	}
 	const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-		(key) => !isSame(before[key], after[key]),
+		(key) => !isSameJson(before[key], after[key]),
 	);
 	return {
 		previous: {
@@ -35,5 +35,5 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 	};
 }
 
-const isSame = (one: unknown, other: unknown): boolean =>
+const isSameJson = (one: unknown, other: unknown): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);

@@ -1,7 +1,7 @@
 import { accountId } from '../foundation/account-id.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
 
-/** An event as it is sent and answered: always the same bytes, so that a signature stays good. */
+/** Serializes an event, always to the same bytes, so that signatures stay valid. */
 export function eventJson(event: StoredEvent): string {
 	const { id, type, timestamp, sequence, actor, request, data } = event;
 	const version = { api_version: 'v1', account_id: accountId };

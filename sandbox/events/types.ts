@@ -10,7 +10,7 @@ import type { StoreView } from '../store/visible-store.ts';
 export interface EventType {
 	type: string;
 	description: string;
-	/** What `data.object` is. */
+	/** The resource of `data.object`. */
 	resource: Resource;
 }
 
@@ -31,14 +31,14 @@ const happeningsOf = (resource: Resource): EventType[] =>
 		return { type: eventTypeOf(resource, what), description, resource };
 	});
 
-/** The events of the resources that every account has. Jobs have only the event of their end. */
+/** The event types of the resources that every account has. Jobs have a single one, for their end. */
 export const eventTypes: readonly EventType[] = [
 	...[...resources, webhooks].flatMap((one) => [...changesOf(one), ...happeningsOf(one)]),
 	...happeningsOf(jobs),
 ];
 
-/** The same for custom objects; `{key}` stands for that of the object. */
-export const customEventTypes: readonly EventType[] = changesOf(anyRecords('{key}'));
+/** The event types of custom objects; `{key}` stands for the object's key. */
+export const customEventTypes: readonly EventType[] = changesOf(anyRecords);
 
 /** Matches the records of all custom objects, including objects defined later. */
 const allCustom = 'custom.*';
@@ -50,7 +50,7 @@ export const eventPatterns: readonly string[] = [
 	allCustom,
 ];
 
-/** Every type that this account has now. */
+/** Every event type that this account has now. */
 export function eventTypesIn(store: StoreView): EventType[] {
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
 	return [...eventTypes, ...objects.flatMap((object) => changesOf(recordsOf(object)))];

@@ -1,4 +1,4 @@
-/** The service's time, which a test moves forward. It runs on from there until the next start. */
+/** The service's clock, which tests can advance. It continues from there until the service restarts. */
 export class Clock {
 	private readonly source: () => number;
 	private readonly listeners: Array<() => void> = [];
@@ -17,7 +17,7 @@ export class Clock {
 		for (const listener of this.listeners) listener();
 	}
 
-	/** @param listener called whenever time was moved */
+	/** @param listener called after every advance */
 	onAdvance(listener: () => void): void {
 		this.listeners.push(listener);
 	}

@@ -1,12 +1,12 @@
 import type { z } from 'zod/v4';
-import type { FieldError } from './problem.ts';
+import { type FieldError, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * What is wrong with a body, place by place.
+ * The errors of a body, one for each invalid place.
  *
- * @param input what was parsed, to tell a wrong value from a missing one
+ * @param input the parsed value, to distinguish a wrong value from a missing one
  */
 export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
 	return error.issues.flatMap((issue) => {
@@ -25,11 +25,24 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
 	});
 }
 
+/**
+ * Parses input of a client.
+ *
+ * @param detail says what is expected; by default the first error says what is wrong
+ * @throws Problem validation_failed with the error of each invalid place
+ */
+export function parseInput<T>(schema: z.ZodType<T>, input: unknown, detail?: string): T {
+	const parsed = schema.safeParse(input);
+	if (parsed.success) return parsed.data;
+	const errors = fieldErrors(parsed.error, input);
+	throw new Problem('validation_failed', detail ?? errors[0]!.detail, { errors });
+}
+
 /** One part of a JSON Pointer (RFC 6901, 3). */
 export const escapePointer = (part: string): string =>
 	part.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** One of zod's issues in a sentence for the people who read the error. */
+/** One of zod's issues as a sentence for people. */
 export function explainIssue(issue: Issue): string {
 	switch (issue.code) {
 		case 'invalid_type':
@@ -77,7 +90,7 @@ const typeNames: Record<string, string> = {
 
 const formats: Record<string, string> = {
 	email: 'Expected an e-mail address.',
-	url: 'Expected a web address that begins with http:// or https://.',
+	url: 'Expected a URL that begins with http:// or https://.',
 	date: 'Expected a date like 2025-03-01.',
 	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',
 };

@@ -1,12 +1,12 @@
-/** Crockford's Base32, lower-case: sorts as the numbers do. */
+/** Crockford's Base32 in lower case, which sorts as the numbers do. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const randomLength = 16;
 
 /**
- * Makes ids: a prefix and a lower-case ULID (github.com/ulid/spec), which sort in the order in
- * which they were made, also within one millisecond.
+ * Creates a generator of ids: a prefix and a lower-case ULID (github.com/ulid/spec), which sort by
+ * creation, also within one millisecond.
  *
- * @param random gives numbers in [0, 1)
+ * @param random returns numbers in [0, 1)
  * @returns takes a prefix and the time in milliseconds since 1970
  */
 export function idMaker(random: () => number = Math.random) {
@@ -15,7 +15,7 @@ export function idMaker(random: () => number = Math.random) {
 	return (prefix: string, now: number): string => {
 		if (now > lastTime) {
 			lastTime = now;
-			// The first digit stays low, so that counting up cannot overflow.
+			// The first digit stays low, so that incrementing cannot overflow.
 			tail = Array.from({ length: randomLength }, (_, i) => Math.floor(random() * (i ? 32 : 16)));
 		} else {
 			countUp(tail);

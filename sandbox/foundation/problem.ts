@@ -1,4 +1,4 @@
-/** Every way in which the service says no: HTTP status and title by code. */
+/** Every error of the service: HTTP status and title by code. */
 export const problems = {
 	malformed_request: [400, 'The request cannot be read'],
 	malformed_json: [400, 'The body is not valid JSON'],
@@ -34,16 +34,16 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** What is wrong with one place of a body (JSON Pointer, RFC 6901) or one parameter. */
+/** The error at one place of a body (JSON Pointer, RFC 6901) or of one parameter. */
 export type FieldError = { code: string; detail: string } & (
 	| { pointer: string }
 	| { parameter: string }
 );
 
-/** That are told at once; nobody reads more, and a body can have thousands. */
+/** The most errors in one response; a body can have thousands. */
 const mostErrors = 100;
 
-/** As it is answered (RFC 9457). */
+/** The body of an error response (RFC 9457). */
 export interface ProblemBody extends Record<string, unknown> {
 	status: number;
 	detail: string;
@@ -58,7 +58,7 @@ interface Extras {
 	members?: Record<string, unknown>;
 }
 
-/** Thrown anywhere, answered as `application/problem+json` (RFC 9457). */
+/** An error that is answered as `application/problem+json` (RFC 9457). */
 export class Problem extends Error {
 	readonly status: number;
 	readonly headers: Record<string, string>;

@@ -3,12 +3,12 @@ import ipaddr from 'ipaddr.js';
 import type { Env } from './service.ts';
 
 /**
- * Where a request comes from, to tell strangers apart. Of IPv6 it is the network, since one stranger
- * has a whole one (RFC 6177). What headers say is not believed.
+ * Returns the client address that unauthenticated requests are counted by. For IPv6 it is the /64
+ * network, because one client has a whole network (RFC 6177). Forwarding headers are not trusted.
  */
 export function addressOf(c: Context<Env>): string {
 	const address = c.env?.incoming?.socket.remoteAddress;
-	// Called in process, or gone already.
+	// The app was called in process, or the connection is closed.
 	if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
 	const parsed = ipaddr.process(address);
 	return parsed.kind() === 'ipv4'

@@ -5,7 +5,7 @@ import { Problem } from '../foundation/problem.ts';
 
 export const largestBody = 1024 * 1024;
 
-/** Of a batch. */
+/** The largest body of a batch. */
 export const largestBatchBody = 5 * largestBody;
 
 export const limitBody = limitTo(largestBody, 'A body may have at most 1 MiB (1,048,576 bytes).');
@@ -20,7 +20,7 @@ function limitTo(maxSize: number, detail: string) {
 		maxSize,
 		onError() {
 			throw new Problem('payload_too_large', detail, {
-				// The rest of the body is not read, so the connection is of no more use.
+				// The rest of the body is not read, so the connection cannot be reused.
 				headers: { Connection: 'close' },
 			});
 		},
@@ -28,7 +28,7 @@ function limitTo(maxSize: number, detail: string) {
 }
 
 /**
- * The bytes of a JSON object.
+ * Reads the bytes of a JSON body.
  *
  * @throws Problem unsupported_media_type
  */
@@ -49,23 +49,23 @@ export function parseJson(bytes: Uint8Array): unknown {
 	try {
 		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch (error) {
-		throw new Problem('malformed_json', `The body cannot be read: ${(error as Error).message}.`);
+		throw new Problem('malformed_json', `The body is not valid JSON: ${(error as Error).message}.`);
 	}
 	refuseManyMembers(value);
 	return value;
 }
 
-/** Of one list or object; more than any field or batch takes. */
+/** The most members of a list or object; more than any field or batch takes. */
 const mostMembers = 5000;
 
 /**
- * Looks at size before anything looks at content: zod collects what is wrong with each member of a
- * list, and runs out of stack where that is a hundred thousand members.
+ * Checks sizes before zod validates the content: zod collects the issues of every member of a list, and
+ * overflows the stack with a hundred thousand of them.
  *
  * @throws Problem validation_failed
  */
 export function refuseManyMembers(value: unknown): void {
-	// A list of what is still to be seen, as nesting may be deeper than calls can be.
+	// An explicit stack, because nesting may be deeper than the call stack allows.
 	const rest: unknown[] = [[value]];
 	while (rest.length > 0) {
 		const members = Object.values(rest.pop() as object);
@@ -85,7 +85,7 @@ export function refuseManyMembers(value: unknown): void {
 export function parseJsonObject(bytes: Uint8Array): JsonObject {
 	const value = parseJson(bytes);
 	if (isObject(value)) return value;
-	const detail = 'The body has to be a JSON object.';
+	const detail = 'The body must be a JSON object.';
 	throw new Problem('validation_failed', detail, {
 		errors: [{ pointer: '', code: 'invalid_type', detail }],
 	});

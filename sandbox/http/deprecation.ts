@@ -2,17 +2,17 @@ import type { MiddlewareHandler } from 'hono';
 import { docsPath } from './docs-path.ts';
 import { Problem } from '../foundation/problem.ts';
 
-/** What is still answered, but will not be for ever. */
+/** The retirement of a route. */
 export interface Deprecation {
-	/** From when on it is not to be used any more, in RFC 3339. */
+	/** The date of the deprecation, RFC 3339. */
 	since: string;
-	/** From when on it is not answered any more: at least 24 months later. */
+	/** The date after which requests are refused, at least 24 months later, RFC 3339. */
 	sunset: string;
 	/** The path to use instead. */
 	successor: string;
 }
 
-/** A path without version cannot keep its promises once there are two. */
+/** A path without a version cannot stay compatible once there are two versions. */
 export const withoutVersion: Deprecation = {
 	since: '2026-01-01T00:00:00.000Z',
 	sunset: '2031-01-01T00:00:00.000Z',
@@ -20,7 +20,8 @@ export const withoutVersion: Deprecation = {
 };
 
 /**
- * Announces a deprecation on every response (RFC 9745, RFC 8594), and ends it.
+ * Announces a deprecation on every response (RFC 9745, RFC 8594), and refuses requests after the
+ * sunset.
  *
  * @throws Problem version_sunset
  */

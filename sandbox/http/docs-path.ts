@@ -1,2 +1,2 @@
-/** Where the interactive documentation is: what is deprecated refers to it. */
+/** The path of the interactive documentation, which deprecation headers refer to. */
 export const docsPath = '/docs';

@@ -4,18 +4,21 @@ import type { Answer } from '../foundation/answer.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Caller, Env, Service } from './service.ts';
 
-const header = 'Idempotency-Key';
+export const idempotencyKeyHeader = 'Idempotency-Key';
 const longestKey = 255;
-const reads = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Methods that only read (RFC 9110, 9.2.1). */
+export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Refuses a request while an earlier request with the same idempotency key is in progress. */
 export function refuseConcurrentKeys() {
 	const running = new Set<string>();
 	return createMiddleware<Env>(async (c, next) => {
-		const key = c.req.header(header);
-		if (key === undefined || reads.includes(c.req.method)) return next();
+		const key = c.req.header(idempotencyKeyHeader);
+		if (key === undefined || safeMethods.includes(c.req.method)) return next();
 		if (key === '' || key.length > longestKey) {
-			throw invalidParameter(header, `${header} has to have 1 to ${longestKey} characters.`);
+			const detail = `${idempotencyKeyHeader} must have 1 to ${longestKey} characters.`;
+			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
 		if (running.has(key)) {
 			throw new Problem(

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 
 /**
- * The query parameters of a request that may have these and no others.
+ * Reads the query parameters of a request.
  *
  * @throws Problem unknown_parameter, invalid_parameter
  */
@@ -14,12 +14,12 @@ export function queryParameters(c: Context, known: string[]): Map<string, string
 	return given;
 }
 
-/** @throws Problem invalid_parameter if a parameter is there twice */
+/** @throws Problem invalid_parameter if a parameter is repeated */
 export function singleQueryValues(c: Context): Map<string, string> {
 	const { searchParams } = new URL(c.req.url);
 	for (const name of searchParams.keys()) {
 		if (searchParams.getAll(name).length > 1) {
-			throw invalidParameter(name, `${name} is given more than once.`);
+			throw invalidParameter(name, `${name} is repeated. Send it once.`);
 		}
 	}
 	return new Map(searchParams);

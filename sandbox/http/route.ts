@@ -1,35 +1,49 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { type Deprecation, deprecated } from './deprecation.ts';
 import { Problem } from '../foundation/problem.ts';
+import type { Operation } from './operation.ts';
 import type { Env } from './service.ts';
 
 export interface Route {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+	/** A template, as OpenAPI writes it: `/v1/contacts/{id}`. */
 	path: string;
 	handler(c: Context<Env>): Response | Promise<Response>;
 	middleware?: MiddlewareHandler;
 	deprecation?: Deprecation;
 }
 
+/** A route of the API, with its description in the OpenAPI document. */
+export interface ApiRoute extends Route {
+	/** Called when the document is built: descriptions are large, and requests do not need them. */
+	operation(): Operation;
+}
+
 /**
- * Mounts routes; any other method on one of their paths is a 405 that says which are allowed.
+ * Mounts routes. Any other method on one of their paths is a 405 that lists the allowed methods.
+ * A path without parameters takes precedence: `/v1/users/me` is not the user `me`.
  *
  * @param now in milliseconds since 1970
  */
 export function mount(app: Hono<Env>, routes: Route[], now: () => number): void {
-	for (const { method, path, handler, middleware, deprecation } of routes) {
-		if (deprecation) app.on(method, path, deprecated(deprecation, now));
-		if (middleware) app.on(method, path, middleware);
-		app.on(method, path, handler);
+	const hasParameters = ({ path }: Route) => Number(path.includes('{'));
+	const sorted = routes.toSorted((one, other) => hasParameters(one) - hasParameters(other));
+	for (const { method, path, handler, middleware, deprecation } of sorted) {
+		const pattern = honoPath(path);
+		if (deprecation) app.on(method, pattern, deprecated(deprecation, now));
+		if (middleware) app.on(method, pattern, middleware);
+		app.on(method, pattern, handler);
 	}
-	for (const path of new Set(routes.map((route) => route.path))) {
+	for (const path of new Set(sorted.map((route) => route.path))) {
 		const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
 		const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-		app.all(path, (c) => {
+		app.all(honoPath(path), (c) => {
 			const allow = allowed.join(', ');
-			throw new Problem('method_not_allowed', `${c.req.method} is not possible here, only ${allow}.`, {
+			throw new Problem('method_not_allowed', `${c.req.method} is not allowed here. Allowed: ${allow}.`, {
 				headers: { Allow: allow },
 			});
 		});
 	}
 }
+
+const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

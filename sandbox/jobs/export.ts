@@ -30,7 +30,8 @@ export function countExportedRecords(store: StoreView, about: Export): number {
  */
 export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
 	const { table, query } = exportedList(store, job);
-	// An export has no lines to do. In their stead stands the place of the record exported last.
+	// An export has no input lines. Their table holds its cursor, the position of the last record
+	// exported.
 	const [last] = store.whole.jobItems.take(job.id, 1);
 	const after = last && (JSON.parse(last.text) as Cell[]);
 	const documents = table.page({ ...query, after, limit: recordsPerStep });

@@ -9,7 +9,7 @@ import type { Part } from '../store/transactions.ts';
 import { exportNextRecords } from './export.ts';
 import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
 
-/** The size of a batch, so that requests do not wait long for a step of a job. */
+/** As large as a batch, so that requests do not wait long for a step of a job. */
 const linesPerStep = 100;
 
 export interface JobStep {
@@ -64,7 +64,7 @@ function writeLine(
 	try {
 		item = JSON.parse(line.text);
 	} catch (error) {
-		const detail = `The line cannot be read: ${(error as Error).message}.`;
+		const detail = `The line is not valid JSON: ${(error as Error).message}.`;
 		const problem = new Problem('malformed_json', detail);
 		const { status } = problem;
 		return { index: line.position, status, id: null, error: problem.body(requestId) };

@@ -8,9 +8,9 @@ import type { Table } from '../store/table.ts';
 import { runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
-const keptForMs = 7 * 24 * 60 * 60 * 1000;
+const resultsKeptForMs = 7 * 24 * 60 * 60 * 1000;
 
-/** The jobs and the work on them. All there is to know is in the store, so a restart goes on. */
+/** The job queue. Its whole state is in the store, so jobs continue after a restart. */
 export class JobQueue {
 	private readonly service: Service;
 	private readonly table: Table;
@@ -20,15 +20,15 @@ export class JobQueue {
 		this.table = service.store.table(jobs.name)!;
 	}
 
-	/** The jobs whose turn it is: those begun, then the others in the order in which they came. */
+	/** The jobs to work on: those in progress, then queued ones in order of arrival. */
 	running(): Job[] {
 		const begun = this.inStatus('processing', runningAtOnce);
 		return [...begun, ...this.inStatus('queued', runningAtOnce - begun.length)];
 	}
 
 	/**
-	 * Does the next lines of a job. They, their results and the progress are kept together or not at
-	 * all, so that no line is done twice and none is left out, whenever the process ends.
+	 * Processes the next lines of a job. Results and progress are stored in one transaction, so that a
+	 * crash neither repeats nor skips a line.
 	 */
 	step(id: string): void {
 		const { store } = this.service;
@@ -47,25 +47,25 @@ export class JobQueue {
 			});
 		} catch (error) {
 			if (!(error instanceof Problem)) console.error(error);
-			const reason = error instanceof Problem ? error.message : 'This is a fault of the service.';
-			const detail = `${reason} The lines without a result were not done.`;
+			const reason = error instanceof Problem ? error.message : 'The service failed.';
+			const detail = `${reason} Lines without a result were not processed.`;
 			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', detail));
 		}
 	}
 
 	/**
-	 * Ends a job early. What is done stays done.
+	 * Cancels a job. Lines that were processed stay processed.
 	 *
-	 * @throws Problem invalid_state_transition if it has ended already
+	 * @throws Problem invalid_state_transition if the job has ended already
 	 */
 	cancel(job: Job): Job {
 		if (!hasEnded(job)) return this.end(job, 'canceled');
-		throw new Problem('invalid_state_transition', `The job has ended already: it is ${job.status}.`, {
+		throw new Problem('invalid_state_transition', `The job has already ended: it is ${job.status}.`, {
 			members: { from: job.status, to: 'canceled', allowed: [] },
 		});
 	}
 
-	/** A user's job goes on as long as the user may do what it does. */
+	/** A user's job continues as long as the user has the scopes that it needs. */
 	private mayGoOn(job: Job): boolean {
 		const { type, id } = job.created_by;
 		if (type !== 'user') return true;
@@ -83,7 +83,7 @@ export class JobQueue {
 		return {
 			status,
 			finished_at: this.now(),
-			results_expire_at: new Date(now + keptForMs).toISOString(),
+			results_expire_at: new Date(now + resultsKeptForMs).toISOString(),
 		};
 	}
 

@@ -7,7 +7,7 @@ import { hasEnded } from './queue.ts';
 
 const linesAtOnce = 500;
 
-/** Which results: so many at most, after so many that are left out. */
+/** The requested results: how many to skip, and how many to return at most. */
 export interface Range {
 	offset: number;
 	limit: number;
@@ -19,16 +19,15 @@ export function parseRange(given: Map<string, string>): Range {
 		const text = given.get(name);
 		if (text === undefined) return undefined;
 		if (/^\d{1,9}$/.test(text) && Number(text) >= smallest) return Number(text);
-		throw invalidParameter(name, `${name} has to be a whole number from ${smallest} up.`);
+		throw invalidParameter(name, `${name} must be a whole number of at least ${smallest}.`);
 	};
 	return { offset: wholeNumber('offset', 0) ?? 0, limit: wholeNumber('limit', 1) ?? Infinity };
 }
 
 /**
- * The results of a job as newline-delimited JSON, in the order of its lines, read from the store
- * while they are sent.
+ * Streams the results of a job as newline-delimited JSON, in the order of its lines.
  *
- * @param mayRead whether the caller may read the records; else only their ids and versions are there
+ * @param mayRead whether the caller may read the records; if not, results hold only ids and versions
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
@@ -40,7 +39,7 @@ export function resultLines(
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
 	if (!hasEnded(job)) {
-		throw new Problem('job_not_finished', `The job is ${job.status}. Ask again when it has ended.`, {
+		throw new Problem('job_not_finished', `The job is ${job.status}. Try again when it has ended.`, {
 			headers: { 'Retry-After': '1' },
 		});
 	}

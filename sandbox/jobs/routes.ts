@@ -6,13 +6,13 @@ import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
 import { queryParameters, singleQueryValues, unknownParameter } from '../http/query.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite, originOf } from '../collection/requests.ts';
-import { collectionRoutes } from '../collection/routes.ts';
+import { readRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../records/write.ts';
 import { requireScope } from '../access/authentication.ts';
-import { runOnce, requestFingerprint } from '../http/idempotency.ts';
+import { idempotencyKeyHeader, runOnce, requestFingerprint } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../access/scopes.ts';
 import { invalidParameter } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
+import type { ApiRoute } from '../http/route.ts';
 import { recordsName } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../schemas/jobs.ts';
@@ -20,21 +20,22 @@ import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
 import { countExportedRecords } from './export.ts';
+import { cancelJobOperation, createJobOperation, jobResultsOperation } from './operations.ts';
 import { JobQueue } from './queue.ts';
 import { parseRange, resultLines } from './results.ts';
 import { receiveLines, type Upload } from './upload.ts';
 import { jobWorker } from './worker.ts';
 
-/** Bulk work in the background. Jobs a restart has interrupted go on at once. */
-export function jobRoutes(service: Service): Route[] {
+/** The routes of jobs. Jobs that a restart interrupted are resumed at once. */
+export function jobRoutes(service: Service): ApiRoute[] {
 	const { store } = service;
 	const queue = new JobQueue(service);
 	const wake = jobWorker(store, queue);
-	const path = `/v1/${jobs.name}`;
+	const { list, get } = readRoutes(service, jobs);
 	store.jobItems.dropOrphans();
 	wake();
 
-	const submit: Route['handler'] = async (c) => {
+	const submit: ApiRoute['handler'] = async (c) => {
 		const order = orderOf(service, c);
 		requireScope(c, scopeForRecordsOf(order));
 		const id = service.newId(jobs.idPrefix, service.now());
@@ -43,25 +44,25 @@ export function jobRoutes(service: Service): Route[] {
 			const upload = await uploadOf(service, c, order, id);
 			const url = new URL(c.req.url);
 			const fingerprint = requestFingerprint('POST', url, upload.digest, c.get('caller')!);
-			const answer = runOnce(service, { key: c.req.header('Idempotency-Key'), fingerprint }, () => {
+			const answer = runOnce(service, { key: c.req.header(idempotencyKeyHeader), fingerprint }, () => {
 				const job = newJob(service, c, { ...order, id, total: upload.lines });
 				store.table(jobs.name)!.save(job);
-				return recordAnswer(202, job, { Location: `${path}/${id}` });
+				return recordAnswer(202, job, { Location: `${list.path}/${id}` });
 			});
 			return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
 		} finally {
-			// What a refused or a repeated request has sent belongs to no job.
+			// The upload of a refused or repeated request belongs to no job.
 			if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
 			wake();
 		}
 	};
 
-	const cancel: Route['handler'] = (c) => {
+	const cancel: ApiRoute['handler'] = (c) => {
 		queryParameters(c, []);
 		return answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c))));
 	};
 
-	const results: Route['handler'] = (c) => {
+	const results: ApiRoute['handler'] = (c) => {
 		const range = parseRange(queryParameters(c, ['offset', 'limit']));
 		const job = jobOf(c);
 		requireScope(c, scopeForRecordsOf(job));
@@ -73,20 +74,25 @@ export function jobRoutes(service: Service): Route[] {
 		existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
 
 	return [
-		...collectionRoutes(service, jobs).filter(({ method }) => method === 'GET'),
-		{ method: 'POST', path, handler: submit },
-		{ method: 'POST', path: `${path}/:id/cancel`, handler: cancel },
-		{ method: 'GET', path: `${path}/:id/results`, handler: results },
+		list,
+		{ method: 'POST', path: list.path, handler: submit, operation: createJobOperation },
+		get,
+		{ method: 'POST', path: `${get.path}/cancel`, handler: cancel, operation: cancelJobOperation },
+		{ method: 'GET', path: `${get.path}/results`, handler: results, operation: jobResultsOperation },
 	];
 }
 
-/** What is asked for, in the query: the body is for the lines. */
-type Order = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
+/** The job that the query of a request describes; the body holds the lines. */
+type JobOrder = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
 
 const ownParameters = ['resource', 'operation', 'match_on'];
 
-/** All other parameters of an export are those of the list that it exports. */
-function orderOf({ store }: Service, c: Context): Order {
+/**
+ * Parses the query. The remaining parameters of an export are those of the exported list.
+ *
+ * @throws Problem invalid_parameter, unknown_parameter
+ */
+function orderOf({ store }: Service, c: Context): JobOrder {
 	const given = singleQueryValues(c);
 	const resource = resourceNamed(store, given.get('resource') ?? '');
 	if (!resource) {
@@ -109,7 +115,7 @@ function orderOf({ store }: Service, c: Context): Order {
 	return { resource: resource.name, operation, match_on: matchOn, query };
 }
 
-async function uploadOf({ store }: Service, c: Context<Env>, order: Order, id: string): Promise<Upload> {
+async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
 		return { lines: countExportedRecords(c.get('store'), order), digest: new Uint8Array() };
 	}
@@ -123,7 +129,7 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: Order, id: s
 function newJob(
 	service: Service,
 	c: Context<Env>,
-	about: Order & Pick<Job, 'id' | 'total'>,
+	about: JobOrder & Pick<Job, 'id' | 'total'>,
 ): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;

@@ -5,22 +5,22 @@ import { largestBody } from '../http/body.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Line } from '../store/job-lines.ts';
 
-/** Of a job, in bytes. */
+/** The largest upload of a job, in bytes. */
 export const largestFile = 50_000_000;
 export const mostLines = 100_000;
 
 export interface Upload {
 	lines: number;
-	/** SHA-256 of all that was received. */
+	/** The SHA-256 of the whole body. */
 	digest: Uint8Array;
 }
 
 /**
- * Receives a body of newline-delimited JSON. Lines are handed on as they arrive, so that no more
- * than one of them and what the network gives at once is held in memory. Blank lines are left out.
+ * Receives a body of newline-delimited JSON. Lines are passed on as they arrive, so that memory holds
+ * no more than one line and one chunk. Blank lines are skipped.
  *
- * @throws Problem unsupported_media_type, payload_too_large, malformed_json (not UTF-8, cut off),
- * validation_failed (no line at all)
+ * @throws Problem unsupported_media_type, payload_too_large, malformed_json (not UTF-8, truncated),
+ * validation_failed (no lines)
  */
 export async function receiveLines(c: Context, keep: (lines: Line[]) => void): Promise<Upload> {
 	refuseOtherType(c.req.header('Content-Type') ?? '');
@@ -83,7 +83,7 @@ function refuseOtherType(type: string): void {
 	);
 }
 
-/** The rest of the body is not read, so the connection is of no more use. */
+/** The rest of the body is not read, so the connection cannot be reused. */
 const tooLarge = (detail: string): Problem =>
 	new Problem('payload_too_large', `${detail} Send it as several jobs.`, {
 		headers: { Connection: 'close' },

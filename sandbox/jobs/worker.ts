@@ -3,9 +3,9 @@ import type { Store } from '../store/store.ts';
 import type { JobQueue } from './queue.ts';
 
 /**
- * Works on jobs while there are any, a step of each in turn; requests are answered in between.
+ * Processes jobs while there are any, a step of each in turn; requests are answered in between.
  *
- * @returns to be called whenever there may be work
+ * @returns a function to call whenever there may be work
  */
 export function jobWorker(store: Store, queue: JobQueue): () => void {
 	let isWorking = false;

@@ -13,14 +13,14 @@ export interface AuthorizationRequest {
 	challenge: string;
 }
 
-/** Where an answer goes, once it is sure that the address is the client's. */
+/** Where a response goes, once the address is verified to be the client's. */
 export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
 
 /**
- * Who asks, and where the answer may go. If that is in doubt the user is told, and nobody else
- * (RFC 6749, 4.1.2.1).
+ * Identifies the client and the redirect address. If either is invalid, only the user is told (RFC
+ * 6749, 4.1.2.1).
  *
- * @returns the recipient, or what is wrong in words for the user
+ * @returns the recipient, or the error as a sentence for the user
  */
 export function recipientOf(
 	{ clients }: Store,
@@ -29,20 +29,20 @@ export function recipientOf(
 	const clientId = values.get('client_id');
 	const redirectUri = values.get('redirect_uri');
 	if (repeated.includes('client_id') || repeated.includes('redirect_uri')) {
-		return 'The application names itself or its address more than once.';
+		return 'The request repeats client_id or redirect_uri.';
 	}
 	const client = clientId === undefined ? undefined : clients.find(clientId);
 	if (!client) return 'The application is not registered here. Check its client ID.';
 	if (redirectUri === undefined || !client.redirectUris.includes(redirectUri)) {
 		return (
-			`${client.name} wants the answer at an address that is not registered for it: ` +
+			`${client.name} asks for a redirect to an address that is not registered for it: ` +
 			`${redirectUri ?? 'none'}. Register exactly this redirect address in the settings.`
 		);
 	}
 	return { client, redirectUri, state: values.get('state') };
 }
 
-/** The rest of the request, or the error that is answered to the client. */
+/** Parses the rest of the request, or returns the error for the client. */
 export function parseAuthorizationRequest(
 	recipient: Recipient,
 	{ values, repeated }: Parameters,
@@ -51,7 +51,7 @@ export function parseAuthorizationRequest(
 	const asked = values.get('scope');
 	const granted = asked === undefined ? standardScopes : parseScopes(asked, scopes.keys());
 	if (repeated.length > 0) {
-		return refusal('invalid_request', `${repeated.join(', ')} must be there only once.`);
+		return refusal('invalid_request', `${repeated.join(', ')} must not be repeated.`);
 	}
 	if (!values.has('response_type')) {
 		return refusal('invalid_request', 'The parameter response_type is missing.');
@@ -60,13 +60,13 @@ export function parseAuthorizationRequest(
 		return refusal('unsupported_response_type', 'The only response_type is code.');
 	}
 	if (challenge === undefined || values.get('code_challenge_method') !== 'S256') {
-		return refusal('invalid_request', 'PKCE is needed: code_challenge with the method S256.');
+		return refusal('invalid_request', 'PKCE is required: send code_challenge with the method S256.');
 	}
 	if (!isChallenge(challenge)) {
-		return refusal('invalid_request', 'code_challenge has to be a SHA-256 hash in base64url.');
+		return refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url.');
 	}
 	if (!granted) {
-		return refusal('invalid_scope', `Every scope has to be one of: ${[...scopes.keys()].join(', ')}.`);
+		return refusal('invalid_scope', `Every scope must be one of: ${[...scopes.keys()].join(', ')}.`);
 	}
 	return { ...recipient, scopes: granted, challenge };
 }
@@ -74,8 +74,8 @@ export function parseAuthorizationRequest(
 const refusal = (error: OAuthErrorCode, description: string) => ({ error, description });
 
 /**
- * The address that an answer is sent to, by way of the browser. It always carries `iss`, so that
- * the client can tell which server answers (RFC 9207).
+ * The address that the browser is redirected to with the response. It always contains `iss`, so that
+ * the client knows which server responds (RFC 9207).
  */
 export function answerAddress(
 	{ redirectUri, state }: Recipient,

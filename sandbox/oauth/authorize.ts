@@ -4,7 +4,7 @@ import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
 import { signInAddress } from '../pages/sign-in.ts';
-import type { Route } from '../http/route.ts';
+import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import {
 	answerAddress,
@@ -13,18 +13,20 @@ import {
 	recipientOf,
 } from './authorization-request.ts';
 import { issuerOf } from './issuer.ts';
+import { oauthPaths } from './metadata.ts';
+import { authorizeOperation, decideOperation } from './operations.ts';
 import { parametersOf } from './parameters.ts';
 import { grantableScopes } from '../access/scopes.ts';
 
 const codeLastsMs = 60_000;
 
-/** Where a user signs in and says whether a client may act for them. */
-export function authorizeRoutes(service: Service): Route[] {
+/** The routes where a user grants or denies a client's request. */
+export function authorizeRoutes(service: Service): ApiRoute[] {
 	const { store, now } = service;
 
 	/**
-	 * What to do with a request that is in order; for any other the answer is clear. Of the scopes it
-	 * asks for, only those are left that this user can allow (RFC 6749, 3.3).
+	 * Validates a request and passes it on with the session of the user; answers invalid ones. Scopes
+	 * that this user cannot grant are removed (RFC 6749, 3.3).
 	 */
 	const withRequest = (
 		c: Context<Env>,
@@ -48,7 +50,7 @@ export function authorizeRoutes(service: Service): Route[] {
 		if (scopes.length > 0) return proceed(session, { ...request, scopes });
 		const answer = {
 			error: 'invalid_scope',
-			error_description: `${session.member.email} may allow none of: ${request.scopes.join(', ')}.`,
+			error_description: `${session.member.email} can grant none of: ${request.scopes.join(', ')}.`,
 		};
 		return c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
 	};
@@ -64,23 +66,24 @@ export function authorizeRoutes(service: Service): Route[] {
 			);
 		});
 
-	const ask: Route['handler'] = (c) =>
+	const ask: ApiRoute['handler'] = (c) =>
 		withRequest(c, (session, request) => consentPage(c, session, request));
 
-	const decide: Route['handler'] = async (c) => {
+	const decide: ApiRoute['handler'] = async (c) => {
 		const form = await readForm(c);
 		return withRequest(c, (session, request) => {
 			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 			const answer: Record<string, string> =
 				form.get('decision') === 'allow'
 					? { code: newCode(session, request) }
-					: { error: 'access_denied', error_description: 'The user has not allowed this.' };
+					: { error: 'access_denied', error_description: 'The user denied the request.' };
 			return c.redirect(answerAddress(request, issuerOf(c), answer), 303);
 		});
 	};
 
+	const path = oauthPaths.authorize;
 	return [
-		{ method: 'GET', path: '/oauth/authorize', handler: ask },
-		{ method: 'POST', path: '/oauth/authorize', handler: decide, middleware: formMiddleware },
+		{ method: 'GET', path, handler: ask, operation: authorizeOperation },
+		{ method: 'POST', path, handler: decide, middleware: formMiddleware, operation: decideOperation },
 	];
 }

@@ -5,10 +5,10 @@ import { OAuthError } from './error.ts';
 export const clientAuthenticationMethods = ['client_secret_basic', 'client_secret_post', 'none'];
 
 /**
- * Which client sends a request (RFC 6749, 2.3): by HTTP Basic, by parameters in the body, or, if it
- * is a public one, by its id alone.
+ * Authenticates a client (RFC 6749, 2.3): by HTTP Basic, by parameters in the body, or, if it is
+ * public, by its id alone.
  *
- * @throws OAuthError invalid_client, invalid_request (two ways at once)
+ * @throws OAuthError invalid_client, invalid_request (two methods at once)
  */
 export function authenticateClient(
 	{ clients }: Store,
@@ -18,14 +18,14 @@ export function authenticateClient(
 	const basic = authorization === undefined ? undefined : parseBasic(authorization);
 	const inBody = parameters.get('client_id');
 	if (basic && (parameters.has('client_secret') || (inBody ?? basic.id) !== basic.id)) {
-		throw new OAuthError('invalid_request', 'Authenticate the client in one way, not in two.');
+		throw new OAuthError('invalid_request', 'Authenticate the client with one method, not with two.');
 	}
 	const id = basic?.id ?? inBody;
 	const secret = basic ? basic.secret : parameters.get('client_secret');
 	const client = id === undefined ? undefined : clients.find(id);
-	if (!client) throw invalidClient('There is no such client. Check the client ID.');
+	if (!client) throw invalidClient('The client is unknown. Check the client ID.');
 	if (client.isConfidential && secret === undefined) {
-		throw invalidClient('This client is confidential, so it has to send its secret.');
+		throw invalidClient('This client is confidential and must send its secret.');
 	}
 	if (secret !== undefined && !clients.hasSecret(client.id, secret)) {
 		throw invalidClient('The client secret is wrong.');
@@ -33,7 +33,7 @@ export function authenticateClient(
 	return client;
 }
 
-/** Both parts are form-urlencoded first (RFC 6749, 2.3.1). An empty secret is none. */
+/** Both parts are form-urlencoded (RFC 6749, 2.3.1). An empty secret counts as absent. */
 function parseBasic(authorization: string): { id: string; secret: string | undefined } {
 	const encoded = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(authorization)?.[1];
 	const pair = Buffer.from(encoded ?? '', 'base64').toString();
@@ -47,7 +47,7 @@ function formDecode(text: string): string {
 	try {
 		return decodeURIComponent(text.replaceAll('+', ' '));
 	} catch {
-		throw invalidClient('The client ID and secret have to be form-urlencoded.');
+		throw invalidClient('The client ID and secret must be form-urlencoded.');
 	}
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { AuthorizationRequest } from './authorization-request.ts';
-import { scopes } from '../access/scopes.ts';
+import { accessByRecords } from '../access/scopes.ts';
 import type { Env } from '../http/service.ts';
 import { renderPage } from '../pages/page.ts';
 import { csrfToken, type Session } from '../pages/session.ts';
@@ -14,22 +14,27 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 	const here = pathname + search;
 	return renderPage(c, {
 		title: `Allow ${client.name}`,
-		// Browsers apply this to where the answer is redirected to as well.
+		// Browsers apply form-action to the redirect of the response as well.
 		formTargets: [formTarget(new URL(redirectUri))],
 		body: html`
 			<form class="card" method="post" action="${here}">
 				<h1>${client.name} wants to use your CRM Platform account</h1>
 				<p>It asks for your permission to:</p>
 				<ul class="scopes">
-					${request.scopes.map((scope) => html`<li>${scopes.get(scope)}</li>`)}
+					${[...accessByRecords(request.scopes)].map(
+						([records, access]) => html`<li>${records}: ${access.join(' and ')}</li>`,
+					)}
 				</ul>
-				<p>It will see only the records that you can see, and do nothing that you cannot do.</p>
+				<p><small>To write is to create, change and delete. It will see only the records that you can
+					see, and do nothing that you cannot do.</small></p>
 				<input type="hidden" name="csrf" value="${csrfToken(session)}" />
-				<p class="row">
-					<button class="main" name="decision" value="allow">Allow</button>
-					<button name="decision" value="deny">Deny</button>
-				</p>
-				<small>You then go back to <strong>${new URL(redirectUri).host}</strong>.</small>
+				<div class="decision">
+					<p class="row">
+						<button class="main" name="decision" value="allow">Allow</button>
+						<button name="decision" value="deny">Deny</button>
+					</p>
+					<small>You then go back to <strong>${new URL(redirectUri).host}</strong>.</small>
+				</div>
 			</form>
 			<div class="row quiet">
 				<p>Signed in as ${session.member.email}.</p>
@@ -39,6 +44,6 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 	});
 }
 
-/** A CSP knows no IPv6 addresses, so for them only the scheme is named. */
+/** A CSP cannot express IPv6 addresses, so for them it names only the scheme. */
 const formTarget = ({ protocol, hostname, origin }: URL): string =>
 	hostname.startsWith('[') ? protocol : origin;

@@ -1,6 +1,6 @@
 import type { Problem } from '../foundation/problem.ts';
 
-/** RFC 6749, 4.1.2.1 and 5.2. */
+/** The error codes of RFC 6749, 4.1.2.1 and 5.2. */
 export const oauthErrorCodes = [
 	'access_denied',
 	'invalid_client',
@@ -15,7 +15,7 @@ export const oauthErrorCodes = [
 
 export type OAuthErrorCode = (typeof oauthErrorCodes)[number];
 
-/** A refusal of the token or revocation endpoint, in the words of RFC 6749, 5.2. */
+/** An error of the token or revocation endpoint (RFC 6749, 5.2). */
 export class OAuthError extends Error {
 	readonly code: OAuthErrorCode;
 	private readonly status: number;
@@ -38,10 +38,10 @@ export class OAuthError extends Error {
 	}
 }
 
-/** Tokens, and what is said about them, are for one client once (RFC 6749, 5.1). */
+/** Forbids caching of tokens and of errors about them (RFC 6749, 5.1). */
 export const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
-/** What any part of the service can say no with, as clients of OAuth endpoints expect it. */
+/** Converts any problem of the service to the error that OAuth clients expect. */
 export function oauthErrorOf({ status, message, headers }: Problem): OAuthError {
 	return new OAuthError(codeOf(status), message, { status, headers });
 }

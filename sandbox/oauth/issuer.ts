@@ -1,4 +1,4 @@
 import type { Context } from 'hono';
 
-/** The server's name for itself: the address it was called at, as it has no other. */
+/** The issuer identifier: the origin of the request, because the service has no configured address. */
 export const issuerOf = (c: Context): string => new URL(c.req.url).origin;

@@ -2,12 +2,20 @@ import { clientAuthenticationMethods } from './client-authentication.ts';
 import { scopes } from '../access/scopes.ts';
 import { grantTypes } from './tokens.ts';
 
-/** What a client can read about this server (RFC 8414). */
+/** The paths of the endpoints. RFC 8414, section 3, sets that of the metadata. */
+export const oauthPaths = {
+	authorize: '/oauth/authorize',
+	token: '/oauth/token',
+	revoke: '/oauth/revoke',
+	metadata: '/.well-known/oauth-authorization-server',
+} as const;
+
+/** The authorization server metadata (RFC 8414). */
 export const serverMetadata = (issuer: string) => ({
 	issuer,
-	authorization_endpoint: `${issuer}/oauth/authorize`,
-	token_endpoint: `${issuer}/oauth/token`,
-	revocation_endpoint: `${issuer}/oauth/revoke`,
+	authorization_endpoint: `${issuer}${oauthPaths.authorize}`,
+	token_endpoint: `${issuer}${oauthPaths.token}`,
+	revocation_endpoint: `${issuer}${oauthPaths.revoke}`,
 	scopes_supported: [...scopes.keys()],
 	response_types_supported: ['code'],
 	response_modes_supported: ['query'],

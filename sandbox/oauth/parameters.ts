@@ -2,9 +2,9 @@ import type { Context } from 'hono';
 import { OAuthError } from './error.ts';
 
 export interface Parameters {
-	/** One without a value counts as left out (RFC 6749, 3.1). */
+	/** Parameters without a value are treated as absent (RFC 6749, 3.1). */
 	values: Map<string, string>;
-	/** The names of those that are there more than once, which is not allowed. */
+	/** The names of repeated parameters, which are not allowed. */
 	repeated: string[];
 }
 
@@ -17,7 +17,7 @@ export function parametersOf(given: URLSearchParams): Parameters {
 }
 
 /**
- * The parameters in the body of a request to the token or revocation endpoint.
+ * Reads the parameters in the body of a request to the token or revocation endpoint.
  *
  * @throws OAuthError invalid_request
  */
@@ -29,7 +29,7 @@ export async function bodyParameters(c: Context): Promise<Map<string, string>> {
 	}
 	const { values, repeated } = parametersOf(new URLSearchParams(await c.req.text()));
 	if (repeated.length === 0) return values;
-	throw new OAuthError('invalid_request', `${repeated.join(', ')} must be there only once.`);
+	throw new OAuthError('invalid_request', `${repeated.join(', ')} must not be repeated.`);
 }
 
 /** @throws OAuthError invalid_request */

@@ -4,10 +4,10 @@ import { revokeGrant } from '../webhooks/grants.ts';
 import { OAuthError } from './error.ts';
 
 /**
- * Takes a token back (RFC 7009). With a refresh token everything of its grant goes; an access token
- * goes alone. A token that is not known is as good as revoked.
+ * Revokes a token (RFC 7009). A refresh token revokes its whole grant, an access token only itself. An
+ * unknown token counts as revoked.
  *
- * @throws OAuthError invalid_grant if it is the token of another client
+ * @throws OAuthError invalid_grant if the token belongs to another client
  */
 export function revokeToken(service: Service, client: Client, token: string): void {
 	const { tokens } = service.store;

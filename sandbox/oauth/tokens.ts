@@ -7,13 +7,16 @@ import { requiredParameter } from './parameters.ts';
 import { verifies } from './pkce.ts';
 import { grantableScopes, parseScopes } from '../access/scopes.ts';
 
-/** A client that refreshes several times at once, or lost an answer, is not logged out. */
+/**
+ * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
+ * not disconnect a client.
+ */
 export const usualLifetimes: TokenLifetimes = {
 	accessToken: 60 * 60 * 1000,
 	replacedRefreshToken: 10 * 60 * 1000,
 };
 
-/** RFC 6749, 5.1. */
+/** A successful token response (RFC 6749, 5.1). */
 export interface TokenAnswer {
 	access_token: string;
 	token_type: 'Bearer';
@@ -29,8 +32,8 @@ type Exchange = (
 ) => TokenAnswer;
 
 /**
- * Exchanges an authorization code, once. A second use means that somebody else has the code, so
- * everything it gave is revoked (RFC 6749, 4.1.2).
+ * Exchanges an authorization code, once. A second use means that the code was stolen, so its grant is
+ * revoked (RFC 6749, 4.1.2).
  *
  * @throws OAuthError invalid_grant, invalid_request
  */
@@ -40,14 +43,14 @@ const exchangeCode: Exchange = (service, client, parameters) => {
 	const redirectUri = requiredParameter(parameters, 'redirect_uri');
 	const verifier = requiredParameter(parameters, 'code_verifier');
 	const code = store.grants.findCode(secret);
-	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is not known.');
+	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is unknown.');
 	if (code.isUsed) {
 		revokeGrant(service, code.grant.id);
 		throw invalidGrant('This code was used before. The tokens issued for it are revoked.');
 	}
 	if (now() >= code.expiresAt) throw invalidGrant('This code has expired. Ask the user again.');
 	if (redirectUri !== code.redirectUri) {
-		throw invalidGrant('redirect_uri differs from the one of the authorization request.');
+		throw invalidGrant('redirect_uri differs from that of the authorization request.');
 	}
 	if (!verifies(verifier, code.challenge)) {
 		throw invalidGrant('code_verifier does not belong to the code_challenge.');
@@ -59,8 +62,8 @@ const exchangeCode: Exchange = (service, client, parameters) => {
 };
 
 /**
- * Exchanges a refresh token for new tokens. The old one stays good for a while, and gives the same
- * new one again; used later, it was probably stolen, so the whole grant is revoked (RFC 9700, 4.14.2).
+ * Exchanges a refresh token for new tokens. The old one stays valid for a while and gives the same
+ * successor; later use indicates theft, so the whole grant is revoked (RFC 9700, 4.14.2).
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope
  */
@@ -69,7 +72,7 @@ const refresh: Exchange = (service, client, parameters) => {
 	const secret = requiredParameter(parameters, 'refresh_token');
 	const token = store.tokens.findRefresh(secret);
 	if (!token || token.grant.clientId !== client.id) {
-		throw invalidGrant('This refresh token is not known, or was revoked. Ask the user again.');
+		throw invalidGrant('This refresh token is unknown or was revoked. Ask the user again.');
 	}
 	const { grant, replacedAt } = token;
 	if (replacedAt !== null && now() - replacedAt >= tokenLifetimes.replacedRefreshToken) {
@@ -91,9 +94,9 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
 ]);
 
 /**
- * @param granted a scope that the user may no longer allow is left out
- * @param replaced the refresh token that was exchanged, if it was one
- * @throws OAuthError invalid_grant if the user may not sign in any more
+ * @param granted scopes that the user can no longer grant are removed
+ * @param replaced the refresh token that was exchanged, if any
+ * @throws OAuthError invalid_grant if the user can no longer sign in
  */
 function issue(
 	service: Service,

@@ -1,13 +1,14 @@
 import { batchSchema, type BulkOperation, bulkOperations, targetSchema } from '../schemas/batch.ts';
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
+import { exampleId } from '../schemas/request-examples.ts';
 import type { Resource } from '../schemas/resource.ts';
 import { capital, namesOf } from '../schemas/names.ts';
-import { problemExample } from './responses.ts';
+import { problemExample } from './problems.ts';
 
 /**
- * What a batch takes, by operation, and what it answers.
+ * The schemas of batches by operation, and of their results.
  *
- * @param schemas those of the resource's own operations, which the items are made of
+ * @param schemas the schemas of the resource's own operations, which the items are made of
  */
 export function batchSchemas(
 	resource: Resource,
@@ -16,7 +17,7 @@ export function batchSchemas(
 	const { One, many } = namesOf(resource);
 	const { properties: members } = jsonSchema(batchSchema, 'input');
 	const target = jsonSchema(targetSchema, 'input');
-	const targetExample = { id: `${resource.idPrefix}_01jz8q4t6v9x2b5n7m3k1h0d4f`, version: 3 };
+	const targetExample = { id: exampleId(resource.idPrefix) };
 	const update = schemas[`${One}Update`]!;
 	const items: Record<BulkOperation, { name: string; schema: JsonSchema }> = {
 		create: { name: `${One}Create`, schema: schemas[`${One}Create`]! },
@@ -63,18 +64,18 @@ export function batchSchemas(
 }
 
 const resultSchema = (One: string, record: { id: string }): JsonSchema => ({
-	description: 'What has become of each item.',
+	description: 'The result of each item.',
 	type: 'object',
 	properties: {
 		results: {
-			description: 'One result for each item, in the order of the items.',
+			description: 'One result per item, in the order of the items.',
 			type: 'array',
 			items: {
 				type: 'object',
 				properties: {
-					index: { description: 'Place of the item, from 0.', type: 'integer', minimum: 0 },
-					status: { description: 'The HTTP status of this item alone.', type: 'integer' },
-					id: { description: 'Of the record, if there is one.', type: ['string', 'null'] },
+					index: { description: 'The position of the item, from 0.', type: 'integer', minimum: 0 },
+					status: { description: 'The HTTP status of this item.', type: 'integer' },
+					id: { description: 'The id of the record; null if there is none.', type: ['string', 'null'] },
 					data: ref(One),
 					error: ref('Problem'),
 				},
@@ -82,7 +83,7 @@ const resultSchema = (One: string, record: { id: string }): JsonSchema => ({
 			},
 		},
 		summary: {
-			description: 'How many items there were, and what became of them.',
+			description: 'The numbers of items in total, succeeded and failed.',
 			type: 'object',
 			properties: {
 				total: { type: 'integer', minimum: 0 },

@@ -1,17 +1,17 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
 
-/** The fields of records that take certain values only, with these values. */
+/** The options of the fields with a fixed set of values. */
 export type Choices = Record<string, string[]>;
 
-/** What can be chosen when records are written, by the path of their collection without version prefix. */
+/** The options of writable fields, by the path of the collection without the version. */
 export function choicesOf(resources: readonly Resource[]): Record<string, Choices> {
 	const choices = resources.map(({ name, properties }) => [
 		`/${name}`,
 		Object.fromEntries(
 			Object.entries(properties)
 				.filter(([, { readOnly = false }]) => !readOnly)
-				.map(([field, schema]) => [field, valuesOf(schema)])
+				.map(([field, schema]) => [field, optionsOf(schema)])
 				.filter(([, values = []]) => values.length > 0),
 		) as Choices,
 	]);
@@ -20,5 +20,5 @@ export function choicesOf(resources: readonly Resource[]): Record<string, Choice
 	) as Record<string, Choices>;
 }
 
-const valuesOf = ({ enum: own, items }: JsonSchema): string[] =>
+const optionsOf = ({ enum: own, items }: JsonSchema): string[] =>
 	(own ?? items?.enum ?? []).filter((value) => typeof value === 'string');

@@ -1,91 +1,51 @@
+import type { ApiRoute } from '../http/route.ts';
 import { accountSchema } from '../schemas/account.ts';
-import { resources } from '../schemas/index.ts';
 import { anyRecords } from '../schemas/custom-objects.ts';
+import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
-import { jsonSchema } from '../schemas/json-schema.ts';
-import type { Resource } from '../schemas/resource.ts';
-import { users } from '../schemas/users.ts';
-import { webhooks } from '../schemas/webhooks.ts';
-import { actionPaths } from './actions.ts';
-import { batchPaths } from './batch.ts';
-import { discoveryPaths, discoveryTag } from './discovery.ts';
-import { eventPaths, eventSchemas } from './events.ts';
-import { eventWebhooks } from './event-webhooks.ts';
-import { jobPaths, jobSchemas } from './jobs.ts';
+import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 import { capital, namesOf } from '../schemas/names.ts';
-import { authorizePaths } from './oauth-authorize.ts';
-import { clientSecretScheme, oauthTag } from './oauth-parts.ts';
-import { oauthErrorResponses } from './oauth-responses.ts';
-import { oauthSchemas } from './oauth-schemas.ts';
-import { tokenPaths } from './oauth-tokens.ts';
-import { oauth2Scheme } from './oauth2.ts';
-import { commonErrors, resourcePaths } from './operations.ts';
-import { errorResponses, errors, headers, success } from './responses.ts';
-import { problemSchema, resourceSchemas } from './schemas.ts';
-import { tagPaths } from './tags.ts';
-import { webhookPaths, webhookSchemas } from './webhooks.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { eventSchemas } from './event-schemas.ts';
+import { eventWebhooks } from './event-webhooks.ts';
+import { headers } from './headers.ts';
+import { introduction } from './introduction.ts';
+import { clientSecretScheme, oauth2Scheme, oauthErrorResponses, oauthSchemas } from './oauth.ts';
+import { pathsOf } from './paths.ts';
+import { errorResponses, problemSchema } from './problems.ts';
+import { resourceSchemas } from './schemas.ts';
+import { webhookSchemas } from './webhook-schemas.ts';
 
-const all: readonly Resource[] = [...resources, anyRecords('{key}')];
+const collections = [...resources, anyRecords];
 
-let text: string | undefined;
-
-/** The same as JSON: made when it is first asked for, and never different. */
-export const openApiText = (): string => (text ??= JSON.stringify(openApiDocument()));
-
-/** The whole service as an OpenAPI 3.1 document. */
-export const openApiDocument = () => ({
+/** The service as an OpenAPI 3.1 document: its routes, and the components that they refer to. */
+export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 	openapi: '3.1.0',
 	info: {
 		title: 'CRM Platform API',
 		version: '1.0.0',
-		description: 'Programmatic access to a customer-relationship platform.',
+		description: introduction,
 		license: { name: 'MIT', identifier: 'MIT' },
 	},
 	servers: [{ url: '/' }],
 	security: [{ apiKey: [] }, { oauth2: [] }],
 	tags: [
-		...[...all, jobs, webhooks].map((resource) => ({
+		...[...collections, jobs, webhooks].map((resource) => ({
 			name: resource.name,
-			// What it is called in the documentation; names are as in the path.
+			// The heading in the documentation; the name is part of the path.
 			'x-displayName': capital(namesOf(resource).many),
 			description: resource.description,
 		})),
-		{ name: 'events', description: 'What has happened to records in the last 30 days.' },
-		{ name: 'account', description: 'Your account, its plan and its limits.' },
-		oauthTag,
-		discoveryTag,
+		{ name: 'events', 'x-displayName': 'Events', description: 'The events of the last 30 days.' },
+		{ name: 'account', 'x-displayName': 'Account', description: 'Your account, its plan and its limits.' },
+		{
+			name: 'oauth',
+			'x-displayName': 'OAuth 2.0',
+			description: 'Access tokens for applications that act for a user.',
+		},
+		{ name: 'discovery', 'x-displayName': 'Discovery', description: 'Entry point and OpenAPI document.' },
 	],
-	paths: {
-		...ofAll(resourcePaths),
-		...ofAll(actionPaths),
-		...ofAll(tagPaths),
-		...ofAll(batchPaths),
-		...jobPaths(),
-		...webhookPaths(),
-		...eventPaths(),
-		'/v1/users/me': {
-			get: {
-				operationId: 'getCurrentUser',
-				tags: [users.name],
-				summary: 'Get yourself',
-				description: 'The user you act for; with an API key, the owner of the account.',
-				parameters: [],
-				responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404, ...commonErrors) },
-			},
-		},
-		'/v1/account': {
-			get: {
-				operationId: 'getAccount',
-				tags: ['account'],
-				summary: 'Get the account',
-				parameters: [],
-				responses: { 200: success('The account.', 'Account'), ...errors(400, ...commonErrors) },
-			},
-		},
-		...authorizePaths,
-		...tokenPaths,
-		...discoveryPaths,
-	},
+	paths: pathsOf(routes),
 	webhooks: eventWebhooks(),
 	components: {
 		securitySchemes: {
@@ -100,7 +60,7 @@ export const openApiDocument = () => ({
 		headers,
 		responses: { ...errorResponses(), ...oauthErrorResponses() },
 		schemas: {
-			...ofAll(resourceSchemas),
+			...Object.fromEntries(collections.flatMap((one) => Object.entries(resourceSchemas(one)))),
 			...jobSchemas(),
 			...webhookSchemas(),
 			...eventSchemas(),
@@ -111,6 +71,8 @@ export const openApiDocument = () => ({
 	},
 });
 
-/** What `describe` says about each resource, in one object. */
-const ofAll = <T>(describe: (resource: Resource) => Record<string, T>): Record<string, T> =>
-	Object.fromEntries(all.flatMap((resource) => Object.entries(describe(resource))));
+/** The schemas of jobs: a record and a list. Jobs are not written as records are. */
+function jobSchemas(): Record<string, JsonSchema> {
+	const { Job, JobList } = resourceSchemas(jobs);
+	return { Job: Job!, JobList: JobList! };
+}

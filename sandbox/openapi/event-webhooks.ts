@@ -1,9 +1,9 @@
 import { accountId } from '../foundation/account-id.ts';
 import { customEventTypes, type EventType, eventTypes } from '../events/types.ts';
 import { namesOf } from '../schemas/names.ts';
-import { exampleValue } from './schemas.ts';
+import { exampleValue } from '../description/schemas.ts';
 
-/** What the service sends to subscriptions, by type of event. */
+/** The webhooks of the document, by type of event. */
 export const eventWebhooks = (): Record<string, unknown> =>
 	Object.fromEntries(
 		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: delivery(type) }]),
@@ -16,12 +16,13 @@ function delivery(event: EventType) {
 		tags: [resource.name],
 		summary: description.replace(/\.$/, ''),
 		description:
-			`${description} Sent at least once, in no order, signed as Standard Webhooks 1.0.0 says. ` +
-			'Answer within 15 seconds with a 2xx; anything else is tried again for days.',
+			`${description} Delivered at least once, in no particular order, and signed according to ` +
+			'Standard Webhooks 1.0.0. Respond with a 2xx within 15 seconds; otherwise the delivery is ' +
+			'retried for days.',
 		parameters: [
-			header('webhook-id', 'The id of the event.', 'evt_01jz8q4t6v9x2b5n7m3k1h0d4f'),
-			header('webhook-timestamp', 'When it was sent, in seconds since 1970.', '1772357400'),
-			header(
+			headerParameter('webhook-id', 'The id of the event.', 'evt_01jz8q4t6v9x2b5n7m3k1h0d4f'),
+			headerParameter('webhook-timestamp', 'The time of the attempt in seconds since 1970.', '1772357400'),
+			headerParameter(
 				'webhook-signature',
 				'v1,<base64 of the HMAC-SHA256 of id.timestamp.body>; two of them during a rotation.',
 				'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
@@ -31,23 +32,24 @@ function delivery(event: EventType) {
 			required: true,
 			content: {
 				'application/json': {
-					// With the schema, as read-only fields are no part of the example of a request.
+					// Beside the schema, because the documentation omits read-only fields from the
+					// example of a request.
 					schema: {
 						$ref: `#/components/schemas/${namesOf(resource).One}Event`,
-						example: exampleOf(event),
+						example: exampleEvent(event),
 					},
 				},
 			},
 		},
 		responses: {
-			'2XX': { description: 'The event has arrived.' },
-			410: { description: 'The receiver is gone. The subscription is disabled.' },
+			'2XX': { description: 'The event was received.' },
+			410: { description: 'The receiver is gone; the subscription is disabled.' },
 		},
 		security: [],
 	};
 }
 
-const header = (name: string, description: string, example: string) => ({
+const headerParameter = (name: string, description: string, example: string) => ({
 	name,
 	in: 'header',
 	description,
@@ -56,7 +58,7 @@ const header = (name: string, description: string, example: string) => ({
 	example,
 });
 
-function exampleOf({ type, resource }: EventType) {
+function exampleEvent({ type, resource }: EventType) {
 	const { properties } = resource;
 	const object = exampleValue({ properties });
 	const [field, schema] = Object.entries(properties)[0]!;

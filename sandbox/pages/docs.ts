@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import { html } from 'hono/html';
 import type { Route } from '../http/route.ts';
 import { docsPath } from '../http/docs-path.ts';
+import { iconLinks } from './icon.ts';
 import { refusalPage } from './page.ts';
 
 const scriptPath = `${docsPath}/scalar.js`;
 
 /**
- * The browser itself keeps the page from calling any other address. Scalar styles what it shows as
- * it goes, so it needs styles in the page; scripts come from the service alone.
+ * Keeps the page from calling any other address. Scalar injects styles while it renders, so inline
+ * styles are allowed; inline scripts are not.
  */
 const policy = [
 	"default-src 'none'",
@@ -24,7 +25,7 @@ const policy = [
 	"base-uri 'none'",
 ].join('; ');
 
-/** Scalar offers some forty ways to write a request down; these are the others. */
+/** The clients, of Scalar's forty or so, that are not offered for request samples. */
 const hiddenClients = {
 	...Object.fromEntries(
 		[
@@ -38,7 +39,7 @@ const hiddenClients = {
 	shell: ['httpie', 'wget'],
 };
 
-/** By default Scalar loads fonts, counts its visitors and offers services of its own. */
+/** By default Scalar loads fonts, collects telemetry and offers its own services. */
 const configuration = {
 	url: '/openapi.json',
 	hiddenClients,
@@ -57,9 +58,10 @@ const configuration = {
 };
 
 /**
- * The interactive documentation: Scalar, out of its npm package, with the service's own description.
+ * The interactive documentation: Scalar, served from its npm package, with the service's OpenAPI
+ * document.
  *
- * @param scriptFile where Scalar's script is, if it is anywhere
+ * @param scriptFile Scalar's script; undefined if it is not installed
  */
 export function docsRoutes(scriptFile: string | undefined): Route[] {
 	let script: string | undefined;
@@ -74,7 +76,7 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
 					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
 				}
-				// Relative to the description, Scalar would call //v1/contacts.
+				// Scalar would resolve the document's relative server to //v1/contacts.
 				const servers = [{ url: new URL(c.req.url).origin }];
 				c.header('Content-Security-Policy', policy);
 				c.header('X-Content-Type-Options', 'nosniff');
@@ -85,7 +87,7 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 								<meta charset="utf-8" />
 								<meta name="viewport" content="width=device-width, initial-scale=1" />
 								<title>${configuration.metaData.title}</title>
-								<link rel="icon" href="data:," />
+								${iconLinks}
 							</head>
 							<body>
 								<script id="api-reference"
@@ -103,7 +105,8 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 						method: 'GET',
 						path: scriptPath,
 						handler(c) {
-							// Some megabytes: read when somebody looks, not at every start.
+							// The script has some megabytes, so it is read on first use and not at
+							// every start.
 							script ??= readFileSync(scriptFile, 'utf8');
 							const type = 'text/javascript; charset=utf-8';
 							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });
@@ -113,10 +116,11 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 	];
 }
 
-/** Scalar's script, looked for from the program that runs: jest loads this file as CommonJS. */
+/** Finds Scalar's script. */
 export function findScript(): string | undefined {
 	try {
-		const main = createRequire(process.argv[1]!).resolve('@scalar/api-reference');
+		const here = join(import.meta.dirname, 'docs.ts');
+		const main = createRequire(here).resolve('@scalar/api-reference');
 		const file = join(dirname(main), 'browser', 'standalone.js');
 		return existsSync(file) ? file : undefined;
 	} catch {

@@ -6,13 +6,14 @@ import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 const limitForm = bodyLimit({
-	maxSize: 64 * 1024,
+	// The longest texts of records have a quarter of that.
+	maxSize: 1024 * 1024,
 	onError: (c) => refusalPage(c, 422, 'Too long', 'This form was filled in with too much text.'),
 });
 
 /**
- * Refuses forms that another site sends (OWASP, Cross-Site Request Forgery Prevention). It keeps the
- * sign-in form safe too, which comes before there is a session.
+ * Refuses forms that another site submits (OWASP, Cross-Site Request Forgery Prevention). This protects
+ * the sign-in form as well, which has no session to hold a token.
  */
 const ownForms = createMiddleware<Env>(async (c, next) => {
 	const site = c.req.header('Sec-Fetch-Site');
@@ -21,7 +22,7 @@ const ownForms = createMiddleware<Env>(async (c, next) => {
 	return refuseForeignForm(c);
 });
 
-/** For routes that take a form. */
+/** The middleware of every route that takes a form. */
 export const formMiddleware = every(limitForm, ownForms);
 
 export const refuseForeignForm = (c: Context<Env>) =>
@@ -35,7 +36,7 @@ export const refuseForeignForm = (c: Context<Env>) =>
 export const readForm = async (c: Context<Env>): Promise<URLSearchParams> =>
 	new URLSearchParams(await c.req.text());
 
-/** Compared by host: in front of the server there may be one that speaks TLS. */
+/** Compares hosts, not origins: a proxy in front of the server may terminate TLS. */
 function isOwnOrigin(c: Context<Env>): boolean {
 	const origin = c.req.header('Origin');
 	if (origin === undefined) return true;

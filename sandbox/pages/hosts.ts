@@ -5,11 +5,11 @@ import type { Env } from '../http/service.ts';
 import { refusalPage } from './page.ts';
 
 /**
- * Refuses requests by way of a name that is not the service's own. A web page elsewhere can have its
- * own name lead to this machine (DNS rebinding), and would then be taken for a page of this service.
- * Addresses and localhost need no DNS, so nobody can have them lead elsewhere.
+ * Refuses requests whose Host is not a name of this service. A web page elsewhere can make its own name
+ * resolve to this machine (DNS rebinding), and browsers would then treat it as this service. IP
+ * addresses and localhost do not depend on DNS, so they are always accepted.
  *
- * @param names that lead here beside those
+ * @param names further names of this service
  */
 export const restrictHosts = (names: readonly string[]): MiddlewareHandler<Env> =>
 	createMiddleware<Env>(async (c, next) => {

@@ -1,35 +1,44 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
+import { icon, iconLinks } from './icon.ts';
 import { style } from './style.ts';
 
-/** What the tag `html` makes: values in it are escaped, texts of it are not. */
+/** The result of the tag `html`: interpolated values are escaped, literal parts are not. */
 export type Html = ReturnType<typeof html>;
 
-const styleHash = createHash('sha256').update(style).digest('base64');
+/** What a CSP calls an inline style or script by. */
+const hashSource = (content: string): string =>
+	`sha256-${createHash('sha256').update(content).digest('base64')}`;
+
+const styleSource = hashSource(style);
 
 interface Page {
 	title: string;
-	/** The inside of `main`. */
+	/** The content of `main`. */
 	body: Html;
-	status?: 200 | 400 | 403 | 404 | 422 | 429;
-	isWide?: boolean;
-	/** Where its forms may lead, beside this server: sources of a CSP. */
+	status?: 200 | 400 | 403 | 404 | 409 | 412 | 422 | 429;
+	/** Shown beside the page to signed-in users. */
+	navigation?: Html;
+	/** Targets of its forms other than this server, as sources of a CSP. */
 	formTargets?: string[];
+	/** The only script the page runs, inline. */
+	script?: string;
 }
 
-/** A page that runs no script, loads nothing, is framed by nobody and stays in no cache. */
+/** Renders a page that loads nothing but its icon, cannot be framed and is not cached. */
 export function renderPage(c: Context, page: Page): Response | Promise<Response> {
-	const { title, body, status = 200, isWide = false, formTargets = [] } = page;
+	const { title, body, status = 200, navigation, formTargets = [], script } = page;
 	const formAction = ["'self'", ...formTargets].join(' ');
+	const scripts = script === undefined ? '' : `script-src '${hashSource(script)}'; `;
 	c.header(
 		'Content-Security-Policy',
-		`default-src 'none'; style-src 'sha256-${styleHash}'; form-action ${formAction}; ` +
-			"frame-ancestors 'none'; base-uri 'none'",
+		`default-src 'none'; style-src '${styleSource}'; img-src 'self'; ${scripts}` +
+			`form-action ${formAction}; frame-ancestors 'none'; base-uri 'none'`,
 	);
 	c.header('X-Frame-Options', 'DENY');
 	c.header('X-Content-Type-Options', 'nosniff');
-	// Not no-referrer: with that, browsers send forms with the origin null.
+	// Not no-referrer: browsers would then submit forms with the origin null.
 	c.header('Referrer-Policy', 'same-origin');
 	c.header('Cache-Control', 'no-store');
 	return c.html(
@@ -37,22 +46,25 @@ export function renderPage(c: Context, page: Page): Response | Promise<Response>
 			<html lang="en">
 				<head>
 					<meta charset="utf-8" />
-					<meta name="viewport" content="width=device-width" />
+					<meta name="viewport" content="width=device-width, initial-scale=1" />
 					<title>${title} · CRM Platform</title>
+					${iconLinks}
 					<style>${raw(style)}</style>
 				</head>
-				<body>
-					<main class="${isWide ? 'wide' : ''}">
-						<p class="brand">CRM Platform</p>
+				<body class="${navigation ? 'with-navigation' : ''}">
+					${navigation ? html`<a class="skip" href="#main">Skip to content</a>${navigation}` : ''}
+					<main id="main" tabindex="-1">
+						${navigation ? '' : html`<p class="brand">${icon} CRM Platform</p>`}
 						${body}
 					</main>
+					${script === undefined ? '' : html`<script>${raw(script)}</script>`}
 				</body>
 			</html>`,
 		status,
 	);
 }
 
-/** A page that says why something is not possible. */
+/** A page that explains a refusal. */
 export const refusalPage = (
 	c: Context,
 	status: NonNullable<Page['status']>,

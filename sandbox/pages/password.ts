@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const scrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptWithCallback);
 
-/** What no password is the right one for; to find that out takes as long as with any other. */
+/** A hash that no password matches; comparing with it takes as long as with any other. */
 export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /**

@@ -3,11 +3,11 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../http/service.ts';
 import type { Member } from '../store/members.ts';
-import { isSame } from '../store/secrets.ts';
+import { isSameSecret } from '../store/secrets.ts';
 
 const cookie = 'crm_session';
 
-/** Somebody signed in, in this browser. */
+/** A signed-in user in one browser. */
 export interface Session {
 	token: string;
 	member: Member;
@@ -20,11 +20,11 @@ export function sessionOf({ store, now }: Service, c: Context<Env>): Session | u
 	return token !== undefined && member ? { token, member } : undefined;
 }
 
-/** Always with a new token, so that nobody can prepare one for somebody else. */
+/** Opens a session, always with a new token, which prevents session fixation. */
 export function openSession({ store, now }: Service, c: Context<Env>, userId: string): void {
 	setCookie(c, cookie, store.sessions.open(userId, now()), {
 		httpOnly: true,
-		// Lax, because an application sends its users here from elsewhere.
+		// Lax, because applications send their users here from other sites.
 		sameSite: 'Lax',
 		secure: new URL(c.req.url).protocol === 'https:',
 		path: '/',
@@ -36,9 +36,9 @@ export function closeSession({ store }: Service, c: Context<Env>, { token }: Ses
 	deleteCookie(c, cookie, { path: '/' });
 }
 
-/** What a form of the signed-in user carries, and a forged one cannot. */
+/** The token in every form of a signed-in user, which a forged form cannot contain. */
 export const csrfToken = ({ token }: Session): string =>
 	createHmac('sha256', token).update('csrf').digest('base64url');
 
 export const hasCsrfToken = (session: Session, form: URLSearchParams): boolean =>
-	isSame(form.get('csrf') ?? '', csrfToken(session));
+	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

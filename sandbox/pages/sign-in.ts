@@ -18,18 +18,22 @@ import {
 } from './session.ts';
 
 const path = '/sign-in';
-const returnPaths = ['/settings/api', '/oauth/authorize'];
-/** For one e-mail address, from one place: a stranger elsewhere shuts nobody out. */
+/** The pages that sign-in redirects to. */
+const returnPaths = /^\/((records|events|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
+/** Per e-mail address and client address, so that a stranger elsewhere cannot lock anybody out. */
 const triesPerMinute = 20;
 
-/** Where to sign in, and then to go on. */
+/** The address of the sign-in page, which redirects to `returnTo` afterwards. */
 export const signInAddress = (returnTo: string): string =>
 	`${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);
 
-	/** Takes as long for somebody unknown as for a wrong password: it does not tell who is known. */
+	/**
+	 * Takes as long for an unknown e-mail address as for a wrong password, so it does not reveal who
+	 * has an account.
+	 */
 	const verified = async (email: string, password: string) => {
 		const found = service.store.members.findByEmail(email);
 		const isRight = await isPassword(password, found?.passwordHash ?? nobodysPassword);
@@ -70,7 +74,7 @@ export function signInRoutes(service: Service): Route[] {
 	];
 }
 
-/** A small form for those who want to be somebody else. */
+/** A form with a button to sign out. */
 export const signOutForm = (session: Session, returnTo: string) => html`
 	<form method="post" action="/sign-out">
 		<input type="hidden" name="csrf" value="${csrfToken(session)}" />
@@ -79,11 +83,9 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Only known pages, so that nobody is led from here to another site. */
+/** Accepts only known pages, so that sign-in is no open redirect. */
 const returnPath = (asked: string | null): string =>
-	returnPaths.some((known) => asked === known || asked?.startsWith(`${known}?`))
-		? asked!
-		: returnPaths[0]!;
+	asked !== null && returnPaths.test(asked) ? asked : '/';
 
 const signInPage = (
 	c: Context<Env>,

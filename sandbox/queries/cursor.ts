@@ -4,7 +4,7 @@ import { Problem } from '../foundation/problem.ts';
 import type { AccountKey } from '../store/account-key.ts';
 import type { Cell } from '../store/columns.ts';
 
-const content = z.strictObject({
+const cursorSchema = z.strictObject({
 	after: z.array(z.union([z.string(), z.number()])),
 	list: z.string(),
 });
@@ -13,8 +13,8 @@ const content = z.strictObject({
 const signatureLength = 16;
 
 /**
- * Where a list goes on: after the row with these values of the columns it is sorted by. It is signed,
- * so that one that was altered is refused and does not quietly lead to another place in the list.
+ * Encodes the position in a list: after the row with these values of the sort columns. The cursor is
+ * signed, so that an altered one is refused instead of continuing at another position.
  */
 export function encodeCursor(key: AccountKey, after: Cell[], list: string): string {
 	const text = JSON.stringify({ after, list });
@@ -22,24 +22,24 @@ export function encodeCursor(key: AccountKey, after: Cell[], list: string): stri
 }
 
 /**
- * @param list as `listFingerprint` makes it: a cursor is good for one set of filters and one order
+ * @param list the fingerprint of the list: a cursor is valid for one set of filters and one order
  * @throws Problem invalid_cursor
  */
 export function decodeCursor(key: AccountKey, cursor: string, list: string): Cell[] {
 	const bytes = Buffer.from(cursor, 'base64url');
 	const text = bytes.subarray(signatureLength).toString();
 	const signature = bytes.subarray(0, signatureLength);
-	// Base64 is read generously, so that several texts mean the same bytes.
+	// Base64 decoding is lenient, so several texts decode to the same bytes.
 	const isWhole = signature.length === signatureLength && bytes.toString('base64url') === cursor;
 	if (!isWhole || !timingSafeEqual(signature, signatureOf(key, text))) {
 		throw invalidCursor('It was not issued by this service, or was altered.');
 	}
-	const { after, list: issuedFor } = content.parse(JSON.parse(text));
+	const { after, list: issuedFor } = cursorSchema.parse(JSON.parse(text));
 	if (issuedFor === list) return after;
 	throw invalidCursor('It belongs to a list with other filters or another order.');
 }
 
-/** Equal for requests that differ in cursor, limit and fields only. */
+/** The fingerprint of a list, equal for requests that differ only in cursor, limit and fields. */
 export const listFingerprint = (...parts: unknown[]): string =>
 	createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
 
@@ -47,7 +47,7 @@ const signatureOf = (key: AccountKey, text: string): Buffer =>
 	key.mac('cursor', text).subarray(0, signatureLength);
 
 const invalidCursor = (reason: string) => {
-	const detail = `The cursor cannot be used. ${reason} Start again without a cursor.`;
+	const detail = `The cursor is not valid. ${reason} Start again without a cursor.`;
 	return new Problem('invalid_cursor', detail, {
 		errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }],
 	});

@@ -20,7 +20,7 @@ export function filterFinder(store: StoreView, resource: Resource) {
 	};
 }
 
-/** The filter behind `custom_fields.<key>`, or the same with an operator in brackets. */
+/** The filter of `custom_fields.<key>`, with or without an operator in brackets. */
 function customFieldFilter(
 	fields: Map<string, CustomField>,
 	parameter: string,
@@ -44,7 +44,7 @@ function filtersOfCustomField(field: CustomField): Filter[] {
 	return [...indexed, emptyFilter(name, sql, schema)];
 }
 
-/** By type of custom field, the operators that its filter takes in brackets: `gte`, `contains`. */
+/** The operators of custom-field filters by type of field: `gte`, `contains`. */
 export function customFieldOperators(): Record<string, string[]> {
 	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
 	return Object.fromEntries(

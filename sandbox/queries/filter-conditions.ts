@@ -6,11 +6,11 @@ import { explainIssue } from '../foundation/field-errors.ts';
 import type { Filter } from './filters.ts';
 
 /**
- * A filter and the text of its query parameter, as SQL.
+ * Translates a filter and the text of its query parameter to SQL.
  *
- * @param sortedBy the column that the list is sorted by first. Only an index on this column, or one
- * that leaves few rows, is worth using; with any other one, SQLite would collect all matching rows
- * and sort them, for every page. A plus sign in front of a column keeps it from doing so.
+ * @param sortedBy the first sort column of the list. Only an index on this column, or one that leaves
+ * few rows, is worth using; with any other one, SQLite would collect and sort all matching rows for
+ * every page. A plus sign before a column keeps SQLite from using its index.
  * @throws Problem invalid_parameter
  */
 export function filterCondition(filter: Filter, text: string, sortedBy: string): Condition {
@@ -36,7 +36,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		return { sql, values, ...(isSelective && { isSelective }) };
 	}
 	const isText = typeof values[0] === 'string';
-	// What is absent sorts before everything, but is not less than anything.
+	// An absent value sorts before all others, but compares less than none.
 	const present = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
 	return { sql: `${compared} ${filter.operator} ? AND ${present}`, values };
 }
@@ -56,7 +56,7 @@ function parseValue(filter: Filter, text: string): Cell {
 	return typeof parsed.data === 'boolean' ? Number(parsed.data) : (parsed.data as Cell);
 }
 
-/** Query parameters are texts; this makes a number or boolean of them where one is expected. */
+/** Query parameters are texts; converts them to the number or boolean that the filter expects. */
 function typed({ schema }: Filter, text: string): string | number | boolean {
 	const isNumber = schema.type === 'number' || schema.type === 'integer';
 	if (isNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);

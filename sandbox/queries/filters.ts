@@ -5,23 +5,28 @@ import type { Resource } from '../schemas/resource.ts';
 import { absent, type Cell, columnsOf, isComparable, isList, quoted } from '../store/columns.ts';
 import { foldCase } from '../store/fold-case.ts';
 
-/** A query parameter that keeps some records of a list and drops the others. */
+/** A query parameter that filters a list. */
 export interface Filter {
-	/** As it is written in the query: `created_at[gte]`. */
+	/** The name of the query parameter: `created_at[gte]`. */
 	parameter: string;
 	operator: '=' | '>=' | '>' | '<=' | '<' | 'contains' | 'starts_with' | 'empty';
-	/** SQL of what is compared; of a list, one element has to match. Of `empty`, the whole condition. */
+	/**
+	 * The SQL of the compared value; of a list, one element has to match. For `empty`, the whole
+	 * condition.
+	 */
 	sql: string;
 	isList: boolean;
-	/** Whether a value leaves few records, so that an index on it beats one on the sort order. */
+	/**
+	 * Whether the filter leaves few records, so that its index is better than one on the sort order.
+	 */
 	isSelective: boolean;
-	/** The custom field behind it, if an index serves it although it may leave many records. */
+	/** The custom field behind the filter, if it has an index although it may leave many records. */
 	indexedField?: string;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */
 	schema: JsonSchema;
-	/** Whether several values may be given, separated by commas. */
+	/** Whether the filter takes several comma-separated values. */
 	takesList: boolean;
 }
 
@@ -32,7 +37,7 @@ const known = new WeakMap<Resource, Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
 export function filtersOf(resource: Resource): Filter[] {
-	// A definition never changes, and reading it takes most of the service's start.
+	// Cached: definitions never change, and deriving their filters takes most of the start-up time.
 	let filters = known.get(resource);
 	if (!filters) known.set(resource, (filters = readFilters(resource)));
 	return filters;
@@ -62,19 +67,19 @@ function readFilters(resource: Resource): Filter[] {
 /** The longest text that `contains` and `starts_with` look for, in characters. */
 const longestPart = 255;
 
-/** Only accents, for example, would be found everywhere. */
+/** A text of accents alone, for example, would match everything. */
 const partOfText = z
 	.string()
 	.max(longestPart)
 	.refine((text) => foldCase(text) !== '', { message: 'Give at least one letter or digit.' });
 
-/** Whether a value is free text, and neither a choice, a time nor the id of something. */
+/** Whether a value is free text, and not a choice, a time or an id. */
 export const isFreeText = (schema: JsonSchema): boolean =>
 	schema.type === 'string' &&
 	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) &&
 	!schema.format?.startsWith('date');
 
-/** Filters by a part of a free text, whatever its case and accents; none for other values. */
+/** Filters by a part of a free text, ignoring case and accents; none for other values. */
 function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter[] {
 	if (!isFreeText(schema)) return [];
 	return (['contains', 'starts_with'] as const).map((operator) => ({
@@ -90,9 +95,9 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
 }
 
 /**
- * Tells records with a value from those without.
+ * Selects records with a value, or those without.
  *
- * @param nothing what stands in place of no value, beside NULL
+ * @param nothing a value that counts as empty, besides NULL
  */
 export const emptyFilter = (
 	parameter: string,
@@ -111,8 +116,7 @@ export const emptyFilter = (
 });
 
 /**
- * Filters for a single value: by equality, by comparison where it has an order, and by a part where
- * it is free text.
+ * Filters for a single value: equality, comparison if values are ordered, and parts if it is free text.
  */
 export function valueFilters(
 	parameter: string,
@@ -124,7 +128,7 @@ export function valueFilters(
 	const isOrdered =
 		['number', 'integer'].includes(String(schema.type)) ||
 		['date', 'date-time'].includes(schema.format ?? '');
-	// A free text may have a comma in it, so it is always one value.
+	// A free text may contain commas, so the parameter is always one value.
 	const takesList =
 		schema.enum !== undefined || 'x-resource' in schema || schema.format === 'email';
 	const filter = { sql, type, schema, isList: false, isSelective };
@@ -139,7 +143,7 @@ export function valueFilters(
 	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
 }
 
-/** Keeps the records whose list has at least one of the values. */
+/** Selects records whose list contains at least one of the values. */
 export function listFilter(parameter: string, sql: string, schema: JsonSchema): Filter {
 	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {

@@ -13,10 +13,10 @@ import { unknownParameter } from '../http/query.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
-/** In characters: it bounds the number of words, each of which is a condition. */
+/** In characters. This bounds the number of words, each of which is a condition. */
 export const longestSearch = 200;
 
-/** The order of a list that is asked for none. */
+/** The default order of a list. */
 export const standardOrder = 'created_at';
 
 export interface ListQuery {
@@ -36,7 +36,7 @@ export const sortableFields = (resource: Resource): string[] => [
 	...resource.sortable,
 ];
 
-/** Windows of time are half open, so that the end of one is the beginning of the next. */
+/** Time windows are half open, so that one ends where the next begins. */
 const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTime).flatMap(
 	(filter) => {
 		if (filter.operator === '>=') return [{ ...filter, parameter: 'updated_since' }];
@@ -45,10 +45,10 @@ const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTi
 );
 
 /**
- * Reads the query of a list request.
+ * Parses the query of a list request.
  *
- * @param findFilter by the name of its parameter
- * @param key that cursors are signed with
+ * @param findFilter finds a filter by the name of its parameter
+ * @param key verifies cursors
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
 export function parseListQuery(
@@ -99,22 +99,22 @@ export function parseLimit(text: string | undefined): number {
 	if (limit >= pageSize.minimum && limit <= pageSize.maximum) return limit;
 	throw invalidParameter(
 		'limit',
-		`limit has to be a whole number from ${pageSize.minimum} to ${pageSize.maximum}.`,
+		`limit must be a whole number from ${pageSize.minimum} to ${pageSize.maximum}.`,
 	);
 }
 
 function parseSearch(text: string): string {
 	if (text.trim() !== '' && text.length <= longestSearch) return text;
-	throw invalidParameter('q', `q has to have 1 to ${longestSearch} characters.`);
+	throw invalidParameter('q', `q must have 1 to ${longestSearch} characters.`);
 }
 
 function parseFlag(name: string, text: string | undefined): boolean {
 	if (text === undefined || text === 'false') return false;
 	if (text === 'true') return true;
-	throw invalidParameter(name, `${name} has to be true or false.`);
+	throw invalidParameter(name, `${name} must be true or false.`);
 }
 
-/** The id comes last, because it tells apart what is otherwise equal. */
+/** The id comes last as a tie-breaker. */
 function parseSort(resource: Resource, text: string | undefined): Order[] {
 	const order: Order[] = [];
 	for (const part of (text ?? standardOrder).split(',')) {

@@ -11,7 +11,7 @@ import type { ListQuery } from './list-query.ts';
  * @param key signs the cursor
  */
 export async function listPage(table: TableView, query: ListQuery, key: AccountKey): Promise<string> {
-	// One more than asked for shows whether there is a next page.
+	// One record more than requested shows whether there is a next page.
 	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
 	const page = documents.slice(0, query.limit);
 	const last = documents.length > query.limit ? page.at(-1) : undefined;
@@ -23,7 +23,7 @@ export async function listPage(table: TableView, query: ListQuery, key: AccountK
 
 /** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */
 export const listedRecord = (document: string, { fields }: ListQuery): string =>
-	fields ? JSON.stringify(pickFields(parse(document), fields)) : document;
+	fields ? JSON.stringify(pickFields(parseDocument(document), fields)) : document;
 
 /** Reduces a record to the requested fields, id and object. */
 export function pickFields(record: StoredRecord, fields: string[] | undefined) {
@@ -34,7 +34,7 @@ export function pickFields(record: StoredRecord, fields: string[] | undefined) {
 
 /** The values of the sort columns of a record; the next page starts after them. */
 export function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
-	const record = parse(document);
+	const record = parseDocument(document);
 	return query.order.map(({ column }) =>
 		column === 'id'
 			? record.id
@@ -42,4 +42,4 @@ export function keysetPosition(document: string, table: TableView, query: ListQu
 	);
 }
 
-const parse = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;
+const parseDocument = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;

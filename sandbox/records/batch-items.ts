@@ -3,7 +3,7 @@ import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
 import type { Answer } from '../foundation/answer.ts';
 import type { Part } from '../store/transactions.ts';
-import { fieldErrors } from '../foundation/field-errors.ts';
+import { parseInput } from '../foundation/field-errors.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
 import type { Writing } from '../store/writing.ts';
@@ -70,12 +70,12 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
 		case 'upsert':
 			return upsertRecord(writing, matchOn!, item);
 		case 'update': {
-			const { id, ifMatch } = targetOf(targetSchema, item);
+			const { id, ifMatch } = parseTarget(targetSchema, item);
 			const { id: _, version: __, ...change } = item;
 			return updateRecord(writing, id, change, ifMatch);
 		}
 		case 'delete': {
-			const { id, ifMatch } = targetOf(targetSchema.strict(), item);
+			const { id, ifMatch } = parseTarget(targetSchema.strict(), item);
 			return deleteRecord(writing, id, ifMatch);
 		}
 	}
@@ -86,15 +86,9 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
  *
  * @throws Problem validation_failed
  */
-function targetOf(schema: typeof targetSchema, item: JsonObject) {
-	const parsed = schema.safeParse(item);
-	if (parsed.success) {
-		const { id, version } = parsed.data;
-		return { id, ifMatch: version === undefined ? undefined : `"${version}"` };
-	}
-	throw new Problem('validation_failed', 'The item does not say which record it is about.', {
-		errors: fieldErrors(parsed.error, item),
-	});
+function parseTarget(schema: typeof targetSchema, item: JsonObject) {
+	const { id, version } = parseInput(schema, item, 'The item does not identify its record.');
+	return { id, ifMatch: version === undefined ? undefined : `"${version}"` };
 }
 
 function idNamed({ operation }: Bulk, item: unknown): string | null {
@@ -103,7 +97,7 @@ function idNamed({ operation }: Bulk, item: unknown): string | null {
 }
 
 function notAnObject(): Problem {
-	const detail = 'An item has to be a JSON object.';
+	const detail = 'An item must be a JSON object.';
 	return new Problem('validation_failed', detail, {
 		errors: [{ pointer: '', code: 'invalid_type', detail }],
 	});

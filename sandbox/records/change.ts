@@ -100,7 +100,7 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 	return Object.fromEntries(keys.map((key) => [key, null]));
 }
 
-/** Reports ids without a record. Ids of resources that the service does not have are not checked. */
+/** Reports references to missing records. References to unknown resources are not checked. */
 function missingReferences(
 	store: StoreView,
 	resource: Resource,
@@ -118,7 +118,7 @@ function missingReferences(
 			{
 				pointer: `/${field}`,
 				code: 'reference_not_found',
-				detail: `${field} names no record in ${target}.`,
+				detail: `${field} refers to no record in ${target}.`,
 			},
 		];
 	});

@@ -10,10 +10,10 @@ import { escapePointer, explainIssue } from '../foundation/field-errors.ts';
 type CustomValues = Record<string, unknown>;
 
 /**
- * Merges custom values into those a record has; null clears one. Only what the change touches is
- * checked, so that a definition made stricter later does not stand in the way of other changes.
+ * Merges custom values into those of a record; null clears a value. Only changed values are validated,
+ * so that a definition that became stricter does not block other changes.
  *
- * @returns the merged values and what is wrong with the change
+ * @returns the merged values and the errors of the change
  */
 export function mergeCustomValues(
 	store: StoreView,
@@ -22,7 +22,7 @@ export function mergeCustomValues(
 	change: CustomValues,
 ): { values: CustomValues; errors: FieldError[] } {
 	const before = (stored?.['custom_fields'] as CustomValues) ?? {};
-	// Most changes touch none, and then the definitions need not be read.
+	// Most changes include no custom values, so the definitions need not be read.
 	if (stored && Object.keys(change).length === 0) return { values: before, errors: [] };
 	const fields = customFieldsOf(store, resource.name);
 	const values = new Map(Object.entries(before));
@@ -33,7 +33,7 @@ export function mergeCustomValues(
 	for (const [key, value] of Object.entries(change)) {
 		const field = fields.get(key);
 		if (field?.read_only) {
-			refuse(key, 'read_only', `${field.label} can only be read.`);
+			refuse(key, 'read_only', `${field.label} is read-only.`);
 		} else if (value === null && (field || values.has(key))) {
 			values.delete(key);
 		} else if (!field) {
@@ -84,7 +84,7 @@ export function refuseDuplicateCustomValues(
 	}
 }
 
-/** At most two live records, which is enough to tell none, one and several apart. */
+/** Finds at most two live records: enough to distinguish none, one and several. */
 export function findByCustomField(
 	store: StoreView,
 	resource: Resource,
@@ -95,14 +95,14 @@ export function findByCustomField(
 	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
 }
 
-/** @param other the record with the value, if the caller may know which one it is */
+/** @param other the record with the value, if the caller can see it */
 export function duplicateProblem(
 	pointer: string,
 	label: string,
 	other: StoredRecord | undefined,
 ): Problem {
 	const holder = other?.id ?? 'a record you cannot see';
-	const detail = `${label} has to be unique, and ${holder} already has this value.`;
+	const detail = `${label} must be unique, and ${holder} already has this value.`;
 	return new Problem('duplicate', detail, {
 		errors: [{ pointer, code: 'duplicate', detail }],
 		...(other && { members: { existing_id: other.id } }),

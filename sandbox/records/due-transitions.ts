@@ -13,8 +13,8 @@ const passing = resources.filter(({ states }) => states?.timed);
 
 /**
  * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
- * order. No timer runs in between, so a test moves through days by advancing the clock. Call it
- * before answering a request; other requests may be answered while it works off a backlog.
+ * order. There is no timer, so a test can skip days by advancing the clock. Call it before answering a
+ * request; other requests are answered while it works through a backlog.
  */
 export async function applyDueTransitions(service: Service): Promise<void> {
 	while (service.store.isOpen && takeSteps(service)) await turn();
@@ -41,7 +41,10 @@ interface Step {
 	at: string;
 }
 
-/** One by one, as a step may make the next one of the same record due before those of others. */
+/**
+ * The earliest step. Steps are taken one at a time, because the next step of the same record may be due
+ * before those of other records.
+ */
 function nextStep({ store, now }: Service, resource: Resource): Step | undefined {
 	return store.table(resource.name)!.due(new Date(now()).toISOString(), 1)[0];
 }

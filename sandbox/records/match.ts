@@ -8,10 +8,10 @@ import { findByCustomField } from './custom-values.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 
 /**
- * The record an upsert is about: the one with the body's value of a unique field.
+ * Finds the record that an upsert matches: the one with the body's value of a unique field.
  *
  * @param matchOn a unique field, or `custom_fields.<key>` of a unique custom field
- * @returns undefined if there is none
+ * @returns undefined if no record matches
  * @throws Problem invalid_parameter, validation_failed (no value to match on), ambiguous_match
  */
 export function findMatch(
@@ -39,7 +39,7 @@ export function findMatch(
 export function matchOnOf(given: Map<string, string>): string {
 	const matchOn = given.get('match_on');
 	if (matchOn) return matchOn;
-	throw invalidParameter('match_on', 'match_on names the field to match on.');
+	throw invalidParameter('match_on', 'match_on is required: it names the field to match on.');
 }
 
 /** @throws Problem invalid_parameter if several records may have the same value of the field */
@@ -47,7 +47,7 @@ export function requireUniqueMatchOn(store: StoreView, resource: Resource, match
 	if (Object.hasOwn(resource.unique, matchOn)) return;
 	if (uniqueCustomField(store, resource, matchOn)) return;
 	const known = Object.keys(resource.unique).join(', ');
-	throw invalidParameter('match_on', `match_on has to be a unique field: ${known}.`);
+	throw invalidParameter('match_on', `match_on must be a unique field: ${known}.`);
 }
 
 function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {

@@ -3,7 +3,7 @@ import { tags } from '../schemas/tags.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 /**
- * Keeps the usage of tags in step with a record that is written.
+ * Updates the usage counts of tags for a written record.
  *
  * @param before undefined for a new record
  * @param after undefined for a deleted one

@@ -15,7 +15,7 @@ import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
 import type { Writing } from '../store/writing.ts';
 
-/** @param given fields that the service sets itself */
+/** @param given values of read-only fields */
 export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
@@ -32,7 +32,7 @@ export function createRecord(writing: Writing, body: JsonObject, given: JsonObje
 	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
-/** @param ifMatch of the request header, if there is one */
+/** @param ifMatch the value of the header If-Match, if there is one */
 export function updateRecord(
 	writing: Writing,
 	id: string,
@@ -66,7 +66,7 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		publishChange(writing, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
-		deleteRecord({ ...writing, resource: resourceNamed(name) }, other, undefined);
+		deleteRecord({ ...writing, resource: changedResource(name) }, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -103,7 +103,7 @@ export function changeRecord(
 	return record;
 }
 
-const resourceNamed = (name: string): Resource =>
+const changedResource = (name: string): Resource =>
 	[...resources, webhooks].find((one) => one.name === name)!;
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
@@ -121,7 +121,7 @@ function save(
 	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: resourceNamed(name) };
+		const other = { ...writing, resource: changedResource(name) };
 		changeRecord(other, existingRecord(store, other.resource, id), change, true);
 	}
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { planNames } from '../foundation/plans.ts';
 
-/** What the service tells about the account of the caller. */
+/** The account of the caller, with its plan and limits. */
 export const accountSchema = z.object({
 	id: z.string().meta({ title: 'ID', description: 'Identifies the account.' }),
 	object: z.literal('account').meta({ title: 'Object', description: 'The kind of record this is.' }),
@@ -12,7 +12,7 @@ export const accountSchema = z.object({
 	}),
 	plan: z.enum(planNames).meta({
 		title: 'Plan',
-		description: 'What the account has booked.',
+		description: 'The plan of the account.',
 		examples: ['starter'],
 	}),
 	limits: z
@@ -43,7 +43,7 @@ export const accountSchema = z.object({
 				examples: [5_242_880],
 			}),
 		})
-		.meta({ title: 'Limits', description: 'What the account may use.' }),
+		.meta({ title: 'Limits', description: 'Limits of the account.' }),
 });
 
 export type Account = z.output<typeof accountSchema>;

@@ -21,53 +21,53 @@ export const activities = defineResource({
 	name: 'activities',
 	object: 'activity',
 	idPrefix: 'act',
-	description: 'What happened with records: calls, meetings, visits.',
+	description: 'Calls, meetings and visits, logged on records.',
 	visibility: { owner: 'owner_id' },
 	fields: {
 		type: z
 			.enum(['call', 'meeting', 'email', 'visit', 'demo', 'sms', 'system', 'custom'])
-			.meta({ title: 'Type', description: 'What it was.', examples: ['call'] }),
+			.meta({ title: 'Type', description: 'Kind of activity.', examples: ['call'] }),
 		subject: text({
 			title: 'Subject',
-			description: 'What it was about, in a few words.',
+			description: 'Short summary of the activity.',
 			examples: ['Questions about the offer'],
 		}),
 		body: text(
 			{
 				title: 'Body',
-				description: 'What was said or done.',
+				description: 'Details of the activity.',
 				examples: ['Delivery in May is fine; price still open.'],
 			},
 			65_536,
 		),
 		occurred_at: pointInTime.meta({
 			title: 'Occurred At',
-			description: 'When it happened.',
+			description: 'Time of the activity.',
 			examples: ['2025-03-01T09:30:00.000Z'],
 		}),
 		duration_seconds: optional(z.int().min(0), {
 			title: 'Duration',
-			description: 'How long it took, in seconds.',
+			description: 'Duration in seconds.',
 			examples: [900],
 		}),
 		direction: choice(['inbound', 'outbound'], {
 			title: 'Direction',
-			description: 'Who began: they (inbound) or you (outbound).',
+			description: 'Who initiated it: the other side (inbound) or you (outbound).',
 			examples: ['outbound'],
 		}),
 		outcome: choice(['completed', 'no_answer', 'left_voicemail', 'busy', 'cancelled', 'no_show'], {
 			title: 'Outcome',
-			description: 'What came of it.',
+			description: 'Result of the activity.',
 			examples: ['completed'],
 		}),
 		location: text({
 			title: 'Location',
-			description: 'Where it took place.',
+			description: 'Location of the activity.',
 			examples: ['Madrid'],
 		}),
 		participants: z.array(participant).max(100).default([]).meta({
 			title: 'Participants',
-			description: 'Who took part.',
+			description: 'Participants.',
 		}),
 		links: links.default([]).meta(aboutLinks),
 		...sharedFields,

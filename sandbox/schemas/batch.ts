@@ -1,13 +1,16 @@
 import { z } from 'zod/v4';
 
-/** What can be done with many records at once. */
+/** The operations that a batch or a job can apply to many records. */
 export const bulkOperations = ['create', 'update', 'upsert', 'delete'] as const;
 
 export type BulkOperation = (typeof bulkOperations)[number];
 
 export const largestBatch = 100;
 
-/** The body of a batch. Each item is judged on its own, so that one cannot spoil the others. */
+/**
+ * The body of a batch. Items are validated one by one, so that an invalid item does not affect the
+ * others.
+ */
 export const batchSchema = z.strictObject({
 	items: z.array(z.unknown()).min(1).max(largestBatch).meta({
 		title: 'Items',
@@ -20,7 +23,7 @@ export const batchSchema = z.strictObject({
 	}),
 });
 
-/** How an item of an update or a delete says which record it is about. */
+/** The members of an update or delete item that identify the record. */
 export const targetSchema = z.object({
 	id: z
 		.string()

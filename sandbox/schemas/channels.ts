@@ -1,4 +1,4 @@
-/** The ways in which messages come and go. */
+/** The channels of messages. */
 export const channels = [
 	'email',
 	'sms',

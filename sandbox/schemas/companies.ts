@@ -20,7 +20,7 @@ const domainName = z
 	.max(253)
 	.toLowerCase()
 	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
-		message: 'A domain is written without protocol and path, like altamira.example.',
+		message: 'A domain has no protocol and no path, like altamira.example.',
 	})
 	.meta({ 'x-lower-case': true });
 
@@ -72,13 +72,13 @@ export const companies = defineResource({
 			],
 			{
 				title: 'Industry',
-				description: 'What the company does.',
+				description: 'Industry of the company.',
 				examples: ['logistics'],
 			},
 		),
 		employee_count: optional(z.int().min(0), {
 			title: 'Employee Count',
-			description: 'How many people work there.',
+			description: 'Number of employees.',
 			examples: [240],
 		}),
 		annual_revenue: number({
@@ -104,7 +104,7 @@ export const companies = defineResource({
 		description: text(
 			{
 				title: 'Description',
-				description: 'What there is to know about the company.',
+				description: 'Description of the company.',
 				examples: ['Refrigerated transport in southern Europe.'],
 			},
 			10_000,
@@ -117,7 +117,7 @@ export const companies = defineResource({
 		}),
 		lifecycle_stage: choice(lifecycleStages, {
 			title: 'Lifecycle Stage',
-			description: 'How far the company is on the way to being a customer.',
+			description: 'Stage of the company on its way to becoming a customer.',
 			examples: ['customer'],
 		}),
 		...sharedFields,
@@ -133,6 +133,7 @@ export const companies = defineResource({
 		'lifecycle_stage',
 		'owner_id',
 	],
+	examples: { create: { custom_fields: { support_plan: 'premium' } } },
 	unique: { domain: ['domain'], external_id: ['external_id'] },
 	sortable: ['name', 'domain', 'employee_count', 'annual_revenue', 'lifecycle_stage'],
 	searched: ['name', 'domain', 'phone', 'description', 'external_id'],

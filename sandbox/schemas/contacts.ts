@@ -22,7 +22,7 @@ const consent = (title: string, description: string) =>
 const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 	z.strictObject({
 		value: value.meta({ title, description: 'The value itself.', examples: [example] }),
-		label: text({ title: 'Label', description: 'What it is for.', examples: ['work'] }, 50),
+		label: text({ title: 'Label', description: 'Purpose, such as work or private.', examples: ['work'] }, 50),
 		primary: z
 			.boolean()
 			.default(false)
@@ -78,7 +78,7 @@ export const contacts = defineResource({
 			.meta({ title: 'Phones', description: 'All phone numbers; the primary one is Phone.' }),
 		job_title: text({
 			title: 'Job Title',
-			description: 'What the person does at the company.',
+			description: 'Position at the company.',
 			examples: ['Head of Purchasing'],
 		}),
 		company_id: reference('companies', {
@@ -88,14 +88,14 @@ export const contacts = defineResource({
 		}),
 		lifecycle_stage: choice(lifecycleStages, {
 			title: 'Lifecycle Stage',
-			description: 'How far the person is on the way to being a customer.',
+			description: 'Stage of the person on the way to becoming a customer.',
 			examples: ['customer'],
 		}),
 		lead_source: choice(
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'import', 'other'],
 			{
 				title: 'Lead Source',
-				description: 'How the person came to you.',
+				description: 'Source of the contact.',
 				examples: ['referral'],
 			},
 		),
@@ -117,7 +117,7 @@ export const contacts = defineResource({
 			}),
 			{
 				title: 'Marketing Consent',
-				description: 'What kinds of marketing the person agreed to.',
+				description: 'Kinds of marketing the person has agreed to.',
 				examples: [{ email: true, sms: false }],
 			},
 		),
@@ -128,7 +128,7 @@ export const contacts = defineResource({
 		}),
 		last_contacted_at: instant({
 			title: 'Last Contacted At',
-			description: 'When you were last in touch with the person.',
+			description: 'Time of the last contact with the person.',
 			readOnly: true,
 		}),
 		...sharedFields,
@@ -145,6 +145,7 @@ export const contacts = defineResource({
 		'lifecycle_stage',
 		'owner_id',
 	],
+	examples: { create: { custom_fields: { contract_tier: 'gold' } } },
 	unique: { email: ['email'], external_id: ['external_id'] },
 	sortable: ['name', 'last_name', 'email', 'lifecycle_stage', 'last_contacted_at'],
 	searched: ['name', 'email', 'phone', 'job_title', 'external_id'],

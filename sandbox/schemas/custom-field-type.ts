@@ -11,7 +11,7 @@ import {
 import type { StoredRecord } from './resource.ts';
 import { users } from './users.ts';
 
-/** A custom field as the account has defined it. */
+/** The definition of a custom field. */
 export interface CustomField extends StoredRecord {
 	key: string;
 	label: string;
@@ -24,7 +24,7 @@ export interface CustomField extends StoredRecord {
 	archived_at: string | null;
 }
 
-/** What parses a value of the field. */
+/** The type that parses values of the field. */
 export function customFieldType(field: CustomField): z.ZodType {
 	switch (field.type) {
 		case 'text':

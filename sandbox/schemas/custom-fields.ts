@@ -51,12 +51,12 @@ export const customFieldTypes = [
 const option = z.strictObject({
 	value: plainText().min(1).max(100).meta({
 		title: 'Value',
-		description: 'What records hold.',
+		description: 'Custom fields of records.',
 		examples: ['express'],
 	}),
 	label: plainText().min(1).max(100).meta({
 		title: 'Label',
-		description: 'What people see.',
+		description: 'Label shown to people.',
 		examples: ['Express'],
 	}),
 });
@@ -73,7 +73,7 @@ export const customFields = defineResource({
 	fields: {
 		resource: customizableName.meta({
 			title: 'Resource',
-			description: 'What gets the field: a resource, or custom-objects/{key}/records.',
+			description: 'Records that get the field: a resource, or custom-objects/{key}/records.',
 			examples: ['contacts'],
 			'x-immutable': true,
 		}),
@@ -95,7 +95,7 @@ export const customFields = defineResource({
 		}),
 		type: z.enum(customFieldTypes).meta({
 			title: 'Type',
-			description: 'What kind of value the field holds.',
+			description: 'Type of the value.',
 			examples: ['select'],
 			'x-immutable': true,
 		}),
@@ -113,7 +113,7 @@ export const customFields = defineResource({
 			description: 'The resource whose ids the field holds; for reference only.',
 		}),
 		description: text(
-			{ title: 'Description', description: 'What the field is for.' },
+			{ title: 'Description', description: 'Purpose of the field.' },
 			1000,
 		),
 		required: flag('Required', 'Whether a record must have a value.'),
@@ -121,7 +121,7 @@ export const customFields = defineResource({
 		read_only: flag('Read Only', 'Whether clients may only read the value.'),
 		position: z.int().min(0).default(0).meta({
 			title: 'Position',
-			description: 'Where the field comes in a form, smallest first.',
+			description: 'Position of the field in forms, ascending.',
 			examples: [1],
 		}),
 		archived_at: instant({
@@ -157,7 +157,7 @@ export const customFields = defineResource({
 			refuse('/options', 'Two options have the same value.');
 		}
 		if ((field.type === 'reference') !== (field.reference_resource !== null)) {
-			refuse('/reference_resource', 'Reference fields have a reference_resource, no others do.');
+			refuse('/reference_resource', 'Only reference fields have a reference_resource, and they need one.');
 		}
 		if (field.unique && (field.type === 'boolean' || field.type === 'multi_select')) {
 			refuse('/unique', `A ${field.type} field cannot be unique.`);

@@ -31,7 +31,7 @@ export const customObjects = defineResource({
 			examples: ['plate'],
 			'x-immutable': true,
 		}),
-		description: text({ title: 'Description', description: 'What the records are.' }, 1000),
+		description: text({ title: 'Description', description: 'Description of the records.' }, 1000),
 		...systemFields('custom_object'),
 	},
 	important: ['key', 'label_singular', 'label_plural', 'primary_field'],
@@ -43,7 +43,7 @@ export const customObjects = defineResource({
 	usedBy: ({ key }, { count }) =>
 		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
 
-	// An object that reuses the key has fields of its own.
+	// An object that reuses the key of a deleted one must not inherit its fields.
 	deletedWith: ({ key }, { findBy }) =>
 		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({
 			resource: 'custom-fields',
@@ -51,18 +51,18 @@ export const customObjects = defineResource({
 		})),
 });
 
-/** What the resource of an object's records is called, in paths and in custom fields. */
+/** The name of the resource of an object's records, in paths and in custom fields. */
 export const recordsName = (key: string): string => `${customObjects.name}/${key}/records`;
 
-/** The key in the name of such a resource, or undefined for other resources. */
+/** The key in the name of such a resource; undefined for other resources. */
 export const objectKeyOf = (resource: string): string | undefined =>
 	/^custom-objects\/(\w+)\/records$/.exec(resource)?.[1];
 
-/** The resource that a definition makes: its records are what their custom fields say. */
+/** The resource of an object's records, whose fields are custom fields. */
 export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource =>
 	defineResource({
 		name: recordsName(String(key)),
-		// By id: an object that reuses the key of a deleted one begins without records.
+		// By id, because an object that reuses the key of a deleted one must not inherit its records.
 		table: id,
 		object: 'custom_object_record',
 		idPrefix: 'cor',
@@ -79,11 +79,16 @@ export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord
 			...systemFields('custom_object_record'),
 		},
 		important: ['title', 'external_id', 'owner_id', 'custom_fields'],
+		// Of the machines that the sandbox has.
+		examples: {
+			create: { custom_fields: { serial_number: 'M-50001', model: 'standard' } },
+			update: { custom_fields: { operating_hours: 1200 } },
+		},
 		unique: { external_id: ['external_id'] },
 		sortable: ['title'],
 		searched: ['title', 'external_id'],
 		lookups: ['owner_id'],
-		// Behind a word of its own, an object may be called like a resource of the service.
+		// With a prefix, because an object may have the name of a resource of the service.
 		eventPrefix: `custom.${String(key)}`,
 
 		complete: ({ custom_fields: values }) => ({
@@ -97,8 +102,8 @@ export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord
 		},
 	});
 
-/** The resource of the records of any object, for what all of them have in common. */
-export const anyRecords = (placeholder: ':key' | '{key}'): Resource => {
-	const definition = { key: placeholder, primary_field: '' };
-	return recordsOf(definition as unknown as StoredRecord);
-};
+/** A resource that stands for the records of any object; its name holds the placeholder `{key}`. */
+export const anyRecords: Resource = recordsOf({
+	key: '{key}',
+	primary_field: '',
+} as unknown as StoredRecord);

@@ -5,7 +5,7 @@ import { type Stage, type stageKinds, stagesOf } from './stages.ts';
 export const lostReason = text(
 	{
 		title: 'Lost Reason',
-		description: 'Why the deal was lost.',
+		description: 'Reason the deal was lost.',
 		examples: ['Chose a cheaper offer'],
 	},
 	1000,
@@ -13,19 +13,19 @@ export const lostReason = text(
 
 type Input = Record<string, unknown>;
 
-interface InStage {
+export interface DealInStage {
 	pipeline_id: string | null;
 	stage_id: string | null;
 	status: (typeof stageKinds)[number];
 	lost_reason: string | null;
 }
 
-/** Moves of a deal that have a name of their own. */
+/** The actions of a deal. */
 export const dealActions = {
 	win: {
 		summary: 'Win a deal',
 		description: 'Moves the deal to the first won stage of its pipeline.',
-		change: (deal: InStage, _input: unknown, context: RuleContext) => ({
+		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
 			...moveTo('won', deal, context),
 			lost_reason: null,
 		}),
@@ -34,7 +34,7 @@ export const dealActions = {
 		summary: 'Lose a deal',
 		description: 'Moves the deal to the first lost stage of its pipeline.',
 		input: { lost_reason: lostReason },
-		change: (deal: InStage, { lost_reason: reason }: Input, context: RuleContext) => ({
+		change: (deal: DealInStage, { lost_reason: reason }: Input, context: RuleContext) => ({
 			...moveTo('lost', deal, context),
 			lost_reason: (reason as string | null) ?? deal.lost_reason,
 		}),
@@ -42,15 +42,15 @@ export const dealActions = {
 	reopen: {
 		summary: 'Reopen a deal',
 		description: 'Moves the deal back to the first open stage of its pipeline.',
-		change: (deal: InStage, _input: unknown, context: RuleContext) => ({
+		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
 			...moveTo('open', deal, context),
 			lost_reason: null,
 		}),
 	},
 };
 
-/** A deal that is in a stage of this kind already stays there. */
-function moveTo(kind: Stage['kind'], deal: InStage, { find }: RuleContext) {
+/** Moves a deal to the first stage of this kind, unless it is in such a stage already. */
+function moveTo(kind: Stage['kind'], deal: DealInStage, { find }: RuleContext) {
 	if (deal.status === kind) return { stage_id: deal.stage_id };
 	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
 	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };

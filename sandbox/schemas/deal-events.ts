@@ -1,26 +1,25 @@
-interface InStage {
-	stage_id: string | null;
-	status: string;
-}
+import type { DealInStage } from './deal-actions.ts';
 
-const becomes = (status: string, description: string) => ({
+type Deal = Pick<DealInStage, 'stage_id' | 'status'>;
+
+const becomes = (status: Deal['status'], description: string) => ({
 	description,
-	when: (deal: InStage, previous: InStage | undefined) =>
+	when: (deal: Deal, previous: Deal | undefined) =>
 		deal.status === status && previous?.status !== status,
 });
 
-/** What is told of a deal, beside that it changed: its way through the stages. */
+/** The events of a deal besides created, updated and deleted. */
 export const dealEvents = {
 	stage_changed: {
 		description: 'A deal was moved to another stage.',
-		when: (deal: InStage, previous: InStage | undefined) =>
+		when: (deal: Deal, previous: Deal | undefined) =>
 			previous !== undefined && deal.stage_id !== previous.stage_id,
 	},
 	won: becomes('won', 'A deal was won.'),
 	lost: becomes('lost', 'A deal was lost.'),
 	reopened: {
 		description: 'A deal that was won or lost is open again.',
-		when: (deal: InStage, previous: InStage | undefined) =>
+		when: (deal: Deal, previous: Deal | undefined) =>
 			previous !== undefined && deal.status === 'open' && previous.status !== 'open',
 	},
 };

@@ -21,12 +21,12 @@ export const deals = defineResource({
 	name: 'deals',
 	object: 'deal',
 	idPrefix: 'dea',
-	description: 'What you may sell, on its way through a pipeline.',
+	description: 'Sales opportunities in a pipeline.',
 	visibility: { owner: 'owner_id' },
 	fields: {
 		title: plainText().min(1).max(255).meta({
 			title: 'Title',
-			description: 'What the deal is about.',
+			description: 'Name of the deal.',
 			examples: ['Fleet telematics for Altamira Logistics'],
 		}),
 		pipeline_id: reference('pipelines', {
@@ -47,7 +47,7 @@ export const deals = defineResource({
 		}),
 		amount: number({
 			title: 'Amount',
-			description: 'What the deal is worth, in its currency.',
+			description: 'Value of the deal, in its currency.',
 			examples: [24500],
 		}),
 		currency: currency({
@@ -57,12 +57,12 @@ export const deals = defineResource({
 		}),
 		probability: optional(z.number().min(0).max(100), {
 			title: 'Probability',
-			description: 'How likely the deal is won, in percent; that of the stage counts if not given.',
+			description: 'Probability in percent that the deal is won; that of the stage if absent.',
 			examples: [60],
 		}),
 		expected_close_date: optional(calendarDate, {
 			title: 'Expected Close Date',
-			description: 'When a decision is expected.',
+			description: 'Date a decision is expected.',
 			examples: ['2025-09-30'],
 		}),
 		company_id: reference('companies', {
@@ -85,7 +85,7 @@ export const deals = defineResource({
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'other'],
 			{
 				title: 'Source',
-				description: 'How the deal came about.',
+				description: 'Source of the deal.',
 				examples: ['referral'],
 			},
 		),
@@ -97,7 +97,7 @@ export const deals = defineResource({
 		}),
 		closed_at: instant({
 			title: 'Closed At',
-			description: 'When the deal was won or lost.',
+			description: 'Time the deal was won or lost.',
 			readOnly: true,
 		}),
 		...sharedFields,

@@ -1,33 +1,33 @@
 import { z } from 'zod/v4';
 
-/** What a person filling in a form reads about a field, and what a program learns about it. */
+/** The metadata of a field, for people who fill in a form and for programs. */
 export interface About {
-	/** Label above the field. */
+	/** The label of the field. */
 	title: string;
-	/** One short sentence under the field. */
+	/** One short sentence, shown below the field. */
 	description: string;
 	examples?: unknown[];
 	/** Set by the service, never by a client. */
 	readOnly?: boolean;
-	/** May be set on create only. */
+	/** Can be set on create only. */
 	'x-immutable'?: boolean;
-	/** Used first, so that a form begins with it; the definition of the resource lists these fields. */
+	/** Shown first in forms; the definition of the resource lists these fields. */
 	'x-important'?: boolean;
-	/** Kept in lower case: values that differ in case only are the same. */
+	/** Stored in lower case: values that differ only in case are equal. */
 	'x-lower-case'?: boolean;
 	/** The resource whose id is the value. */
 	'x-resource'?: string;
-	/** The list in another resource's records whose item's id is the value. */
+	/** The list in another resource's records that contains the item with this id. */
 	'x-item-of'?: string;
 }
 
-/** A field that may be left out or null; the record then has null. */
+/** A field that may be absent or null; both are stored as null. */
 export const optional = <T extends z.ZodType>(schema: T, about: About) =>
 	schema.nullable().default(null as never).meta({ ...about });
 
 /**
- * Text in one normal form (NFC, UAX #15), so that what looks the same is the same, whether it is
- * compared, looked up or has to be unique.
+ * Text in normal form NFC (UAX #15), so that texts that look the same are equal in comparisons, lookups
+ * and unique fields.
  */
 export const plainText = () => z.string().normalize('NFC');
 
@@ -37,7 +37,7 @@ export const text = (about: About, maxLength = 255) =>
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);
 
-/** A choice that is never empty: what is left out or cleared is `standard`. */
+/** A choice that is never empty: an absent or cleared value becomes `standard`. */
 export const choiceOr = <const T extends readonly [string, ...string[]]>(
 	standard: T[number],
 	values: T,
@@ -62,7 +62,10 @@ export const references = (resource: string, about: About) =>
 		.default([])
 		.meta({ ...about, 'x-resource': resource });
 
-/** Lower-cased, so that one address is one value. At most 254 characters (RFC 5321, 4.5.3.1.3). */
+/**
+ * Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321,
+ * 4.5.3.1.3).
+ */
 export const emailAddress = z.email().max(254).toLowerCase().meta({ 'x-lower-case': true });
 export const email = (about: About) => optional(emailAddress, about);
 
@@ -77,7 +80,7 @@ export const url = (about: About) => optional(webAddress, about);
 
 export const calendarDate = z.iso.date();
 
-/** RFC 3339 with any offset; kept as UTC with milliseconds, so that instants compare as texts. */
+/** RFC 3339 with any offset; stored as UTC with milliseconds, so that instants compare as texts. */
 export const pointInTime = z.iso
 	.datetime({ offset: true, abort: true })
 	.overwrite(toUtc)

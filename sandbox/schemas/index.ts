@@ -13,7 +13,7 @@ import { tasks } from './tasks.ts';
 import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 
-/** Everything the service has a collection of. */
+/** Every resource that has a collection. */
 export const resources: readonly Resource[] = [
 	contacts,
 	companies,

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-/** The part of JSON Schema 2020-12 that this service describes itself with. */
+/** The subset of JSON Schema 2020-12 that this service uses. */
 export interface JsonSchema extends Record<string, unknown> {
 	title?: string;
 	description?: string;
@@ -16,10 +16,10 @@ export interface JsonSchema extends Record<string, unknown> {
 }
 
 /**
- * A zod schema as regular JSON Schema: `type` lists instead of `anyOf`, no pattern where a format
- * says the same, no bounds that only say what a safe integer is.
+ * Converts a zod schema to regular JSON Schema: `type` lists instead of `anyOf`, no pattern where a
+ * format says the same, no bounds that only say what a safe integer is.
  *
- * @param io `input` is what a client may send, `output` what it gets
+ * @param io `input` for what a client may send, `output` for what it receives
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
 	const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
@@ -28,7 +28,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchem
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 
-/** The same schema, null allowed. */
+/** The same schema, with null allowed. */
 export function nullable(schema: JsonSchema): JsonSchema {
 	const types = typesOf(schema);
 	if (types.includes('null')) return schema;
@@ -36,7 +36,7 @@ export function nullable(schema: JsonSchema): JsonSchema {
 	return { ...schema, type: [...types, 'null'], ...options };
 }
 
-/** The same schema, null not allowed. */
+/** The same schema, without null. */
 export function notNull(schema: JsonSchema): JsonSchema {
 	const types = typesOf(schema).filter((type) => type !== 'null');
 	const options = schema.enum && { enum: schema.enum.filter((option) => option !== null) };
@@ -51,7 +51,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	const isNullable = options.some(({ type }) => type === 'null');
 	const result: JsonSchema = options.reduceRight((rest, option) => ({ ...option, ...rest }), own);
 	if (options.length > 0) result.type = options.flatMap(typesOf);
-	if (result.title && result.enum) result['x-enum-labels'] = labelsOf(result.enum);
+	if (result.title && result.enum) result['x-enum-labels'] = choiceLabels(result.enum);
 	if (isNullable && result.enum) result.enum = [...result.enum, null];
 	if (pattern && !describedByFormat.includes(result.format ?? '')) result.pattern = pattern;
 	if (typeof standard === 'boolean') result.default = standard;
@@ -61,7 +61,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	if (typeof result.additionalProperties === 'object') {
 		result.additionalProperties = tidy(result.additionalProperties, io);
 	}
-	// The service may answer with more fields one day.
+	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(
@@ -71,7 +71,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	return inReadingOrder(result);
 }
 
-/** Names that are not written as the words they are made of. */
+/** Labels that differ from the words of the option. */
 const properNames: Record<string, string> = {
 	cancelled: 'Canceled',
 	datetime: 'Date and Time',
@@ -84,8 +84,8 @@ const properNames: Record<string, string> = {
 	whatsapp: 'WhatsApp',
 };
 
-/** What people read for each option: `on_hold` is On Hold. */
-const labelsOf = (options: unknown[]): Record<string, string> =>
+/** The label of each option: `on_hold` is On Hold. */
+const choiceLabels = (options: unknown[]): Record<string, string> =>
 	Object.fromEntries(
 		options
 			.filter((option) => typeof option === 'string')

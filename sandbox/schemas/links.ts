@@ -5,7 +5,7 @@ import type { RuleContext } from './resource.ts';
 const link = z.strictObject({
 	resource: z.enum(['contacts', 'companies', 'deals', 'tickets']).meta({
 		title: 'Resource',
-		description: 'What kind of record it is.',
+		description: 'Kind of record.',
 		examples: ['contacts'],
 	}),
 	id: z.string().min(1).max(64).meta({
@@ -17,7 +17,7 @@ const link = z.strictObject({
 
 type Link = z.output<typeof link>;
 
-/** The records that a task, a note or an activity is about. */
+/** Links of a task, note or activity to other records. */
 export const links = z.array(link).max(50);
 
 export const aboutLinks = {
@@ -26,7 +26,7 @@ export const aboutLinks = {
 	examples: [[{ resource: 'contacts', id: 'con_01jz8q4t6v9x2b5n7m3k1h0d4f' }]],
 };
 
-/** A record deleted later stays linked; only new links have to lead somewhere. */
+/** Reports new links to missing records. Links to records that were deleted later are kept. */
 export const missingLinks = (
 	links: Link[],
 	previous: Link[] = [],

@@ -11,7 +11,7 @@ export const deliveryTransitions = {
 	canceled: [],
 };
 
-/** The states that a message leaves without a request. */
+/** The states that a message leaves automatically. */
 export const transientStates = ['scheduled', 'queued', 'sending', 'sent'];
 
 /** How long a message stays in a state, in milliseconds; the sandbox has no real carrier. */

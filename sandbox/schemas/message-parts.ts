@@ -13,17 +13,17 @@ export const attachments = z
 			}),
 			url: webAddress.meta({
 				title: 'URL',
-				description: 'Where the file is.',
+				description: 'Address of the file.',
 				examples: ['https://files.sandbox.example/invoice.pdf'],
 			}),
 			content_type: text({
 				title: 'Content Type',
-				description: 'What kind of file it is.',
+				description: 'Media type of the file.',
 				examples: ['application/pdf'],
 			}),
 			size: optional(z.int().min(0), {
 				title: 'Size',
-				description: 'How large it is, in bytes.',
+				description: 'Size in bytes.',
 				examples: [48_213],
 			}),
 		}),
@@ -34,14 +34,14 @@ export const deliveryError = optional(
 	z.strictObject({
 		code: z.string().meta({
 			title: 'Code',
-			description: 'What went wrong, for programs.',
+			description: 'Error code.',
 			examples: ['recipient_refused'],
 		}),
 		detail: z.string().meta({
 			title: 'Detail',
-			description: 'What went wrong, in words.',
+			description: 'Error message.',
 			examples: ['The mailbox does not exist.'],
 		}),
 	}),
-	{ title: 'Error', description: 'Why sending it failed.', readOnly: true },
+	{ title: 'Error', description: 'Reason the delivery failed.', readOnly: true },
 );

@@ -3,7 +3,7 @@ import type { FieldError } from '../foundation/problem.ts';
 import { emailAddress, phoneNumber } from './fields.ts';
 import type { Consequence, RuleContext } from './resource.ts';
 
-/** What addresses look like on channels that are not free to choose. */
+/** The address formats of channels that prescribe one. */
 const addressTypes: Record<string, { type: z.ZodType; called: string }> = {
 	email: { type: emailAddress, called: 'an e-mail address' },
 	sms: { type: phoneNumber, called: 'a phone number like +4930123456' },
@@ -39,9 +39,9 @@ interface Content extends Addressed {
 	attachments: unknown[];
 }
 
-const content = ['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'attachments'] as const;
+const contentFields = ['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'attachments'] as const;
 
-/** A message says something, and once it is on its way it is what it is. */
+/** Requires content, and refuses changes of it after the message was sent. */
 export function contentErrors(message: Content, previous: Content | undefined): FieldError[] {
 	const { text, html, attachments } = message;
 	if (!text && !html && attachments.length === 0) {
@@ -49,7 +49,7 @@ export function contentErrors(message: Content, previous: Content | undefined): 
 		return [{ pointer: '', code: 'required', detail }];
 	}
 	if (!previous || previous.status === 'scheduled') return [];
-	return content
+	return contentFields
 		.filter((field) => JSON.stringify(message[field]) !== JSON.stringify(previous[field]))
 		.map((field) => ({
 			pointer: `/${field}`,
@@ -64,7 +64,7 @@ interface Scheduled {
 	scheduled_at: string | null;
 }
 
-/** A message is scheduled for a time to come, and only until it is on its way. */
+/** Allows scheduling only in the future, and only before the message is sent. */
 export function scheduleErrors(
 	message: Scheduled,
 	previous: Scheduled | undefined,
@@ -73,7 +73,7 @@ export function scheduleErrors(
 	const refuse = (code: string, detail: string) => [{ pointer: '/scheduled_at', code, detail }];
 	const { scheduled_at: time } = message;
 	if (message.direction === 'inbound' && time !== null) {
-		return refuse('invalid_value', 'A message that came in cannot be scheduled.');
+		return refuse('invalid_value', 'A received message cannot be scheduled.');
 	}
 	if (message.status === 'scheduled' && (time === null || time <= at)) {
 		return refuse('invalid_value', 'A scheduled message needs a time in the future.');
@@ -91,7 +91,7 @@ interface Belonging {
 	contact_id: string | null;
 }
 
-/** What a message that came in or went out means for its ticket and its contact. */
+/** The consequences of a received or sent message for its ticket and its contact. */
 export function afterMessage(
 	message: Belonging,
 	previous: Belonging | undefined,

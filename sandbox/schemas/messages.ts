@@ -5,12 +5,13 @@ import { instant, pointInTime, reference, text } from './fields.ts';
 import { addresses, attachments, deliveryError } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
 import { sharedFields, systemFields } from './record.ts';
+import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
 const moment = (title: string, description: string) =>
 	instant({ title, description, readOnly: true });
 
-/** What happens when a message gets into a state. */
+/** The event of a message that enters a state. */
 const becomes = (status: string, description: string) => ({
 	description,
 	when: (message: { status: string }, previous: { status: string } | undefined) =>
@@ -21,7 +22,7 @@ export const messages = defineResource({
 	name: 'messages',
 	object: 'message',
 	idPrefix: 'msg',
-	description: 'What was written to and by people, over any channel.',
+	description: 'Messages to and from people, on any channel.',
 	visibility: { user: 'user_id', through: ['contact_id', 'ticket_id', 'deal_id'] },
 	fields: {
 		channel: z.enum(channels).meta({
@@ -38,14 +39,14 @@ export const messages = defineResource({
 		}),
 		status: z.enum(Object.keys(deliveryTransitions) as [string, ...string[]]).meta({
 			title: 'Status',
-			description: 'How far it is on its way.',
+			description: 'Delivery status.',
 			examples: ['queued'],
 			readOnly: true,
 		}),
 		conversation_id: text(
 			{
 				title: 'Conversation',
-				description: 'What messages of one conversation share; made by the service if not given.',
+				description: 'Shared by the messages of a conversation; generated if absent.',
 				examples: ['cnv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 			},
 			64,
@@ -60,22 +61,22 @@ export const messages = defineResource({
 			description: 'Addresses or numbers of the recipients.',
 			examples: [['ana.moreno@altamira.example']],
 		}),
-		cc: addresses.default([]).meta({ title: 'Cc', description: 'Who gets a copy.' }),
-		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Who gets a hidden copy.' }),
+		cc: addresses.default([]).meta({ title: 'Cc', description: 'Recipients of a copy.' }),
+		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Recipients of a blind copy.' }),
 		subject: text({
 			title: 'Subject',
-			description: 'What it is about.',
+			description: 'Subject line.',
 			examples: ['Your invoice'],
 		}),
 		text: text(
 			{
 				title: 'Text',
-				description: 'What it says, as plain text.',
+				description: 'Body as plain text.',
 				examples: ['Here is the corrected invoice.'],
 			},
 			262_144,
 		),
-		html: text({ title: 'HTML', description: 'What it says, as HTML.' }, 262_144),
+		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
 		attachments: attachments.default([]).meta({
 			title: 'Attachments',
 			description: 'The files that come with it.',
@@ -107,7 +108,7 @@ export const messages = defineResource({
 		}),
 		scheduled_at: instant({
 			title: 'Scheduled At',
-			description: 'When to send it; at once if not given.',
+			description: 'Time to send the message; immediately if absent.',
 		}),
 		sent_at: moment('Sent At', 'When it was sent.'),
 		delivered_at: moment('Delivered At', 'When it arrived.'),
@@ -119,6 +120,7 @@ export const messages = defineResource({
 		...systemFields('message'),
 	},
 	important: ['channel', 'direction', 'status', 'from', 'to', 'subject', 'text', 'contact_id'],
+	examples: { update: { contact_id: exampleId('con') } },
 	unique: { external_id: ['external_id'] },
 	sortable: ['scheduled_at', 'sent_at'],
 	searched: ['subject', 'text', 'from', 'external_id'],
@@ -144,7 +146,7 @@ export const messages = defineResource({
 		const status = message.status ?? initial;
 		const answered = message.in_reply_to_id && find('messages', message.in_reply_to_id);
 		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
-		// Else a user who writes a message about nothing would not see it.
+		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
 		const since = (state: string, known: string | null | undefined) =>
 			known ?? (status === state ? at : null);
@@ -181,7 +183,7 @@ export const messages = defineResource({
 			input: {
 				scheduled_at: pointInTime.meta({
 					title: 'Scheduled At',
-					description: 'When to send it.',
+					description: 'Time to send the message.',
 					examples: ['2027-01-04T08:00:00.000Z'],
 				}),
 			},

@@ -24,7 +24,7 @@ export function namesOf({ name: path, object }: Resource): Names {
 	};
 }
 
-/** Tells which operation does with many records what another one does with one. */
+/** The id of the batch operation that corresponds to an operation on one record. */
 export const batchOperationId = (operation: BulkOperation, resource: Resource): string =>
 	`batch${capital(operation)}${namesOf(resource).Many}`;
 

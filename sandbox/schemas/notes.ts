@@ -6,14 +6,14 @@ import { defineResource } from './resource.ts';
 
 const longestBody = 64 * 1024;
 
-// A note has an author, and needs nobody who looks after it.
+// A note has an author instead of an owner.
 const { owner_id: _, ...shared } = sharedFields;
 
 export const notes = defineResource({
 	name: 'notes',
 	object: 'note',
 	idPrefix: 'not',
-	description: 'What someone wrote down about records.',
+	description: 'Notes about records.',
 	visibility: { owner: 'author_id' },
 	fields: {
 		body: z
@@ -25,12 +25,12 @@ export const notes = defineResource({
 			})
 			.meta({
 				title: 'Body',
-				description: 'What the note says; at most 64 KiB.',
+				description: 'Text of the note; at most 64 KiB.',
 				examples: ['Wants an offer before the end of the quarter.'],
 			}),
 		body_format: choiceOr('plain', ['plain', 'markdown', 'html'], {
 			title: 'Body Format',
-			description: 'How the body is written.',
+			description: 'Format of the body.',
 			examples: ['plain'],
 		}),
 		pinned: z.boolean().default(false).meta({

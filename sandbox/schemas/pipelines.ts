@@ -28,7 +28,7 @@ export const pipelines = defineResource({
 		}),
 		position: z.int().min(0).default(0).meta({
 			title: 'Position',
-			description: 'Where the pipeline comes among the others, smallest first.',
+			description: 'Position of the pipeline, ascending.',
 			examples: [2],
 		}),
 		is_default: z.boolean().default(false).meta({
@@ -88,7 +88,7 @@ export const pipelines = defineResource({
 			refuse('/stages', `A pipeline needs at least one stage of the kind ${kind}.`);
 		}
 		const ids = pipeline.stages.map(({ id }) => id);
-		if (new Set(ids).size < ids.length) refuse('/stages', 'A stage is there twice.');
+		if (new Set(ids).size < ids.length) refuse('/stages', 'A stage is listed twice.');
 		const others = findBy('pipelines', 'is_default', true).filter(({ id }) => id !== previous?.id);
 		if (previous?.is_default && !pipeline.is_default && others.length === 0) {
 			refuse('/is_default', 'Make another pipeline the default instead.');

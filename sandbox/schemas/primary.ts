@@ -6,8 +6,8 @@ export interface Entry {
 }
 
 /**
- * Keeps a single value (`email`) and the list it leads (`emails`) in step: whichever of the two the
- * write changed decides, the single value first.
+ * Keeps a single value (`email`) consistent with its list (`emails`). The one that the write changed
+ * takes precedence; if it changed both, the single value does.
  *
  * @returns the single value and the list, in which exactly that value is primary
  */
@@ -30,7 +30,7 @@ export function withPrimary(
 	return { primary: single, all: mark(all, single) };
 }
 
-/** Marks the primary one, and leaves out what is there twice. */
+/** Marks the primary entry and removes duplicates. */
 const mark = (list: Entry[], primary: string | null): Entry[] =>
 	list
 		.filter(({ value }, i) => list.findIndex((other) => other.value === value) === i)

@@ -8,10 +8,10 @@ const id = z.string().max(64).meta({
 	readOnly: true,
 });
 
-const actor = (title: string, description: string) =>
+const actorField = (title: string, description: string) =>
 	z
 		.strictObject({
-			type: z.string().meta({ title: 'Type', description: 'What kind of caller it was.' }),
+			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
 			id: z.string().meta({ title: 'ID', description: 'Which one it was.' }),
 		})
 		.meta({
@@ -21,7 +21,7 @@ const actor = (title: string, description: string) =>
 			readOnly: true,
 		});
 
-/** What the service keeps about every record, of any resource. */
+/** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
 	id,
 	object: z.literal(object).meta({
@@ -37,23 +37,23 @@ export const systemFields = (object: string) => ({
 	}),
 	created_at: pointInTime.meta({
 		title: 'Created At',
-		description: 'When the record was created.',
+		description: 'Time of creation.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 		readOnly: true,
 	}),
 	updated_at: pointInTime.meta({
 		title: 'Updated At',
-		description: 'When the record was last changed.',
+		description: 'Time of the last change.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 		readOnly: true,
 	}),
 	deleted_at: instant({
 		title: 'Deleted At',
-		description: 'When the record was deleted, if it was.',
+		description: 'Time of deletion; null if the record is not deleted.',
 		readOnly: true,
 	}),
-	created_by: actor('Created By', 'Who created the record.'),
-	updated_by: actor('Updated By', 'Who last changed the record.'),
+	created_by: actorField('Created By', 'Who created the record.'),
+	updated_by: actorField('Updated By', 'Who last changed the record.'),
 });
 
 const customValue = z.union([
@@ -64,7 +64,7 @@ const customValue = z.union([
 	z.null(),
 ]);
 
-/** What a client may set on every record of the business resources. */
+/** The fields that clients can set on every record of the business resources. */
 export const sharedFields = {
 	external_id: text({
 		title: 'External ID',
@@ -87,11 +87,10 @@ export const sharedFields = {
 		.meta({
 			title: 'Custom Fields',
 			description: 'Values of the custom fields defined for this resource, by key.',
-			examples: [{ contract_tier: 'gold' }],
 		}),
 };
 
-/** What the service notes of a record when it is made. */
+/** The system fields of a new record. */
 export const firstVersion = (actor: { type: string; id: string }, at: string) => ({
 	version: 1,
 	created_at: at,

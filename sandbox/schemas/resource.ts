@@ -4,10 +4,10 @@ import type { About } from './fields.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 
 type Fields = Record<string, z.ZodType>;
-type Values<F extends Fields> = z.output<z.ZodObject<F>>;
+type FieldValues<F extends Fields> = z.output<z.ZodObject<F>>;
 type Name<F> = keyof F & string;
 
-/** What a resource's rules can use, apart from the record itself. */
+/** The context of a resource's rules. */
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
@@ -16,13 +16,13 @@ export interface RuleContext {
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
 	find(resource: string, id: string): StoredRecord | undefined;
-	/** How many live records there are, whoever may see them. */
+	/** Counts live records, regardless of visibility. */
 	count(resource: string): number;
 	/** One more than the highest number in a field, deleted records included. */
 	next(resource: string, field: string): number;
 	/**
-	 * Live records with this value in a field, whoever may see them; at most `limit`, or 100. Do not
-	 * tell which ones.
+	 * Finds live records with this value in a field, at most `limit` or 100, regardless of visibility.
+	 * Do not reveal them to the caller.
 	 */
 	findBy(
 		resource: string,
@@ -46,11 +46,11 @@ export interface StateMachine<F extends Fields> {
 		 *
 		 * @param since the instant of the last change
 		 */
-		next(record: Values<F>, since: string): { at: string; change: Record<string, unknown> };
+		next(record: FieldValues<F>, since: string): { at: string; change: Record<string, unknown> };
 	};
 }
 
-/** A change of another record, in fields that clients may or may not set. */
+/** A change of another record. It may set read-only fields. */
 export interface Consequence {
 	resource: string;
 	id: string;
@@ -62,7 +62,7 @@ export interface DomainEvent<F extends Fields> {
 	/** `A deal was won.` */
 	description: string;
 	/** Whether a change triggers the event; absent if no change does. */
-	when?(record: Values<F>, previous: Values<F> | undefined): boolean;
+	when?(record: FieldValues<F>, previous: FieldValues<F> | undefined): boolean;
 }
 
 /** An action on a record that does more than set fields. */
@@ -74,10 +74,10 @@ export interface Action<F extends Fields> {
 	input?: Fields;
 	/** Returns the fields that change, including those that clients cannot set. */
 	change(
-		record: Values<F>,
+		record: FieldValues<F>,
 		input: Record<string, unknown>,
 		context: RuleContext,
-	): Partial<Values<F>>;
+	): Partial<FieldValues<F>>;
 }
 
 /** Who can see a record. Administrators and API keys see every record. */
@@ -92,70 +92,75 @@ export type Visibility<F extends Fields> =
 
 /** The definition of one kind of record: its fields and its rules. */
 export interface Definition<F extends Fields> {
-	/** As in the path: `/v1/custom-fields`. */
+	/** The name in the path: `/v1/custom-fields`. */
 	name: string;
 	/** The value of `object` in its records: `custom_field`. */
 	object: string;
-	/** What its ids begin with. */
+	/** The prefix of its ids. */
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;
-	/** The table of its records, if it is not named after the resource. */
+	/** The table of its records; by default named after the resource. */
 	table?: string;
-	/** In the order in which a form shows them. */
+	/** In the order of forms. */
 	fields: F;
 	/**
-	 * Some eight fields that people use first: the required, identifying and most common ones. They
+	 * About eight fields that people use first: the required, identifying and most common ones. They
 	 * are marked `x-important`, as Power Platform marks them `x-ms-visibility: important`.
 	 */
 	important: Array<Name<F>>;
-	/** What no two live records share: the name to match on, and the fields that make it up. */
+	/**
+	 * Bodies of requests where those made of the fields' examples would be refused; of a new record,
+	 * only the fields that differ.
+	 */
+	examples?: { create?: Record<string, unknown>; update?: Record<string, unknown> };
+	/** The unique constraints among live records: the name to match on, and its fields. */
 	unique: Record<string, Array<Name<F>>>;
-	/** Fields to sort by, beside id, created_at and updated_at. Each one is indexed. */
+	/** Fields to sort by, besides id, created_at and updated_at. Each one is indexed. */
 	sortable: Array<Name<F>>;
-	/** Fields that `q` looks into. */
+	/** Fields that `q` searches. */
 	searched: Array<Name<F>>;
-	/** Fields by which a few records are found among many, beside the unique ones; indexed too. */
+	/** Further selective fields for lookups, besides the unique ones. Each one is indexed. */
 	lookups: Array<Name<F>>;
-	/** The fields that follow from others. Of a new record, read-only fields are not there yet. */
+	/** Derives fields from others. A new record has no read-only fields yet. */
 	complete?(
-		values: Values<F>,
-		previous: Values<F> | undefined,
+		values: FieldValues<F>,
+		previous: FieldValues<F> | undefined,
 		context: RuleContext,
-	): Partial<Values<F>>;
-	/** What the schema alone cannot tell. */
-	check?(values: Values<F>, previous: Values<F> | undefined, context: RuleContext): FieldError[];
+	): Partial<FieldValues<F>>;
+	/** Validates what the schema cannot express. */
+	check?(values: FieldValues<F>, previous: FieldValues<F> | undefined, context: RuleContext): FieldError[];
 	states?: StateMachine<F>;
-	/** How other records change with this one, after it is saved. */
+	/** Returns the changes of other records that follow, after this one is saved. */
 	consequences?(
-		record: Values<F>,
-		previous: Values<F> | undefined,
+		record: FieldValues<F>,
+		previous: FieldValues<F> | undefined,
 		context: RuleContext,
 	): Consequence[];
-	/** What can be done to a record, by name in the path: `/v1/deals/{id}/win`. */
+	/** The actions on a record, by name in the path: `/v1/deals/{id}/win`. */
 	actions?: Record<string, Action<F>>;
-	/** What the service tells of a record, by the last part of the event's type: `deal.won`. */
+	/** Further events of a record, by the last part of the event's type: `deal.won`. */
 	events?: Record<string, DomainEvent<F>>;
-	/** What the types of its events begin with; the object if not said otherwise. */
+	/** The prefix of its event types; by default the value of `object`. */
 	eventPrefix?: string;
-	/** What in words still needs the record, which therefore cannot be deleted; undefined if nothing. */
-	usedBy?(record: Values<F>, context: RuleContext): string | undefined;
-	/** Of users: whether this one may no longer sign in, so that their sessions and grants end. */
-	endsAccess?(record: Values<F>): boolean;
-	/** What is deleted with the record. */
-	deletedWith?(record: Values<F>, context: RuleContext): Array<{ resource: string; id: string }>;
-	/** What deleting changes, for records that stay. */
-	insteadOfDeletion?: Partial<Values<F>>;
+	/** Explains what still uses the record, which prevents its deletion; undefined if nothing does. */
+	usedBy?(record: FieldValues<F>, context: RuleContext): string | undefined;
+	/** For users: whether the user can no longer sign in, which ends their sessions and grants. */
+	endsAccess?(record: FieldValues<F>): boolean;
+	/** The records that are deleted with this one. */
+	deletedWith?(record: FieldValues<F>, context: RuleContext): Array<{ resource: string; id: string }>;
+	/** For records that are kept, the change that replaces a deletion. */
+	insteadOfDeletion?: Partial<FieldValues<F>>;
 }
 
 export interface Resource extends Definition<Fields> {
-	/** Parses what a client may set, whole: unknown fields are errors, absent ones get defaults. */
+	/** Parses the complete input of a client: unknown fields are errors, absent ones get defaults. */
 	input: z.ZodObject;
-	/** Every field of a record, described. */
+	/** The schema of every field of a record. */
 	properties: Record<string, JsonSchema>;
 }
 
-/** A record as it is stored and answered. */
+/** A record as it is stored and returned. */
 export interface StoredRecord extends Record<string, unknown> {
 	id: string;
 	version: number;

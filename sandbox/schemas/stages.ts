@@ -20,17 +20,17 @@ export const stage = z.strictObject({
 	}),
 	position: optional(z.int().min(0), {
 		title: 'Position',
-		description: 'Where the stage comes, smallest first; its place in the list if not given.',
+		description: 'Position of the stage, ascending; its index in the list if absent.',
 		examples: [0],
 	}),
 	kind: z.enum(stageKinds).meta({
 		title: 'Kind',
-		description: 'What a deal in this stage is.',
+		description: 'Status of deals in this stage.',
 		examples: ['open'],
 	}),
 	probability: optional(z.number().min(0).max(100), {
 		title: 'Probability',
-		description: 'How likely deals in this stage are won, in percent.',
+		description: 'Probability in percent that deals in this stage are won.',
 		examples: [40],
 	}),
 	rotting_days: optional(z.int().min(1), {
@@ -47,14 +47,14 @@ export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
 	const known = new Set(previous.map(({ id }) => id));
 	const errors = stages.flatMap(({ id }, i) => {
 		if (id === null || known.has(id)) return [];
-		const detail = 'The pipeline has no such stage. Leave the id of a new stage out.';
+		const detail = 'The pipeline has no such stage. Omit the id of a new stage.';
 		return [{ pointer: `/stages/${i}/id`, code: 'reference_not_found', detail }];
 	});
 	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
 }
 
 /**
- * A stage that deals are in stays and keeps its kind, because their status comes from it.
+ * Refuses to remove a stage with deals or to change its kind, which their status derives from.
  *
  * @throws Problem in_use
  */
@@ -74,6 +74,6 @@ export function refuseLossOfStages(
 	);
 }
 
-/** In the order of the pipeline. */
+/** The stages of a pipeline, in its order. */
 export const stagesOf = (pipeline: Record<string, unknown> | undefined): Stage[] =>
 	(pipeline?.['stages'] as Stage[] | undefined) ?? [];

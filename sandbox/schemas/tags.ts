@@ -16,7 +16,7 @@ export const tags = defineResource({
 	fields: {
 		name: plainText().min(1).max(100).meta({
 			title: 'Name',
-			description: 'What people see; unique.',
+			description: 'Label shown to people; unique.',
 			examples: ['Early Adopter'],
 		}),
 		color: optional(color, {
@@ -27,14 +27,14 @@ export const tags = defineResource({
 		description: text(
 			{
 				title: 'Description',
-				description: 'What the tag is for.',
+				description: 'Purpose of the tag.',
 				examples: ['Tries what is new.'],
 			},
 			1000,
 		),
 		usage: z.int().min(0).meta({
 			title: 'Usage',
-			description: 'How many records have the tag. Counting makes no new version of the tag.',
+			description: 'Number of records with the tag. A new count does not change the version of the tag.',
 			examples: [12],
 			readOnly: true,
 		}),

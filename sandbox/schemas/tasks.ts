@@ -8,25 +8,25 @@ export const tasks = defineResource({
 	name: 'tasks',
 	object: 'task',
 	idPrefix: 'tas',
-	description: 'What someone has to do.',
+	description: 'Things to do.',
 	visibility: { owner: 'owner_id' },
 	fields: {
 		title: plainText().min(1).max(255).meta({
 			title: 'Title',
-			description: 'What there is to do.',
+			description: 'Short summary of the task.',
 			examples: ['Call back about the offer'],
 		}),
 		description: text(
 			{
 				title: 'Description',
-				description: 'What there is to know about it.',
+				description: 'Details of the task.',
 				examples: ['Best reached in the morning.'],
 			},
 			65_536,
 		),
 		type: choice(['to_do', 'call', 'email', 'meeting', 'follow_up'], {
 			title: 'Type',
-			description: 'What kind of work it is.',
+			description: 'Kind of work.',
 			examples: ['call'],
 		}),
 		status: choiceOr(
@@ -34,18 +34,18 @@ export const tasks = defineResource({
 			['not_started', 'in_progress', 'waiting', 'deferred', 'completed'],
 			{
 				title: 'Status',
-				description: 'How far it is.',
+				description: 'Status of the task.',
 				examples: ['not_started'],
 			},
 		),
 		priority: choiceOr('normal', ['low', 'normal', 'high'], {
 			title: 'Priority',
-			description: 'How important it is.',
+			description: 'Importance of the task.',
 			examples: ['high'],
 		}),
 		due_at: instant({
 			title: 'Due At',
-			description: 'When it has to be done.',
+			description: 'Time the task is due.',
 			examples: ['2025-03-04T16:00:00.000Z'],
 		}),
 		all_day: z.boolean().default(false).meta({
@@ -55,7 +55,7 @@ export const tasks = defineResource({
 		}),
 		remind_at: instant({
 			title: 'Remind At',
-			description: 'When to remind the assignee.',
+			description: 'Time to remind the assignee.',
 			examples: ['2025-03-04T09:00:00.000Z'],
 		}),
 		assignee_id: reference('users', {
@@ -65,7 +65,7 @@ export const tasks = defineResource({
 		}),
 		completed_at: instant({
 			title: 'Completed At',
-			description: 'When it was done.',
+			description: 'Time of completion.',
 			readOnly: true,
 		}),
 		links: links.default([]).meta(aboutLinks),

@@ -9,7 +9,7 @@ export const tickets = defineResource({
 	name: 'tickets',
 	object: 'ticket',
 	idPrefix: 'tic',
-	description: 'What people ask for help with, until it is solved.',
+	description: 'Requests for help.',
 	visibility: { owner: 'owner_id' },
 	fields: {
 		number: z.int().min(1).meta({
@@ -20,35 +20,35 @@ export const tickets = defineResource({
 		}),
 		subject: plainText().min(1).max(255).meta({
 			title: 'Subject',
-			description: 'What it is about, in a few words.',
+			description: 'Short summary.',
 			examples: ['Invoice shows the wrong address'],
 		}),
 		description: text(
 			{
 				title: 'Description',
-				description: 'What happened, or what is asked for.',
+				description: 'Details of the request.',
 				examples: ['The address on invoice 2231 is still our old one.'],
 			},
 			65_536,
 		),
 		status: choiceOr('new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'], {
 			title: 'Status',
-			description: 'How far it is; solved needs an assignee, and closed is final.',
+			description: 'Status of the ticket; solved requires an assignee, and closed is final.',
 			examples: ['open'],
 		}),
 		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], {
 			title: 'Priority',
-			description: 'How pressing it is.',
+			description: 'Urgency of the ticket.',
 			examples: ['high'],
 		}),
 		type: choice(['question', 'incident', 'problem', 'task'], {
 			title: 'Type',
-			description: 'What kind of request it is.',
+			description: 'Kind of request.',
 			examples: ['question'],
 		}),
 		channel: choice(channels, {
 			title: 'Channel',
-			description: 'How the request came in.',
+			description: 'Channel the request came in on.',
 			examples: ['email'],
 		}),
 		contact_id: reference('contacts', {
@@ -78,32 +78,32 @@ export const tickets = defineResource({
 		}),
 		due_at: instant({
 			title: 'Due At',
-			description: 'When it should be solved.',
+			description: 'Time the ticket is due.',
 			examples: ['2025-03-04T16:00:00.000Z'],
 		}),
 		first_responded_at: instant({
 			title: 'First Responded At',
-			description: 'When the person first got an answer.',
+			description: 'Time of the first response.',
 			readOnly: true,
 		}),
 		solved_at: instant({
 			title: 'Solved At',
-			description: 'When it was solved, unless it was reopened since.',
+			description: 'Time the ticket was solved; null if it was reopened since.',
 			readOnly: true,
 		}),
 		closed_at: instant({
 			title: 'Closed At',
-			description: 'When it was closed.',
+			description: 'Time the ticket was closed.',
 			readOnly: true,
 		}),
 		last_message_at: instant({
 			title: 'Last Message At',
-			description: 'When a message on it last came in or went out.',
+			description: 'Time of the last message on the ticket.',
 			readOnly: true,
 		}),
 		satisfaction: choice(['good', 'bad'], {
 			title: 'Satisfaction',
-			description: 'What the person thought of the help.',
+			description: 'Rating by the requester.',
 			examples: ['good'],
 		}),
 		...sharedFields,

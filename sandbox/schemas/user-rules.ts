@@ -9,15 +9,15 @@ interface User {
 
 const isActiveOwner = ({ role, status }: User): boolean => role === 'owner' && status === 'active';
 
-/** Whether others own the account as well. */
+/** Whether the account has another active owner. */
 const hasOtherOwner = (user: User, { findBy }: RuleContext): boolean =>
 	findBy('users', 'role', 'owner').some(
 		(other) => other.id !== user.id && other['status'] === 'active',
 	);
 
 /**
- * Who owns the account is decided by its owners, and by API keys, which are the account's own; and
- * somebody has to own it. (Changing users at all takes a scope that only administrators can grant.)
+ * Only owners and API keys, which belong to the account, can change who owns it, and it always has an
+ * active owner. (Changing users at all takes a scope that only administrators can grant.)
  */
 export function ownershipErrors(
 	user: User,
@@ -28,22 +28,22 @@ export function ownershipErrors(
 	const refuse = (field: string, detail: string) => [{ pointer: `/${field}`, code: 'forbidden', detail }];
 	const concernsOwner = [user.role, previous?.role].includes('owner');
 	const isByOwner = actor.type !== 'user' || find('users', actor.id)?.['role'] === 'owner';
-	if (concernsOwner && !isByOwner && !isSame(user, previous)) {
+	if (concernsOwner && !isByOwner && !isUnchanged(user, previous)) {
 		return refuse('role', 'Only an owner of the account can make, change or deactivate an owner.');
 	}
 	const isOwnerLost = previous && isActiveOwner(previous) && !isActiveOwner(user);
 	if (!isOwnerLost || hasOtherOwner(user, context)) return [];
 	const field = user.role === 'owner' ? 'status' : 'role';
-	return refuse(field, 'This is the only active owner of the account. Make another user owner first.');
+	return refuse(field, 'This is the only active owner of the account. Make another user an owner first.');
 }
 
-/** The only owner cannot be deleted. */
+/** Explains why the only owner cannot be deleted. */
 export const ownerInUse = (user: User, context: RuleContext): string | undefined =>
 	isActiveOwner(user) && !hasOtherOwner(user, context)
-		? 'they are the only active owner of the account; make another user owner first'
+		? 'they are the only active owner of the account; make another user an owner first'
 		: undefined;
 
-/** Nothing is sent for somebody who cannot sign in any more. */
+/** Pauses the webhooks of a user who can no longer sign in. */
 export function pauseWebhooks(
 	user: User,
 	previous: User | undefined,
@@ -55,5 +55,5 @@ export function pauseWebhooks(
 		.map(({ id }) => ({ resource: 'webhooks', id, change: { status: 'paused' } }));
 }
 
-const isSame = (user: User, previous: User | undefined): boolean =>
+const isUnchanged = (user: User, previous: User | undefined): boolean =>
 	JSON.stringify(user) === JSON.stringify(previous);

@@ -62,7 +62,7 @@ export const users = defineResource({
 		}),
 		last_seen_at: instant({
 			title: 'Last Seen At',
-			description: 'When the user was last signed in.',
+			description: 'Time of the last sign-in.',
 			readOnly: true,
 		}),
 		...systemFields('user'),
@@ -85,6 +85,6 @@ export const users = defineResource({
 
 	endsAccess: ({ status }) => status !== 'active',
 
-	// Records go on naming the user, and history stays readable.
+	// Records keep referring to the user, and history stays readable.
 	insteadOfDeletion: { status: 'deactivated' },
 });

@@ -3,36 +3,38 @@ import { instant, pointInTime } from './fields.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
 
-/** One try to deliver. */
+/** One attempt to deliver an event. */
 export interface Attempt {
 	/** The instant, RFC 3339. */
 	started_at: string;
 	duration_ms: number;
-	/** Of the answer; null if there was none. */
+	/** The status of the response; null if there was none. */
 	response_status: number | null;
-	/** Why there was no answer, or why the answer does not count. */
+	/** Why the attempt failed; null if it succeeded. */
 	error: string | null;
 }
 
-/** An event on its way to a subscription. Times are in milliseconds since 1970. */
+/** The delivery of an event to a subscription. Times are in milliseconds since 1970. */
 export interface Delivery {
 	id: string;
 	webhookId: string;
-	/** Of the event. */
+	/** The sequence number of the event. */
 	sequence: number;
 	eventId: string;
 	eventType: string;
 	status: (typeof deliveryStatuses)[number];
-	/** Whether it waits for others that were recovered with it, so that they arrive in sequence. */
+	/**
+	 * Whether it is part of a recovery, whose deliveries are sent one at a time to arrive in sequence.
+	 */
 	isRecovered: boolean;
-	/** Null if there is none to come. */
+	/** Null if no further attempt is due. */
 	nextAttemptAt: number | null;
 	createdAt: number;
 	attempts: Attempt[];
 }
 
 const attemptSchema = z.object({
-	started_at: pointInTime.meta({ title: 'Started At', description: 'When it began.' }),
+	started_at: pointInTime.meta({ title: 'Started At', description: 'Time of the start.' }),
 	duration_ms: z.int().min(0).meta({ title: 'Duration', description: 'In milliseconds.' }),
 	response_status: z.int().nullable().meta({
 		title: 'Response Status',
@@ -41,11 +43,11 @@ const attemptSchema = z.object({
 	}),
 	error: z.string().nullable().meta({
 		title: 'Error',
-		description: 'Why it failed, if it did.',
+		description: 'Reason for the failure, if any.',
 	}),
 });
 
-/** What the service tells about an event on its way to a subscription. */
+/** A delivery as the API returns it. */
 export const deliverySchema = z.object({
 	id: z.string().meta({
 		title: 'ID',
@@ -75,7 +77,7 @@ export const deliverySchema = z.object({
 	}),
 	next_attempt_at: instant({
 		title: 'Next Attempt At',
-		description: 'When it is tried next; null if it is not.',
+		description: 'Time of the next attempt; null if none is planned.',
 	}),
 	attempts: z.array(attemptSchema).meta({
 		title: 'Attempts',
@@ -83,12 +85,12 @@ export const deliverySchema = z.object({
 	}),
 	created_at: pointInTime.meta({
 		title: 'Created At',
-		description: 'When it was queued.',
+		description: 'Time it was queued.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 	}),
 });
 
-/** As it is answered. */
+/** Converts a delivery to the form that the API returns. */
 export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
 	id: delivery.id,
 	object: 'delivery',
@@ -102,7 +104,7 @@ export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySche
 	created_at: new Date(delivery.createdAt).toISOString(),
 });
 
-/** What is said to recover. */
+/** The body of a recovery. */
 export const recoverSchema = z.strictObject({
 	since: pointInTime.meta({
 		title: 'Since',

@@ -3,7 +3,7 @@ import { choiceOr, instant, text, webAddress } from './fields.ts';
 import { systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
-/** Why the service gave a subscription up: too long no success, or the receiver said 410. */
+/** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
 export const disabledReasons = ['failures', 'gone'] as const;
 
 export const webhooks = defineResource({
@@ -29,7 +29,7 @@ export const webhooks = defineResource({
 			}),
 		description: text({
 			title: 'Description',
-			description: 'What the subscription is for.',
+			description: 'Purpose of the subscription.',
 			examples: ['Workflow: welcome new contacts'],
 		}),
 		status: choiceOr('active', ['active', 'paused', 'disabled'], {
@@ -39,7 +39,7 @@ export const webhooks = defineResource({
 		}),
 		disabled_reason: z.enum(disabledReasons).nullable().meta({
 			title: 'Disabled Reason',
-			description: 'Why it was disabled: 5 days without success, or the receiver answered 410.',
+			description: 'Reason it was disabled: 5 days without success, or the receiver answered 410.',
 			readOnly: true,
 		}),
 		secret_hint: z.string().meta({
@@ -55,7 +55,7 @@ export const webhooks = defineResource({
 		}),
 		last_success_at: instant({
 			title: 'Last Success At',
-			description: 'When a delivery last succeeded. Deliveries make no new version.',
+			description: 'Time of the last successful delivery. Deliveries do not change the version.',
 			readOnly: true,
 		}),
 		...systemFields('webhook'),
@@ -77,7 +77,7 @@ export const webhooks = defineResource({
 
 	complete: (webhook, previous) => ({
 		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
-		// Active again, it begins anew.
+		// A reactivated subscription starts afresh.
 		failing_since:
 			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),

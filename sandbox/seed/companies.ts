@@ -6,7 +6,7 @@ import { companyNames, stages, trades } from './words.ts';
 
 const names = companyNames.trim().split(/\s+/);
 
-/** @returns makes the values of the next company */
+/** @returns a function that creates the values of the next company */
 export function companySeeds(random: Random) {
 	const distinctDomain = distinct();
 	return (i: number): Record<string, unknown> => {

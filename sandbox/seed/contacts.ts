@@ -7,8 +7,8 @@ import type { Random } from './random.ts';
 import { jobTitles, leadSources, stages } from './words.ts';
 
 /**
- * @param employers the companies most of them work for
- * @returns makes the values of the next contact
+ * @param employers the companies that most contacts work for
+ * @returns a function that creates the values of the next contact
  */
 export function contactSeeds(random: Random, employers: StoredRecord[]) {
 	const distinctAddress = distinct();

@@ -1,18 +1,18 @@
-/** What people, places and phones of a country look like. */
+/** The patterns of a country's phone numbers, addresses and places. */
 export interface Country {
 	code: string;
 	language: string;
 	timezone: string;
 	currency: string;
 	/**
-	 * Hashes become digits. Ranges that no phone has: reserved for fiction where the country has such
-	 * a range (Ofcom, BNetzA, ARCEP, PTS, ACMA, NANPA), else not assigned.
+	 * Hashes become digits. The ranges belong to no real phone: reserved for fiction where the country
+	 * has such a range (Ofcom, BNetzA, ARCEP, PTS, ACMA, NANPA), otherwise unassigned.
 	 */
 	phone: string;
 	postalCode: string;
 	street: string;
 	legalForm: string;
-	/** Each with its state or region. */
+	/** Cities with their state or region. */
 	cities: ReadonlyArray<readonly [string, string]>;
 }
 

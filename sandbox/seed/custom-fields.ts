@@ -23,7 +23,7 @@ export const customFieldOf = (
 	...more,
 });
 
-/** The custom fields the account has defined. */
+/** The custom fields of the account. */
 export const customFieldSeeds = [
 	customFieldOf('contacts', 'select', 'Contract Tier', 'Level of the service contract.', {
 		options: options('Bronze', 'Silver', 'Gold'),

@@ -3,7 +3,7 @@ import { customFieldOf, options } from './custom-fields.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
-/** The account keeps the machines it has delivered. */
+/** A custom object: the machines that the account has delivered. */
 export const machines = recordsName('machines');
 
 export const customObjectSeed = () => ({
@@ -11,7 +11,7 @@ export const customObjectSeed = () => ({
 	label_singular: 'Machine',
 	label_plural: 'Machines',
 	primary_field: 'serial_number',
-	description: 'What was delivered, and where it stands.',
+	description: 'Deliveries to webhooks, with their status.',
 });
 
 export const machineFieldSeeds = [
@@ -26,9 +26,14 @@ export const machineFieldSeeds = [
 	customFieldOf(machines, 'number', 'Operating Hours', 'At the latest inspection.'),
 ];
 
-export const machineFieldSeed = (i: number) => ({ ...machineFieldSeeds[i], position: i });
+/** The id of the examples belongs to a field of another resource. */
+export const machineFieldSeed = (i: number) => ({
+	...(i === machineFieldSeeds.length - 1 && { id: 'cf_01jz8q4t6v9x2b5n7m3k1h0d4g' }),
+	...machineFieldSeeds[i],
+	position: i,
+});
 
-/** @returns makes the values of the next machine */
+/** @returns a function that creates the values of the next machine */
 export const machineSeeds =
 	(random: Random) =>
 	(i: number, { createdAt }: Times): Record<string, unknown> => {

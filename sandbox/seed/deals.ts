@@ -16,9 +16,9 @@ const lostReasons = ['Chose a cheaper offer', 'No budget this year', 'Project wa
 const sources = ['website', 'referral', 'event', 'partner', 'cold_outreach'];
 
 /**
- * @param pipelines what the deals go through, most of them through the first one
- * @param people whom the deals are with
- * @returns makes the values of the next deal
+ * @param pipelines the pipelines of the deals; most deals are in the first one
+ * @param people the contacts of the deals
+ * @returns a function that creates the values of the next deal
  */
 export function dealSeeds(random: Random, pipelines: StoredRecord[], people: StoredRecord[]) {
 	return (i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {

@@ -34,16 +34,16 @@ import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 import { workSeeds } from './work.ts';
 
-type Values = (i: number, times: Times) => Record<string, unknown>;
+type ValuesFor = (i: number, times: Times) => Record<string, unknown>;
 
-/** What the team does about contacts fills no more than this many records of a kind. */
+/** The most deals, tickets, tasks and so on of each kind. */
 const mostWork = 2000;
 
 /**
- * Fills an empty database: the team, tags, pipelines and custom fields, a company for every ten
- * contacts, the contacts, and for every five of them a deal, a ticket and so on. The same number
- * gives the same data, always. A database with custom fields is not empty. The people who can sign
- * in are there in any case.
+ * Fills an empty database: the team, tags, pipelines and custom fields, the contacts, a company for
+ * every ten of them, and a deal, a ticket and so on for every five. The same number of contacts always
+ * gives the same data. A database with custom fields counts as not empty. The members who can sign in
+ * are always added.
  */
 export function seed(store: Store, contactCount: number): void {
 	seedMembers(store);
@@ -51,7 +51,7 @@ export function seed(store: Store, contactCount: number): void {
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
 		store.table(resource.name)!.fill(records);
-	const make = (resource: Resource, count: number, own: Random, values: Values) => {
+	const make = (resource: Resource, count: number, own: Random, values: ValuesFor) => {
 		const records = [...history(resource, count, own, values)];
 		fill(resource, records);
 		return records;

@@ -2,13 +2,13 @@ import type { Member } from '../store/members.ts';
 import type { Store } from '../store/store.ts';
 
 interface Demo extends Member {
-	/** Made-up people with made-up records: there is nothing to protect. */
+	/** Public: the members and their records are made up. */
 	password: string;
-	/** Of the password. Made ahead, because making it takes long. */
+	/** The hash of the password, computed in advance because it takes long. */
 	hash: string;
 }
 
-/** Who can sign in to the sandbox; two of its users. */
+/** The users who can sign in to the sandbox. */
 export const demoMembers: Demo[] = [
 	{
 		id: 'usr_01hk2q5m8r4t6v9x2b5n7m3k1a',

@@ -2,12 +2,12 @@ import type { StoredRecord } from '../schemas/resource.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
-const asked = [
+const questions = [
 	'Could you have a look at this? It is rather urgent for us.',
 	'Thanks for the quick reply. It still does not work, see the attached picture.',
 	'Any news? We would like to close this before the end of the month.',
 ];
-const answered = [
+const answers = [
 	'Thank you for writing. We are looking into it and come back to you today.',
 	'This is fixed now. Could you try again, please?',
 	'Could you send us the number of the order?',
@@ -15,10 +15,10 @@ const answered = [
 const support = 'support@sandbox.example';
 
 /**
- * @param tickets what is written about
- * @param people those who ask, found by their id
- * @param team those who answer
- * @returns makes the values of the next message
+ * @param tickets the tickets that messages are about
+ * @param people the contacts who ask, found by their id
+ * @param team the users who answer
+ * @returns a function that creates the values of the next message
  */
 export function messageSeeds(
 	random: Random,
@@ -41,7 +41,7 @@ export function messageSeeds(
 			from: isInbound ? address : support,
 			to: [isInbound ? support : address],
 			subject: `[${ticket['number']}] ${ticket['subject']}`,
-			text: random.pick(isInbound ? asked : answered),
+			text: random.pick(isInbound ? questions : answers),
 			contact_id: contact.id,
 			ticket_id: ticket.id,
 			user_id: isInbound ? null : random.pick(team).id,

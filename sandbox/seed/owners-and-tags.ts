@@ -2,9 +2,9 @@ import type { StoredRecord } from '../schemas/resource.ts';
 import type { Random } from './random.ts';
 
 /**
- * Gives records to the team, and tags to some of them.
+ * Assigns owners to records, and tags to some of them.
  *
- * @returns `keep`, which does so, and `usage`, how many records have got a tag
+ * @returns `keep`, which does so, and `usage`, which returns the number of records with a tag
  */
 export function ownersAndTags(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
 	const usage = new Map<string, number>();
@@ -21,7 +21,7 @@ export function ownersAndTags(random: Random, team: StoredRecord[], tags: Stored
 	};
 }
 
-/** Most records have no tag, some have one, a few have two. */
+/** Chooses tags: none for most records, one for some, two for a few. */
 function someTags(random: Random, tags: StoredRecord[]): string[] {
 	if (random.chance(0.6)) return [];
 	const picked = [random.pick(tags), ...(random.chance(0.25) ? [random.pick(tags)] : [])];

@@ -20,7 +20,9 @@ export function addressIn(country: Place, random: Random) {
 	};
 }
 
-/** As a part of an e-mail address or domain: lower-case ASCII letters and digits, with hyphens. */
+/**
+ * Converts text to a part of an e-mail address or domain: lower-case ASCII letters, digits and hyphens.
+ */
 export const slug = (text: string): string =>
 	foldCase(text)
 		.replaceAll('ß', 'ss')

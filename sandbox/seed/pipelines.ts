@@ -2,7 +2,7 @@ import { idMaker } from '../foundation/ids.ts';
 import { seedStart } from './history.ts';
 import type { Random } from './random.ts';
 
-/** Name, kind, probability in percent, days until neglect. */
+/** Name, kind, probability in percent, rotting days. */
 type StageSeed = readonly [string, 'open' | 'won' | 'lost', number, number | null];
 
 const seeds: ReadonlyArray<readonly [string, readonly StageSeed[]]> = [
@@ -30,7 +30,7 @@ const seeds: ReadonlyArray<readonly [string, readonly StageSeed[]]> = [
 
 export const pipelineCount = seeds.length;
 
-/** @returns makes the values of the next pipeline; the first one is the default */
+/** @returns a function that creates the values of the next pipeline; the first one is the default */
 export function pipelineSeeds(random: Random) {
 	const newId = idMaker(random.next);
 	return (i: number): Record<string, unknown> => {

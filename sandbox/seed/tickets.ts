@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { Times } from './history.ts';
+import { daysAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 
 /** Subject, description, type. */
@@ -13,13 +13,13 @@ const requests = [
 	['Question about the contract', 'When does it renew, and at what price?', 'question'],
 ] as const;
 
-/** Repeated as often as they are common. */
+/** Repeated in proportion to their frequency. */
 const statuses = ['new', 'open', 'pending', 'on_hold', 'solved', 'solved', 'closed', 'closed'];
 
 /**
- * @param people who asks
- * @param team who answers
- * @returns makes the values of the next ticket
+ * @param people the contacts who ask
+ * @param team the users who answer
+ * @returns a function that creates the values of the next ticket
  */
 export function ticketSeeds(random: Random, people: StoredRecord[], team: StoredRecord[]) {
 	return (i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {
@@ -50,6 +50,3 @@ export function ticketSeeds(random: Random, people: StoredRecord[], team: Stored
 		};
 	};
 }
-
-const daysAfter = (instant: string, days: number): string =>
-	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString();

@@ -15,8 +15,8 @@ const team = [
 export const userCount = team.length;
 
 /**
- * The values of one of the people who work with the account; the first one owns it. Those who can
- * sign in have the id they sign in with.
+ * The values of a user of the account; the first one is its owner. Users who can sign in have the ids
+ * of the demo members.
  */
 export function userSeed(i: number): Record<string, unknown> {
 	const [first, last, role, status, timezone, locale] = team[i]!;

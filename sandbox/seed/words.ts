@@ -7,7 +7,7 @@ export const companyNames = `
 	Willow Yarrow Amberly Boreal Cascade Drift
 `;
 
-/** Second part, and the industry it tells of. */
+/** Second part of a company's name, with its industry. */
 export const trades: ReadonlyArray<readonly [string, string]> = [
 	['Logistics', 'logistics'],
 	['Freight', 'logistics'],
@@ -61,7 +61,7 @@ export const leadSources = [
 	'import',
 ] as const;
 
-/** Repeated as often as they are common. */
+/** Repeated in proportion to their frequency. */
 export const stages = [
 	'lead',
 	'lead',

@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../schemas/resource.ts';
-import type { Times } from './history.ts';
+import { daysAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 
 const chores = [
@@ -24,7 +24,7 @@ const encounters = [
 	['email', 'Thanks for the call', 'Sent the summary and the price list.'],
 ] as const;
 
-/** A contact, and sometimes the company the person works for. */
+/** Links to a contact, and sometimes to the contact's company. */
 const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 	{ resource: 'contacts', id: contact.id },
 	...(withCompany && contact['company_id'] !== null
@@ -33,9 +33,9 @@ const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 ];
 
 /**
- * What the team has to do, wrote down and did.
+ * The tasks, notes and activities of the team.
  *
- * @returns for each kind of record what makes the values of the next one
+ * @returns for each kind of record, a function that creates the values of the next one
  */
 export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[]) {
 	return {
@@ -83,6 +83,3 @@ export function workSeeds(random: Random, people: StoredRecord[], team: StoredRe
 		},
 	};
 }
-
-const daysAfter = (instant: string, days: number): string =>
-	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString();

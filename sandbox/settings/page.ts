@@ -4,37 +4,32 @@ import type { Env } from '../http/service.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { Client } from '../store/clients.ts';
 import { docsPath } from '../http/docs-path.ts';
+import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
 import { csrfToken, type Session } from '../pages/session.ts';
-import { signOutForm } from '../pages/sign-in.ts';
-
-export const settingsPath = '/settings/api';
+import { copyScript } from './copy-script.ts';
 
 export interface SettingsView {
 	session: Session;
+	navigation: Html;
 	apiKeys: ApiKey[];
 	clients: Client[];
-	/** What was just made, with its secret. */
+	/** The key or client that was just created, with its secret. */
 	made?: Html;
 	error?: string;
-	/** What was typed into the form that has an error. */
+	/** The values of the form that has an error. */
 	typed?: URLSearchParams;
 }
 
-/** The settings "API and integrations". */
+/** Renders the settings "API and integrations". */
 export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 	renderPage(c, {
 		title: 'API and integrations',
-		isWide: true,
 		status: view.error === undefined ? 200 : 422,
+		navigation: view.navigation,
+		...(view.made && { script: copyScript }),
 		body: html`
-			<div class="row apart">
-				<h1>API and integrations</h1>
-				<div class="row quiet">
-					<p>${view.session.member.email}</p>
-					${signOutForm(view.session, settingsPath)}
-				</div>
-			</div>
+			<h1>API and integrations</h1>
 			<p class="quiet">What other programs need to work with your CRM Platform account. What they can
 				do with it is in the <a href="${docsPath}">API documentation</a>.</p>
 			${alert(view.error)} ${view.made ?? ''} ${apiKeys(view)} ${clients(view)}
@@ -50,6 +45,7 @@ const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 				({ id, name, hint, createdAt, lastUsedAt }) => html`<li class="row">
 					<div class="grow">
 						<strong>${name}</strong> <code>…${hint}</code><br />
+						<small>ID</small> <code>${id}</code><br />
 						<small>Created ${day(createdAt)} ·
 							${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</small>
 					</div>
@@ -114,17 +110,20 @@ function clients({ session, clients, typed }: SettingsView) {
 	</section>`;
 }
 
-/** What was made, with a secret that is shown this once. */
+/** Shows a new key or client with its secret, which is never shown again. */
 export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
 	html`<div class="notice" role="status">
 		<p><strong>${title}</strong></p>
 		${Object.entries(values).map(
-			([label, value]) => html`<p>${label}<br /><code>${value}</code></p>`,
+			([label, value]) => html`<p>${label}<br />
+				<code>${value}</code>
+				<button type="button" class="copy" aria-label="Copy ${label}" hidden>Copy</button>
+			</p>`,
 		)}
 		<p>${note}</p>
 	</div>`;
 
-/** A button that asks once more; it works without a script. */
+/** A button with a confirmation, without a script. */
 const confirmed = (
 	session: Session,
 	action: string,
@@ -133,8 +132,8 @@ const confirmed = (
 	verb: string,
 	effect: string,
 ) =>
-	html`<details>
-		<summary aria-label="${verb} ${name}">${verb}</summary>
+	html`<details class="menu">
+		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>
 		<form method="post" action="${settingsPath}">
 			${hidden(session, action)}
 			<input type="hidden" name="id" value="${id}" />

@@ -8,18 +8,19 @@ import { deleteClient } from '../webhooks/grants.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
-import { madeNotice, settingsPage, settingsPath } from './page.ts';
+import { navigation, settingsPath } from '../pages/navigation.ts';
+import { madeNotice, settingsPage } from './page.ts';
 import { signInAddress } from '../pages/sign-in.ts';
 
 const longestName = 100;
 
-/** What a form did: a notice with what it made, or nothing to show. */
-type Action = (service: Service, form: URLSearchParams) => Html | undefined;
+/** Performs a form's action and returns a notice, if there is something to show. */
+type FormAction = (service: Service, form: URLSearchParams) => Html | undefined;
 
-/** A mistake in a form, in words for the person who filled it in. */
+/** A mistake in a form; the message is for the person who filled it in. */
 class FormError extends Error {}
 
-/** The page where administrators make and revoke what opens the account to programs. */
+/** The page where administrators manage API keys and OAuth clients. */
 export function settingsRoutes(service: Service): Route[] {
 	const asAdministrator = (
 		c: Context<Env>,
@@ -34,6 +35,7 @@ export function settingsRoutes(service: Service): Route[] {
 
 	const view = (session: Session) => ({
 		session,
+		navigation: navigation(service, session, settingsPath),
 		apiKeys: service.store.apiKeys.list(),
 		clients: service.store.clients.list(),
 	});
@@ -63,15 +65,15 @@ export function settingsRoutes(service: Service): Route[] {
 	];
 }
 
-const createKey: Action = ({ store, newId, now }, form) => {
+const createKey: FormAction = ({ store, newId, now }, form) => {
 	const name = nameIn(form, 'key_name');
 	const key = newApiKey();
 	store.apiKeys.add(newId('key', now()), key, { name, now: now() });
-	const note = 'Copy it now: it is shown this once, and only its hash is kept.';
+	const note = 'Copy it now: it is not shown again, and only its hash is stored.';
 	return madeNotice(`API key “${name}” created`, { 'API key': key }, note);
 };
 
-const createClient: Action = ({ store, newId, now }, form) => {
+const createClient: FormAction = ({ store, newId, now }, form) => {
 	const name = nameIn(form, 'client_name');
 	const redirectUris = parseRedirectAddresses(form.get('redirect_addresses') ?? '');
 	const id = newId('cli', now());
@@ -81,21 +83,21 @@ const createClient: Action = ({ store, newId, now }, form) => {
 	const values = { 'Client ID': id, ...(secret !== undefined && { 'Client secret': secret }) };
 	const note = isPublic
 		? 'A public client has no secret.'
-		: 'Copy the secret now: it is shown this once, and only its hash is kept.';
+		: 'Copy the secret now: it is not shown again, and only its hash is stored.';
 	return madeNotice(`OAuth client “${name}” created`, values, note);
 };
 
-const revokeKey: Action = ({ store }, form) => {
+const revokeKey: FormAction = ({ store }, form) => {
 	store.apiKeys.revoke(form.get('id') ?? '');
 	return undefined;
 };
 
-const removeClient: Action = (service, form) => {
+const removeClient: FormAction = (service, form) => {
 	deleteClient(service, form.get('id') ?? '');
 	return undefined;
 };
 
-const actions: ReadonlyMap<string, Action> = new Map([
+const actions: ReadonlyMap<string, FormAction> = new Map([
 	['create-key', createKey],
 	['revoke-key', revokeKey],
 	['create-client', createClient],

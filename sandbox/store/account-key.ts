@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** A random key that nobody but the service has; it is made with the file and stays the same. */
+/** A secret key of the service, generated with the database and never changed. */
 export class AccountKey {
 	private readonly key: Uint8Array;
 
@@ -14,9 +14,9 @@ export class AccountKey {
 	}
 
 	/**
-	 * HMAC-SHA256 of a text, which only the service can make.
+	 * Computes the HMAC-SHA256 of a text.
 	 *
-	 * @param purpose keeps what is made for one purpose from being good for another
+	 * @param purpose separates domains, so that a MAC for one purpose is not valid for another
 	 */
 	mac(purpose: string, text: string): Buffer {
 		return createHmac('sha256', this.key).update(`${purpose}\n${text}`).digest();

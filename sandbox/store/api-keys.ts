@@ -3,20 +3,20 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { addMissingColumns } from './missing-columns.ts';
 import { hashOf } from './secrets.ts';
 
-/** What is known of a key beside its hash. Times are in milliseconds since 1970. */
+/** An API key without its secret. Times are in milliseconds since 1970. */
 export interface ApiKey {
 	id: string;
 	name: string;
-	/** The last characters, to tell keys apart. */
+	/** The last characters of the key, for recognition. */
 	hint: string;
 	createdAt: number;
 	lastUsedAt: number | null;
 }
 
-/** Writing down every single use would make every read a write. */
+/** Recording every use would turn every read into a write. */
 const useIsNotedEveryMs = 60_000;
 
-/** The keys that open the account. Only hashes are kept. */
+/** The API keys of the account. Only hashes are stored. */
 export class ApiKeys {
 	private readonly statements: Record<'insert' | 'select' | 'use' | 'delete', StatementSync>;
 
@@ -41,12 +41,15 @@ export class ApiKeys {
 		};
 	}
 
-	/** Lets a key in from now on. Adding one again changes nothing. */
+	/** Adds a key. Adding it again changes nothing. */
 	add(id: string, key: string, { name = 'API key', now = Date.now() } = {}): void {
 		this.statements.insert.run(id, hashOf(key), name, key.slice(-4), now);
 	}
 
-	/** The key, if it was added. Takes equally long for every wrong one. */
+	/**
+	 * Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid
+	 * keys.
+	 */
 	find(key: string): ApiKey | undefined {
 		const hash = hashOf(key);
 		const matches = this.statements.select
@@ -55,17 +58,17 @@ export class ApiKeys {
 		return matches.map(apiKeyOf)[0];
 	}
 
-	/** Notes that a key was used, to the minute. */
+	/** Records the last use of a key, to the minute. */
 	noteUse({ id, lastUsedAt }: ApiKey, now: number): void {
 		if (now - (lastUsedAt ?? 0) >= useIsNotedEveryMs) this.statements.use.run(now, id);
 	}
 
-	/** The oldest first. */
+	/** Lists the keys, oldest first. */
 	list(): ApiKey[] {
 		return this.statements.select.all().map(apiKeyOf);
 	}
 
-	/** Lets a key in no more. */
+	/** Revokes a key. */
 	revoke(id: string): void {
 		this.statements.delete.run(id);
 	}

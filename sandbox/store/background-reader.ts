@@ -30,9 +30,9 @@ export class BackgroundReader {
 		this.statements = new PreparedStatements(database);
 	}
 
-	/** @returns the rows of each query, all of them as of one moment */
+	/** @returns the rows of each query, from one snapshot */
 	async read(queries: Query[]): Promise<Row[][]> {
-		// What a transaction has written so far is visible on its own connection only.
+		// Uncommitted writes are visible on their own connection only.
 		if (this.path === ':memory:' || this.database.isTransaction) {
 			return queries.map(({ sql, values }) => this.statements.get(sql).all(...values));
 		}
@@ -58,7 +58,7 @@ export class BackgroundReader {
 		thread.on('message', ({ id, rows, error }: ReadAnswer) => {
 			const { resolve, reject } = this.waiting.get(id)!;
 			this.waiting.delete(id);
-			// An idle thread keeps no process alive.
+			// An idle thread does not keep the process alive.
 			if (this.waiting.size === 0) thread.unref();
 			if (rows) resolve(rows);
 			else reject(error!);
@@ -67,7 +67,7 @@ export class BackgroundReader {
 		return thread;
 	}
 
-	/** Fails what waits for the thread; the next read starts another one. */
+	/** Rejects the pending reads; the next read starts a new thread. */
 	private stop(error: Error): void {
 		this.thread = undefined;
 		for (const { reject } of this.waiting.values()) reject(error);

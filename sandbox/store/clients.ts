@@ -2,18 +2,18 @@ import { timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hashOf } from './secrets.ts';
 
-/** An application that users may let in (RFC 6749, 2). */
+/** A registered OAuth client (RFC 6749, 2). */
 export interface Client {
 	id: string;
 	name: string;
 	redirectUris: string[];
-	/** Whether it has a secret; public ones, such as apps on a phone, cannot keep one. */
+	/** Whether it has a secret; public clients, such as mobile apps, cannot keep one. */
 	isConfidential: boolean;
 	/** Milliseconds since 1970. */
 	createdAt: number;
 }
 
-/** The registered clients. Only hashes of their secrets are kept. */
+/** The registered clients. Only hashes of their secrets are stored. */
 export class Clients {
 	private readonly statements: Record<'insert' | 'select' | 'selectAll' | 'delete', StatementSync>;
 
@@ -37,9 +37,9 @@ export class Clients {
 	}
 
 	/**
-	 * A client that is known already gets the new values, and keeps what users have allowed it.
+	 * Adds or updates a client; its grants remain.
 	 *
-	 * @param secret none makes a public client
+	 * @param secret undefined for a public client
 	 */
 	add(client: Omit<Client, 'isConfidential'>, secret: string | undefined): void {
 		const { id, name, redirectUris, createdAt } = client;
@@ -52,18 +52,18 @@ export class Clients {
 		return row && clientOf(row);
 	}
 
-	/** Takes equally long for every wrong secret. A public client has no right one. */
+	/** Compares in constant time. A public client has no secret, so none matches. */
 	hasSecret(id: string, secret: string): boolean {
 		const hash = this.statements.select.get(id)?.['secret_hash'];
 		return hash instanceof Uint8Array && timingSafeEqual(hash, hashOf(secret));
 	}
 
-	/** The oldest first. */
+	/** Lists the clients, oldest first. */
 	list(): Client[] {
 		return this.statements.selectAll.all().map(clientOf);
 	}
 
-	/** All it was given goes with it. */
+	/** Deletes a client with its grants. */
 	delete(id: string): void {
 		this.statements.delete.run(id);
 	}

@@ -2,25 +2,25 @@ import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { foldCase } from './fold-case.ts';
 
-/** A value as SQLite keeps it. */
+/** A value as SQLite stores it. */
 export type Cell = string | number;
 
-/** A field that has a column of its own, to be filtered and sorted by. Lists are JSON texts. */
+/** A field with a column of its own, for filters and sorting. Lists are stored as JSON. */
 export interface Column {
 	name: string;
 	isText: boolean;
 }
 
-/** Longer texts are searched, not compared, unless records are looked up by them. */
+/** Longer texts are for search only, unless records are looked up by them. */
 const longestCompared = 255;
 
 /**
- * What stands in a column for null: less than every value, so that keyset paging needs no special
- * case. (SQL comparisons with NULL are never true, and a page after it would be empty.)
+ * The stored value for null: less than every other value, so that keyset pagination needs no special
+ * case. (SQL comparisons with NULL are never true, so the page after a null would be empty.)
  */
 export const absent = (column: Column): Cell => (column.isText ? '' : -Number.MAX_VALUE);
 
-/** A column's name in SQL; some are words of SQL (`unique`). */
+/** Quotes a column's name; some are SQL keywords (`unique`). */
 export const quoted = (name: string): string => `"${name}"`;
 
 export function columnsOf(resource: Resource): Column[] {
@@ -49,9 +49,9 @@ export function cellOf(column: Column, value: unknown): Cell {
 	return Array.isArray(value) ? JSON.stringify(value) : (value as Cell);
 }
 
-/** What `q` is looked for in: lower-case, without accents, one line per field. */
+/** The text that `q` searches: lower-case, without accents, one line per field. */
 export const searchText = (resource: Resource, record: StoredRecord): string =>
 	foldCase(resource.searched.map((field) => record[field] ?? '').join('\n'));
 
-/** The SQL for the value of a custom field. Keys are plain words, so they need no quotes. */
+/** The SQL for the value of a custom field. Keys are plain words, so they need no quoting. */
 export const customField = (key: string): string => `document ->> '$.custom_fields.${key}'`;

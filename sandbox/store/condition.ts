@@ -1,9 +1,9 @@
 import type { Cell } from './columns.ts';
 
-/** A piece of SQL that is true or false of a row, and the values of its question marks. */
+/** A SQL condition and the values of its placeholders. */
 export interface Condition {
 	sql: string;
 	values: Cell[];
-	/** Whether it leaves few rows and an index finds them. */
+	/** Whether the condition leaves few rows, which an index finds. */
 	isSelective?: boolean;
 }

@@ -3,9 +3,9 @@ import type { Attempt, Delivery } from '../schemas/webhook-deliveries.ts';
 
 type Statement = 'insert' | 'requeue' | 'find' | 'save' | 'due' | 'failPending' | 'drop';
 
-/** The deliveries of events, those to come and those that were; they go with their events. */
+/** The deliveries of events, pending and past. They are deleted with their events. */
 export class Deliveries {
-	/** Called when there is something to deliver, inside the transaction. */
+	/** Called inside the transaction when a delivery is queued. */
 	onQueued: () => void = () => undefined;
 	private readonly database: DatabaseSync;
 	private readonly statements: Record<Statement, StatementSync>;
@@ -24,10 +24,6 @@ export class Deliveries {
 			CREATE INDEX IF NOT EXISTS deliveries_pending ON deliveries (webhook_id, is_recovered, sequence)
 				WHERE status = 'pending';
 		`);
-		const select = `
-			SELECT deliveries.*, events.id AS event_id, events.type AS event_type
-			FROM deliveries JOIN events USING (sequence)
-		`;
 		this.statements = {
 			insert: database.prepare(
 				"INSERT INTO deliveries VALUES (?, ?, ?, 'pending', ?, ?, ?, '[]')",
@@ -56,9 +52,9 @@ export class Deliveries {
 	}
 
 	/**
-	 * Call it in the transaction of the event.
+	 * Adds a delivery. Call it in the transaction of the event.
 	 *
-	 * @param nextAttemptAt null if it is not sent by itself
+	 * @param nextAttemptAt null if the delivery is not sent automatically
 	 */
 	add(id: string, webhookId: string, sequence: number, now: number, nextAttemptAt: number | null): void {
 		this.statements.insert.run(id, webhookId, sequence, 0, nextAttemptAt, now);
@@ -66,10 +62,10 @@ export class Deliveries {
 	}
 
 	/**
-	 * Has an event sent that a subscription has not got and is not about to get: one that waits for
-	 * another try need not wait any longer.
+	 * Queues an event that a subscription has not received and is not about to receive. A delivery that
+	 * waits for a retry is sent at once.
 	 *
-	 * @returns whether there was anything to do
+	 * @returns whether anything was queued
 	 */
 	recover(id: string, webhookId: string, sequence: number, now: number): boolean {
 		const { changes } = this.statements.requeue.run(id, webhookId, sequence, now, now);
@@ -82,18 +78,18 @@ export class Deliveries {
 		return row && deliveryOf(row);
 	}
 
-	/** Keeps what has become of it. */
+	/** Saves the outcome of a delivery. */
 	save({ id, status, nextAttemptAt, attempts }: Delivery): void {
 		this.statements.save.run(status, nextAttemptAt, JSON.stringify(attempts), id);
 		if (nextAttemptAt !== null) this.onQueued();
 	}
 
-	/** What is to be sent to a subscription by now, in sequence. */
+	/** The deliveries of a subscription that are due, in sequence. */
 	due(webhookId: string, isRecovered: boolean, now: number, limit: number): Delivery[] {
 		return this.statements.due.all(webhookId, Number(isRecovered), now, limit).map(deliveryOf);
 	}
 
-	/** Gives up what waits for a subscription. */
+	/** Marks the pending deliveries of a subscription as failed. */
 	failPending(webhookId: string): void {
 		this.statements.failPending.run(webhookId);
 	}
@@ -102,17 +98,27 @@ export class Deliveries {
 		this.statements.drop.run(webhookId);
 	}
 
-	/** The newest first. */
+	/** Reads a page of deliveries, newest first. */
 	page(webhookId: string, statuses: string[], before: string | undefined, limit: number): Delivery[] {
 		const { sql, values } = ofWebhook(webhookId, statuses);
 		const after = before === undefined ? '' : 'AND deliveries.id < ?';
 		return this.database
 			.prepare(`
-				SELECT deliveries.*, events.id AS event_id, events.type AS event_type
-				FROM deliveries JOIN events USING (sequence)
+				${select}
 				WHERE ${sql} ${after} ORDER BY deliveries.id DESC LIMIT ?
 			`)
 			.all(...values, ...(before === undefined ? [] : [before]), limit)
+			.map(deliveryOf);
+	}
+
+	/** The deliveries of some events, to all subscriptions. */
+	ofEvents(sequences: number[]): Delivery[] {
+		return this.database
+			.prepare(`
+				${select}
+				WHERE sequence IN (${sequences.map(() => '?').join()}) ORDER BY deliveries.id
+			`)
+			.all(...sequences)
 			.map(deliveryOf);
 	}
 
@@ -122,6 +128,11 @@ export class Deliveries {
 		return row.get(...values)!['total'] as number;
 	}
 }
+
+const select = `
+	SELECT deliveries.*, events.id AS event_id, events.type AS event_type
+	FROM deliveries JOIN events USING (sequence)
+`;
 
 const ofWebhook = (webhookId: string, statuses: string[]) => ({
 	sql: `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`,

@@ -29,7 +29,7 @@ export interface NewEvent {
 }
 
 export interface StoredEvent extends NewEvent {
-	/** Counts all events of the account, in the order in which they happened. */
+	/** The position in the event log; later events have higher numbers. */
 	sequence: number;
 }
 

@@ -14,7 +14,7 @@ export class Events extends EventReader {
 
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		super(database, reader, [{ sql: 'is_for_account = 1', values: [] }]);
-		// AUTOINCREMENT, so that no number comes twice when the last event has expired.
+		// AUTOINCREMENT, so that no number is reused after the last event has expired.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
 				sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
@@ -37,7 +37,10 @@ export class Events extends EventReader {
 		};
 	}
 
-	/** The log with only those events that a user heard: they could see the record at that time. */
+	/**
+	 * A view of the log with the events that a user received: the user could see the record at that
+	 * time.
+	 */
 	readableBy(userId: string): EventReader {
 		return new EventReader(this.database, this.reader, [audienceIncludes(userId)]);
 	}

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Makes texts that differ in case and accents only the same. */
+/** Removes differences of case and accents. */
 export const foldCase = (text: string): string =>
 	(isAscii(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')).toLowerCase();
 
 const isAscii = (text: string): boolean => !/[^ -~\n\r\t]/.test(text);
 
-/** Makes `fold_case` known to a connection: SQLite's own lower() knows ASCII only. */
+/** Adds the SQL function `fold_case` to a connection: SQLite's lower() handles only ASCII. */
 export function addFoldCase(database: DatabaseSync): void {
 	database.function('fold_case', { deterministic: true }, (text) => foldCase(String(text ?? '')));
 }

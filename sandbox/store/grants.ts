@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hashOf, newSecret } from './secrets.ts';
 
-/** What a user let a client do. Its codes and tokens live and die with it. */
+/** The permission that a user granted to a client. Its codes and tokens are deleted with it. */
 export interface Grant {
 	id: string;
 	clientId: string;
@@ -12,7 +12,7 @@ export interface Grant {
 export interface Code {
 	grant: Grant;
 	redirectUri: string;
-	/** Of PKCE, method S256. */
+	/** The PKCE code challenge, method S256. */
 	challenge: string;
 	expiresAt: number;
 	isUsed: boolean;
@@ -82,7 +82,7 @@ export class Grants {
 		return secret;
 	}
 
-	/** Used and expired ones too, as long as their grant lasts. */
+	/** Finds a code, even if it is used or expired, while its grant exists. */
 	findCode(code: string): Code | undefined {
 		const row = this.statements.selectCode.get(hashOf(code));
 		return (
@@ -100,17 +100,17 @@ export class Grants {
 		this.statements.useCode.run(hashOf(code));
 	}
 
-	/** Takes back the codes and tokens of a grant; `revokeGrant` ends its subscriptions too. */
+	/** Revokes a grant with its codes and tokens; `revokeGrant` deletes its subscriptions too. */
 	revoke(id: string): void {
 		this.statements.delete.run(id);
 	}
 
-	/** The same for all that a user has allowed. */
+	/** Revokes all grants of a user. */
 	revokeOfUser(userId: string): void {
 		this.statements.deleteOfUser.run(userId);
 	}
 
-	/** The ids of the grants that a client has. */
+	/** The ids of a client's grants. */
 	ofClient(clientId: string): string[] {
 		return this.statements.ofClient.all(clientId).map((row) => row['grant_id'] as string);
 	}

@@ -1,18 +1,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 export interface Line {
-	/** Its place in the file, from 0. */
+	/** The position in the file, from 0. */
 	position: number;
 	text: string;
 }
 
-/** The lines of the NDJSON files of jobs, those that come in or those that go out. */
+/** The lines of jobs' NDJSON files, either uploads or results. */
 export class JobLines {
 	private readonly statements: Record<'insert' | 'page' | 'last' | 'shorten', StatementSync>;
 	private readonly database: DatabaseSync;
 	private readonly name: string;
 
-	/** @param name of the table; the one of the jobs themselves has to be there */
+	/** @param name the name of the table; the table of jobs has to exist */
 	constructor(database: DatabaseSync, name: string) {
 		this.database = database;
 		this.name = name;
@@ -38,7 +38,7 @@ export class JobLines {
 		this.statements.insert.run(jobId, position, text);
 	}
 
-	/** The lines after a position, in order. */
+	/** Reads the lines after a position, in order. */
 	page(jobId: string, after: number, limit: number): Line[] {
 		return this.statements.page.all(jobId, after, limit) as unknown as Line[];
 	}
@@ -47,7 +47,7 @@ export class JobLines {
 		return this.statements.last.get(jobId) as Line | undefined;
 	}
 
-	/** The first lines, which are then no longer there. */
+	/** Removes the first lines and returns them. */
 	take(jobId: string, limit: number): Line[] {
 		const lines = this.page(jobId, -1, limit);
 		this.statements.shorten.run(jobId, lines.at(-1)?.position ?? -1);
@@ -58,12 +58,16 @@ export class JobLines {
 		this.statements.shorten.run(jobId, Number.MAX_SAFE_INTEGER);
 	}
 
-	/** Drops what was received for jobs that never came to be. */
+	/** Deletes lines uploaded for jobs that were never created. */
 	dropOrphans(): void {
 		this.database.exec(`DELETE FROM ${this.name} WHERE job_id NOT IN (SELECT id FROM jobs)`);
 	}
 
-	/** @param now as an RFC 3339 instant */
+	/**
+	 * Deletes the lines of expired jobs.
+	 *
+	 * @param now an RFC 3339 instant
+	 */
 	dropExpired(now: string): void {
 		const expired = "SELECT id FROM jobs WHERE results_expire_at <> '' AND results_expire_at <= ?";
 		this.database.prepare(`DELETE FROM ${this.name} WHERE job_id IN (${expired})`).run(now);

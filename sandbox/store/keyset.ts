@@ -7,11 +7,11 @@ export interface Order {
 }
 
 /**
- * True of the rows that come after the one with these values. Neighbouring columns in the same
- * direction are compared as one row value, which SQLite answers from an index on them; where the
- * direction changes, later columns count only if all earlier ones are equal.
+ * Selects the rows that follow the row with these values. Adjacent columns with the same direction are
+ * compared as one row value, which SQLite evaluates with an index on them; where the direction changes,
+ * later columns count only if all earlier ones are equal.
  *
- * @param order the whole order; the last column tells any two rows apart
+ * @param order the whole order; its last column is unique
  * @param values one for each column of the order
  */
 export function keysetCondition(order: Order[], values: Cell[]): Condition {
@@ -31,7 +31,7 @@ export function keysetCondition(order: Order[], values: Cell[]): Condition {
 		const operator = run.descending ? '<' : '>';
 		if (!later) return { sql: compare(operator), values: run.values };
 		return {
-			// The first part alone would do for an index; the second keeps out what came before.
+			// The first part suffices for the index; the second excludes earlier rows.
 			sql: `${compare(`${operator}=`)} AND (${compare(operator)} OR ${later.sql})`,
 			values: [...run.values, ...run.values, ...later.values],
 		};

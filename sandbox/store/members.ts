@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Table } from './table.ts';
 
-/** What somebody may do: administrators see every record, viewers change none. */
+/** The role of a user: administrators see every record, viewers change none. */
 export type Role = 'admin' | 'member' | 'viewer';
 
-/** Somebody who can sign in: an active user who has a password. The id is that of the user. */
+/** A user who can sign in: active and with a password. The id is the user's id. */
 export interface Member {
 	id: string;
 	email: string;
@@ -14,33 +14,34 @@ export interface Member {
 }
 
 /**
- * The passwords of the people who can sign in, as hashes that `isPassword` reads. Everything else
- * about them, their role too, is in the users resource: there is no second truth to keep in step.
+ * The password hashes of users, as `isPassword` takes them. Everything else, including the role, is
+ * read from the users resource, which is the single source of truth.
  */
 export class Members {
 	private readonly users: () => Table;
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;
 
-	/** @param users gives the table of users, which is made after this one */
+	/** @param users returns the table of users, which is created after this one */
 	constructor(database: DatabaseSync, users: () => Table) {
 		this.users = users;
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)
 		`);
-		// OR IGNORE also skips rows that a table of an older file cannot take: it has these people.
+		// OR IGNORE also skips rows that violate constraints of an older file's table: these members
+		// exist there.
 		this.insert = database.prepare(
 			'INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)',
 		);
 		this.select = database.prepare('SELECT password FROM members WHERE user_id = ?');
 	}
 
-	/** Adding somebody again changes nothing. */
+	/** Adds a member. Adding a member again changes nothing. */
 	add(id: string, passwordHash: string): void {
 		this.insert.run(id, passwordHash);
 	}
 
-	/** Somebody who may sign in now. */
+	/** Finds a user who can sign in now. */
 	find(id: string): Member | undefined {
 		const user = this.select.get(id) && this.users().find(id);
 		return user && memberOf(user);

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Adds columns to a table of a file that was made before there were these columns.
+ * Adds columns that a table of an older database file lacks.
  *
  * @param columns their definitions in SQL, by name
  */

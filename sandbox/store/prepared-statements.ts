@@ -2,7 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 const mostRecent = 200;
 
-/** Statements kept ready by their SQL: preparing one takes longer than finding a record with it. */
+/**
+ * A cache of prepared statements by their SQL: preparing one takes longer than finding a record with
+ * it.
+ */
 export class PreparedStatements {
 	private readonly database: DatabaseSync;
 	private readonly recent = new Map<string, StatementSync>();
@@ -13,7 +16,7 @@ export class PreparedStatements {
 
 	get(sql: string): StatementSync {
 		const known = this.recent.get(sql) ?? this.database.prepare(sql);
-		// The least recently used statement stays first and is the one to forget.
+		// The least recently used statement is first, and is evicted first.
 		this.recent.delete(sql);
 		this.recent.set(sql, known);
 		if (this.recent.size > mostRecent) this.recent.delete(this.recent.keys().next().value!);

@@ -18,7 +18,7 @@ export class QueryCache {
 
 	/** The cached value, unless another process has written to the file since. */
 	get<T>(key: string): T | undefined {
-		// At the beginning of a transaction the store looks, and during it nobody else can write.
+		// A transaction checks for changes when it begins, and nobody else can write during it.
 		if (!this.database.isTransaction) {
 			const version = this.dataVersion.get()!['data_version'] as number;
 			if (version !== this.version) this.clear();

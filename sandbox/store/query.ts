@@ -1,6 +1,6 @@
 import type { Cell } from './columns.ts';
 
-/** A SELECT and the values of its question marks. */
+/** A SELECT and the values of its placeholders. */
 export interface Query {
 	sql: string;
 	values: Cell[];

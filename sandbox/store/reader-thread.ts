@@ -9,7 +9,7 @@ export interface ReadRequest {
 	queries: Query[];
 }
 
-/** Has rows, or else the error. */
+/** Holds either rows or an error. */
 export interface ReadAnswer {
 	id: number;
 	rows?: Row[][];

@@ -12,7 +12,11 @@ export function recordJson(record: StoredRecord): string {
 	return text;
 }
 
-/** @param text as `recordJson` made it */
+/**
+ * Parses the JSON of a record.
+ *
+ * @param text the result of `recordJson`
+ */
 export function parseRecord(text: string): StoredRecord {
 	const record = JSON.parse(text) as StoredRecord;
 	texts.set(record, text);

@@ -6,15 +6,15 @@ import { recordJson } from './record-json.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
-/** Writes the rows of a table, and with them its totals and its index for search. */
+/** Writes the rows of a table together with its totals and its search index. */
 export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
 	private readonly statements: Record<Statement, StatementSync>;
-	/** Writes the index for search, if there is one. */
+	/** Writes the search index, if the table has one. */
 	private readonly indexWords: StatementSync | undefined;
 
-	/** @param database in which the table is, and its row of totals */
+	/** @param database the database with the table and its row of totals */
 	constructor(database: DatabaseSync, resource: Resource, columns: Column[]) {
 		this.resource = resource;
 		this.columns = columns;
@@ -42,7 +42,7 @@ export class Rows {
 		}
 	}
 
-	/** @param since the instant of the change, from which its next step is reckoned */
+	/** @param since the instant of the change, which the next timed transition is counted from */
 	save(record: StoredRecord, since: string): void {
 		const { resource, columns } = this;
 		const { stored, insert, update, addToTotals } = this.statements;
@@ -74,7 +74,7 @@ export class Rows {
 	}
 }
 
-/** Empty for a record that stays in its state. */
+/** The instant of the record's next timed transition; empty if it has none. */
 function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
 	const { field, timed: passing } = states!;
 	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;

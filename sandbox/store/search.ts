@@ -3,13 +3,13 @@ import { foldCase } from './fold-case.ts';
 import type { Condition } from './condition.ts';
 import { hasSearchIndex, searchIndex } from './table-definition.ts';
 
-/** Enough to leave few records; each costs a look into the index. */
+/** Enough to leave few records; each one costs an index lookup. */
 const mostTrigrams = 30;
 
 /**
- * True of the records that have every word somewhere, whatever its case and accents. The index leaves
- * the records with the words' trigrams, among which the words are looked for. Words of one or two
- * characters have none.
+ * Selects the records that contain every word, ignoring case and accents. The index finds the records
+ * with the words' trigrams, and those are searched for the words. Words of one or two characters have
+ * no trigrams.
  */
 export function searchConditions(resource: Resource, text: string): Condition[] {
 	const words = foldCase(text).split(/\s+/).filter(Boolean);
@@ -21,11 +21,11 @@ export function searchConditions(resource: Resource, text: string): Condition[] 
 	return [{ sql, values: [trigrams.map(quotedString).join(' AND ')] }, ...contained];
 }
 
-/** By code point, as FTS5 makes them. */
+/** The trigrams of a word by code point, as FTS5 builds them. */
 function trigramsOf(word: string): string[] {
 	const characters = [...word];
 	const trigrams = characters.slice(2).map((_, i) => characters.slice(i, i + 3).join(''));
-	// SQLite takes the character NUL for the end of a query.
+	// SQLite treats the character NUL as the end of a query.
 	return trigrams.filter((trigram) => !trigram.includes('\0'));
 }
 

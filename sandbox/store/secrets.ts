@@ -1,15 +1,15 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** 256 random bits, with a prefix that tells what they are for. */
+/** Generates 256 random bits with a prefix that names their purpose. */
 export const newSecret = (prefix: string): string =>
 	`${prefix}_${randomBytes(32).toString('base64url')}`;
 
 /**
- * What is kept of a secret. SHA-256 will do for random ones, which cannot be guessed; and looking
- * the hash up in an index tells nothing about the secret, since nobody can choose hashes.
+ * The stored hash of a secret. Random secrets cannot be guessed, so SHA-256 suffices. The timing of an
+ * index lookup reveals nothing, because nobody can choose hashes.
  */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** Whether two texts are the same; takes equally long wherever they differ. */
-export const isSame = (one: string, other: string): boolean =>
+/** Compares two texts in constant time. */
+export const isSameSecret = (one: string, other: string): boolean =>
 	timingSafeEqual(hashOf(one), hashOf(other));

@@ -4,10 +4,10 @@ import { live } from './table-definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
 import type { Query } from './query.ts';
 
-/** Which records of a table, in which order, beginning after which one. */
+/** A query of a table: conditions, order, and the position to start after. */
 export interface Selection {
 	conditions: Condition[];
-	/** Ends with the id. */
+	/** Its last column is the id. */
 	order: Order[];
 	/** One value for each column of the order. */
 	after: Cell[] | undefined;

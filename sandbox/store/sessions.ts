@@ -3,7 +3,7 @@ import { hashOf, newSecret } from './secrets.ts';
 
 const lastsMs = 12 * 60 * 60 * 1000;
 
-/** Who is signed in, in which browser. Times are in milliseconds since 1970. */
+/** The sessions of signed-in users. Times are in milliseconds since 1970. */
 export class Sessions {
 	private readonly statements: Record<
 		'insert' | 'select' | 'delete' | 'expire' | 'end',

@@ -33,7 +33,7 @@ export class Store {
 	readonly clients: Clients;
 	readonly grants: Grants;
 	readonly tokens: Tokens;
-	/** This store; a view by `storeSeenBy` has fewer records. */
+	/** This store; views by `storeSeenBy` have fewer records. */
 	readonly whole: Store = this;
 	/** The lines that jobs have not processed yet. */
 	readonly jobItems: JobLines;
@@ -54,7 +54,7 @@ export class Store {
 	/** The tables of custom objects' records, by the id of the object. */
 	private readonly customTables = new Map<string, Table>();
 
-	/** @param path of a file, made if need be, or `:memory:` */
+	/** @param path of a file, which is created if it does not exist, or `:memory:` */
 	constructor(path: string) {
 		this.database = new DatabaseSync(path);
 		this.database.exec(`
@@ -125,7 +125,7 @@ export class Store {
 		}
 	}
 
-	/** The table of a custom object's records, made when it is first asked for. */
+	/** The table of a custom object's records, created on first use. */
 	private customTable(resource: string): Table | undefined {
 		const key = objectKeyOf(resource);
 		if (key === undefined) return undefined;
@@ -143,7 +143,7 @@ export class Store {
 		return table;
 	}
 
-	/** The latest instant at which anything was written; empty for a new database. */
+	/** The instant of the latest write; empty for a new database. */
 	private latestStamp(): string {
 		const latest = [...this.tables.values()].map((table) => table.lastUpdate());
 		return [...latest, this.events.lastInstant()].toSorted().at(-1)!;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Answer } from '../foundation/answer.ts';
 
-const keptForMs = 24 * 60 * 60 * 1000;
+const answersKeptForMs = 24 * 60 * 60 * 1000;
 
 /** Stores the answers to requests with an idempotency key for 24 hours. Times are in milliseconds. */
 export class StoredAnswers {
@@ -24,7 +24,7 @@ export class StoredAnswers {
 	}
 
 	find(key: string, now: number): { fingerprint: string; answer: Answer } | undefined {
-		this.expire.run(now - keptForMs);
+		this.expire.run(now - answersKeptForMs);
 		const row = this.select.get(key);
 		if (!row) return undefined;
 		const answer = JSON.parse(row['answer'] as string) as Answer;

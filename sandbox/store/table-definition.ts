@@ -1,21 +1,21 @@
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { type Column, quoted } from './columns.ts';
 
-/** SQL that is true of the records that are not deleted. */
+/** The SQL condition for records that are not deleted. */
 export const live = "deleted_at = ''";
 
 export const sqlName = ({ name, table = name }: Resource): string => table.replace(/\W/g, '_');
 
-/** The column with the instant at which a record leaves its state by itself; empty if it stays. */
+/** The column with the instant of a record's next timed transition; empty if it has none. */
 export const nextStepAt = 'next_step_at';
 
 /**
- * Whether search goes by an index. Other resources are definitions and lists of people, of which
- * there are too few to need one.
+ * Whether search uses an index. Resources without custom fields are definitions and lists of people,
+ * too few to need one.
  */
 export const hasSearchIndex = hasCustomFields;
 
-/** What comes after CREATE TABLE. */
+/** The SQL after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {
 	const typed = columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
 	if (resource.states?.timed) typed.push(`${nextStepAt} TEXT NOT NULL`);
@@ -26,8 +26,8 @@ export function tableDefinition(resource: Resource, columns: Column[]): string {
 }
 
 /**
- * What comes after CREATE, by name of the index: one for each field that is sorted or looked up by,
- * and one for each set of fields that no two live records share.
+ * The SQL after CREATE, by name of the index: one for each field for sorting or lookups, and one for
+ * each set of unique fields.
  */
 export function indexDefinitions(resource: Resource): Map<string, string> {
 	const { unique, sortable, lookups } = resource;
@@ -52,11 +52,11 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 }
 
 /**
- * SQL that creates the index for search, with the same row ids as the table.
+ * SQL that creates the search index, with the same row ids as the table.
  *
- * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): half the
- * size, and a match has to be compared with the text anyway. No trigger writes it: before each
- * statement with a trigger, SQLite sets a savepoint, at which FTS5 writes out all it has in memory.
+ * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): that halves
+ * its size, and a match has to be compared with the text anyway. It is not written by a trigger: before
+ * each statement with a trigger, SQLite sets a savepoint, at which FTS5 flushes its buffer.
  */
 export const searchIndexDefinition = (resource: Resource): string => `
 	CREATE VIRTUAL TABLE IF NOT EXISTS ${searchIndex(resource)} USING fts5(

@@ -76,14 +76,14 @@ export class Table extends RecordReader {
 	/**
 	 * Adds the record, or replaces the one with its id.
 	 *
-	 * @param since the instant of the change, from which its next step is reckoned
+	 * @param since the instant of the change, which the next timed transition is counted from
 	 */
 	save(record: StoredRecord, since = record.updated_at): void {
 		this.source.cache.clear();
 		this.source.rows.save(record, since);
 	}
 
-	/** Adds many new records; the indexes are made at the end, which takes half the time. */
+	/** Adds many new records; building the indexes afterwards takes half the time. */
 	fill(records: Iterable<StoredRecord>): void {
 		for (const name of indexDefinitions(this.resource).keys()) {
 			this.database.exec(`DROP INDEX IF EXISTS ${name}`);
@@ -92,13 +92,13 @@ export class Table extends RecordReader {
 		this.createIndexes();
 	}
 
-	/** False if the transaction that made the table was rolled back. */
+	/** False if the transaction that created the table was rolled back. */
 	exists(): boolean {
 		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 		return this.source.statements.get(sql).get(this.sqlName) !== undefined;
 	}
 
-	/** Reads something, unless it was read since the last change of the table. */
+	/** Returns the cached value, or reads it if the table has changed since. */
 	cached<T>(key: string, read: () => T): T {
 		return this.source.cache.getOrRead(key, read);
 	}
@@ -111,7 +111,7 @@ export class Table extends RecordReader {
 	/** Creates the index for filters and lookups by a custom field. */
 	indexCustomField(key: string): void {
 		if (this.indexed.has(key)) return;
-		// In the standard order of lists, so that a page needs no sort.
+		// In the default order of lists, so that a page needs no sort.
 		const on = `${this.sqlName} (${customField(key)}, created_at, id)`;
 		const given = `WHERE ${customField(key)} IS NOT NULL`;
 		this.database.exec(`CREATE INDEX IF NOT EXISTS ${this.sqlName}_custom_${key} ON ${on} ${given}`);
@@ -126,9 +126,9 @@ export class Table extends RecordReader {
 }
 
 /**
- * Creates the table of a resource. A table whose columns are not those of today is dropped.
+ * Creates the table of a resource. A table with outdated columns is dropped.
  *
- * @returns the records of the dropped table, which are to be saved again
+ * @returns the records of the dropped table, to be saved again
  */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): StoredRecord[] {
 	const name = sqlName(resource);

@@ -3,7 +3,7 @@ import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
-/** An expired access token is remembered for so long, so that the client is told to refresh. */
+/** How long an expired access token is remembered, so that the client is told to refresh it. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 
 const refreshPrefix = 'crm_refresh';
@@ -12,18 +12,18 @@ export interface AccessToken {
 	grantId: string;
 	clientId: string;
 	userId: string;
-	/** As many as the grant has, or fewer. */
+	/** The scopes of the grant or a subset. */
 	scopes: string[];
 	expiresAt: number;
 }
 
 export interface RefreshToken {
 	grant: Grant;
-	/** When it was first exchanged for a new one, if it was. */
+	/** When it was first exchanged for a new one; null if it never was. */
 	replacedAt: number | null;
 }
 
-/** Access and refresh tokens, by their hashes. Times are in milliseconds since 1970. */
+/** Access and refresh tokens, stored as hashes. Times are in milliseconds since 1970. */
 export class Tokens {
 	private readonly statements: Record<
 		'insertAccess' | 'insertRefresh' | 'access' | 'refresh' | 'replace' | 'delete' | 'forget',
@@ -77,7 +77,7 @@ export class Tokens {
 
 	/**
 	 * @param replaced the refresh token that the new one replaces. It has one successor, however often
-	 * it is exchanged: two that both live on could not be told from a stolen one (RFC 9700, 4.14.2).
+	 * it is exchanged: with two valid successors, theft could not be detected (RFC 9700, 4.14.2).
 	 */
 	addRefresh(grantId: string, replaced?: string): string {
 		const token = replaced === undefined ? newSecret(refreshPrefix) : this.successorOf(replaced);
@@ -85,7 +85,7 @@ export class Tokens {
 		return token;
 	}
 
-	/** Expired ones too. */
+	/** Finds an access token, even if it has expired. */
 	findAccess(token: string): AccessToken | undefined {
 		const row = this.statements.access.get(hashOf(token));
 		return (
@@ -104,12 +104,15 @@ export class Tokens {
 		return row && { grant: grantOf(row), replacedAt: row['replaced_at'] as number | null };
 	}
 
-	/** Notes when a refresh token was exchanged; only the first time counts. */
+	/** Records when a refresh token was first exchanged. */
 	replaceRefresh(token: string, now: number): void {
 		this.statements.replace.run(now, hashOf(token));
 	}
 
-	/** Always the same one, though only hashes of tokens are kept. */
+	/**
+	 * Derives the successor of a refresh token. It is always the same, although only hashes of tokens
+	 * are stored.
+	 */
 	private successorOf(token: string): string {
 		return `${refreshPrefix}_${this.accountKey.mac('refresh token', token).toString('base64url')}`;
 	}

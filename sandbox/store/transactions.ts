@@ -8,13 +8,13 @@ const nested = {
 	rollback: ['ROLLBACK TO part', 'RELEASE part'],
 };
 
-/** Runs one part of a transaction, whose effect is kept unless it throws. */
+/** Runs one part of a transaction; the part is rolled back if it throws. */
 export type Part = <R>(effect: () => R) => R;
 
-/** A part failed after it had written something. */
+/** A part failed after it had written. */
 class PartlyWritten extends Error {}
 
-/** What is written together is kept together, or not at all. */
+/** Transactions with nested parts. */
 export class Transactions {
 	private readonly database: DatabaseSync;
 	private readonly statements: PreparedStatements;
@@ -22,8 +22,8 @@ export class Transactions {
 	private version = 0;
 
 	/**
-	 * @param onStale called when what was read before is out of date: after a rollback, or when another
-	 * process has written to the file
+	 * @param onStale called when cached reads are stale: after a rollback, or after another process has
+	 * written to the file
 	 */
 	constructor(database: DatabaseSync, onStale: () => void) {
 		this.database = database;
@@ -32,8 +32,8 @@ export class Transactions {
 	}
 
 	/**
-	 * Everything `work` writes is kept, or nothing if it throws or `isKept` turns its result down.
-	 * Inside another transaction it is a part of that one, and can be undone alone.
+	 * Commits everything that `work` writes, or rolls it back if `work` throws or `isKept` rejects its
+	 * result. Inside another transaction it is a savepoint, which is rolled back alone.
 	 */
 	run<T>(work: () => T, isKept: (result: T) => boolean = () => true): T {
 		const { begin, commit, rollback } = this.database.isTransaction ? nested : outermost;
@@ -54,11 +54,11 @@ export class Transactions {
 	}
 
 	/**
-	 * A transaction of many parts, each of which is kept whole or not at all.
+	 * Runs a transaction of many parts, each of which is atomic.
 	 *
-	 * A savepoint for each part would cost more than the part, as the index for search is written out
-	 * at each. Most parts that fail do so before they have written anything, so the first run has no
-	 * savepoints, and where one would have been needed, all is rolled back and done again with them.
+	 * A savepoint for each part would cost more than the part, because the search index is flushed at
+	 * each. Most parts that fail do so before they write, so the first run has no savepoints; if a part
+	 * fails after it has written, everything is rolled back and run again with them.
 	 *
 	 * @param work runs its parts with the function it is given; it may be called twice
 	 */
@@ -80,7 +80,7 @@ export class Transactions {
 		}
 	}
 
-	/** How many rows this connection has written. */
+	/** The number of rows that this connection has written. */
 	private changes(): number {
 		return this.statements.get('SELECT total_changes() AS value').get()!['value'] as number;
 	}

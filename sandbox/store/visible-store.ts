@@ -3,8 +3,8 @@ import type { Store } from './store.ts';
 import { type TableView, VisibleTable } from './visible-table.ts';
 
 /**
- * The store as one caller sees it: what goes through it can neither find nor change anything else.
- * What this interface does not name, a caller does not reach, except on purpose through `whole`.
+ * The store as one caller sees it. Nothing else can be found or changed through it, except explicitly
+ * through `whole`, so new members of the store are hidden by default.
  */
 export interface StoreView {
 	/** The store with every record. */
@@ -33,8 +33,8 @@ class VisibleStore implements StoreView {
 }
 
 /**
- * The store as a caller sees it. API keys and administrators see every record; other users see the
- * records that `visibleTo` allows, and the events that they heard.
+ * Returns the store as a caller sees it. API keys and administrators see every record; other users see
+ * the records that `visibleTo` selects, and the events that they received.
  */
 export const storeSeenBy = (store: Store, caller: { type: string; id: string }): StoreView =>
 	store.seesAll(caller) ? store : new VisibleStore(store, caller.id);

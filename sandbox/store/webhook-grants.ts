@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { scopesOf } from './grants.ts';
 
-/** What lets a subscription have events. */
+/** The permission of a subscription made with an access token. */
 export interface WebhookGrant {
 	grantId: string;
-	/** Of the access token that chose the events. */
+	/** The scopes of the access token that chose the events. */
 	scopes: string[];
 }
 
-/** Which subscriptions were made with an access token; those made with API keys are not here. */
+/** The grants of subscriptions made with access tokens. Subscriptions made with API keys have none. */
 export class WebhookGrants {
 	private readonly statements: Record<
 		'insert' | 'choose' | 'select' | 'ofGrant' | 'drop',
@@ -16,7 +16,7 @@ export class WebhookGrants {
 	>;
 
 	constructor(database: DatabaseSync) {
-		// The grant may be gone: subscriptions of a deactivated user stay, paused.
+		// No foreign key to grants: subscriptions of a deactivated user outlive the grant, paused.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS webhook_grants (
 				webhook_id TEXT PRIMARY KEY, grant_id TEXT NOT NULL, scopes TEXT NOT NULL
@@ -32,12 +32,12 @@ export class WebhookGrants {
 		};
 	}
 
-	/** Notes with which grant a subscription was made. */
+	/** Records the grant that a subscription was made with. */
 	add(webhookId: string, { grantId, scopes }: WebhookGrant): void {
 		this.statements.insert.run(webhookId, grantId, scopes.join(' '));
 	}
 
-	/** Notes the scopes that the events of a subscription were chosen with anew. */
+	/** Updates the scopes after the events of a subscription were changed. */
 	choose(webhookId: string, scopes: string[]): void {
 		this.statements.choose.run(scopes.join(' '), webhookId);
 	}

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** As long as idempotency keys: until then the answer that showed one is repeated with it. */
+/** As long as idempotency keys: until then, a replayed answer includes its secret. */
 const replacedAreKeptMs = 24 * 60 * 60 * 1000;
 
 /**
- * The secrets that deliveries are signed with. They are kept as they are, because a signature by
- * HMAC cannot be made from a hash. Times are in milliseconds since 1970.
+ * The signing secrets of subscriptions. They are stored in plain text, because an HMAC cannot be
+ * computed from a hash. Times are in milliseconds since 1970.
  */
 export class WebhookSecrets {
 	private readonly statements: Record<
@@ -43,10 +43,10 @@ export class WebhookSecrets {
 	}
 
 	/**
-	 * Makes `secret` the one to use. The one before stays good until `expiresAt`, those before that one
-	 * are good no longer: at most two secrets sign, however often they are rotated.
+	 * Makes `secret` the current one. The previous one stays valid until `expiresAt`, and older ones
+	 * expire at once: at most two secrets sign, however often they are rotated.
 	 *
-	 * @returns what `find` finds it by
+	 * @returns the id for `find`
 	 */
 	set(webhookId: string, secret: string, now: number, expiresAt = now): number {
 		this.statements.forget.run(now - replacedAreKeptMs);
@@ -55,12 +55,12 @@ export class WebhookSecrets {
 		return Number(this.statements.insert.run(webhookId, secret, now).lastInsertRowid);
 	}
 
-	/** Replaced ones too, for as long as an answer with one of them may be repeated. */
+	/** Finds a secret, even if it was replaced, as long as an answer with it can be replayed. */
 	find(webhookId: string, id: number): string | undefined {
 		return this.statements.find.get(webhookId, id)?.['secret'] as string | undefined;
 	}
 
-	/** Those that are good now, the newest first. */
+	/** Lists the valid secrets, newest first. */
 	list(webhookId: string, now: number): string[] {
 		return this.statements.select.all(webhookId, now).map((row) => row['secret'] as string);
 	}
@@ -70,5 +70,5 @@ export class WebhookSecrets {
 	}
 }
 
-/** 32 random bytes, written as Standard Webhooks 1.0.0 says. */
+/** Generates 32 random bytes in the format of Standard Webhooks 1.0.0. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

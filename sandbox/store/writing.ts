@@ -7,7 +7,7 @@ export interface Writing {
 	store: StoreView;
 	resource: Resource;
 	actor: { type: string; id: string };
-	/** Null if the service itself writes. */
+	/** Null for writes of the service itself. */
 	request: RequestOrigin | null;
 	/** Milliseconds since 1970. */
 	now: number;

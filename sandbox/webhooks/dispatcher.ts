@@ -14,8 +14,8 @@ const lookEveryMs = 1000;
 const actor = { type: 'system', id: 'webhooks' };
 
 /**
- * Sends what is due. All there is to know is in the store, so that a restart goes on: what was under
- * way when the process ended is sent again.
+ * Sends the deliveries that are due. Its whole state is in the store, so a restart resumes the work:
+ * deliveries that were in progress are sent again.
  */
 export class Dispatcher {
 	private readonly service: Service;
@@ -31,7 +31,7 @@ export class Dispatcher {
 		this.wake();
 	}
 
-	/** Looks for work, as soon as what is going on now is done. */
+	/** Schedules a look for due deliveries in the next turn of the event loop. */
 	wake(): void {
 		if (this.isWoken) return;
 		this.isWoken = true;
@@ -42,9 +42,9 @@ export class Dispatcher {
 	}
 
 	/**
-	 * Sends one event now, whatever the subscription's status is.
+	 * Sends one event now, regardless of the subscription's status.
 	 *
-	 * @returns the delivery with this attempt
+	 * @returns the delivery with this attempt, and its outcome
 	 */
 	async attempt(webhook: Webhook, delivery: Delivery): Promise<[Delivery, Outcome]> {
 		const { store, now } = this.service;
@@ -53,7 +53,8 @@ export class Dispatcher {
 		const event = store.events.find(delivery.sequence);
 		const body = eventJson(event);
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
-		// The receiver's clock is the real one, whatever the service's was moved to.
+		// Real time, because receivers compare it with their own clock; the service's may have been
+		// advanced.
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
 		const { isPrivateAllowed } = this;
 		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
@@ -74,18 +75,22 @@ export class Dispatcher {
 		if (!service.store.isOpen) return;
 		const active = activeWebhooks(service.store);
 		if (active.length === 0) return;
-		// Retries become due. It keeps no process alive, so that stopping need not wait for it.
+		// Polls for retries that become due. The timer does not keep the process alive, so shutdown
+		// need not wait.
 		this.timer = setTimeout(() => this.work(), lookEveryMs).unref();
 		try {
 			for (const webhook of active) this.fill(webhook);
-			// What time alone does is an event as well, and with subscriptions somebody waits for it.
+			// Timed transitions cause events too, and active subscriptions wait for them.
 			applyDueTransitions(service).catch(console.error);
 		} catch (error) {
 			console.error(error);
 		}
 	}
 
-	/** Sends to one subscription as much at once as it may get; a slow one holds up no other. */
+	/**
+	 * Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay
+	 * others.
+	 */
 	private fill(webhook: Webhook): void {
 		const { store, now } = this.service;
 		const sending = [...this.sending].filter(({ webhookId }) => webhookId === webhook.id);
@@ -93,7 +98,7 @@ export class Dispatcher {
 			store.deliveries
 				.due(webhook.id, isRecovered, now(), limit)
 				.filter(({ id }) => !sending.some((one) => one.id === id));
-		// What was recovered goes one by one, to arrive in sequence.
+		// Recovered events are sent one at a time, to arrive in sequence.
 		const isRecovering = sending.some(({ isRecovered }) => isRecovered);
 		const next = [...(isRecovering ? [] : due(true, 1)), ...due(false, atOncePerWebhook)];
 		for (const delivery of next.slice(0, atOncePerWebhook - sending.length)) {
@@ -113,7 +118,7 @@ export class Dispatcher {
 		if (!store.isOpen) return;
 		store.transaction(() => {
 			const current = store.table(webhooks.name)!.find(webhook.id) as Webhook | undefined;
-			// Deleted meanwhile, and its deliveries with it.
+			// Deleted in the meantime, together with its deliveries.
 			if (!current) return;
 			if (outcome.error === null) this.succeed(current, attempted);
 			else this.fail(current, attempted, outcome);

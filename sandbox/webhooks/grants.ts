@@ -16,7 +16,7 @@ export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): A
 	return answer;
 }
 
-/** Takes back all that a grant gave: codes, tokens, and the subscriptions made with them. */
+/** Revokes a grant: its codes, its tokens, and the subscriptions made with them. */
 export function revokeGrant(service: Service, grantId: string): void {
 	const { store, now } = service;
 	store.transaction(() => {
@@ -26,7 +26,7 @@ export function revokeGrant(service: Service, grantId: string): void {
 	});
 }
 
-/** Deletes a client, and all that users have allowed it. */
+/** Deletes a client and all grants to it. */
 export function deleteClient(service: Service, clientId: string): void {
 	const { store } = service;
 	store.transaction(() => {

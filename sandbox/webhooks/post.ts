@@ -2,25 +2,25 @@ import axios, { type AxiosResponse } from 'axios';
 import type { Readable } from 'node:stream';
 import { publicAddress } from './addresses.ts';
 
-/** How long a receiver may take. */
+/** The time limit of an attempt. */
 const timeoutMs = 15_000;
 
-/** What a receiver has answered, or why it has not. */
+/** The outcome of an attempt. */
 export interface Outcome {
-	/** Null if there was no answer. */
+	/** Null if there was no response. */
 	status: number | null;
-	/** Null if the delivery has succeeded. */
+	/** Null if the delivery succeeded. */
 	error: string | null;
-	/** The header Retry-After, as it came. */
+	/** The header Retry-After, unparsed. */
 	retryAfter: string | null;
 }
 
 /**
- * Posts to an address once. Only a 2xx is a success; redirects are not followed (Standard Webhooks
- * 1.0.0). The answer's body is not read.
+ * Posts a delivery once. Only a 2xx is a success; redirects are not followed (Standard Webhooks 1.0.0).
+ * The response body is not read.
  *
  * @param isPrivateAllowed whether the address may be on this machine or in its network
- * @param canceled ends the attempt early
+ * @param canceled aborts the attempt
  */
 export async function post(
 	url: string,
@@ -33,7 +33,7 @@ export async function post(
 		const vetted = isPrivateAllowed ? undefined : await publicAddress(new URL(url).hostname);
 		const response: AxiosResponse<Readable> = await axios.post(url, Buffer.from(body), {
 			headers: { 'Content-Type': 'application/json', 'User-Agent': 'CRM-Platform', ...headers },
-			// Covers the time to connect too, which `timeout` alone does not.
+			// Includes the time to connect, which `timeout` does not.
 			signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), canceled]),
 			maxRedirects: 0,
 			proxy: false,
@@ -56,26 +56,26 @@ export async function post(
 
 const explainStatus = (status: number): string =>
 	status >= 300 && status < 400
-		? `The receiver redirects (${status}), which is not followed. Subscribe with the new address.`
-		: `The receiver answered ${status}.`;
+		? `The receiver redirects (${status}), and redirects are not followed. Subscribe with the new address.`
+		: `The receiver responded with ${status}.`;
 
-/** Messages of the network say which addresses a name led to, so only their codes are told. */
+/** Network errors contain resolved addresses, so only their codes are shown. */
 function explain(error: Error & { code?: string }): string {
 	if (axios.isCancel(error)) return `The receiver took longer than ${timeoutMs / 1000} s.`;
 	if (!axios.isAxiosError(error)) return error.message;
 	const reason = failures[error.code ?? ''] ?? 'the connection failed';
-	return `It cannot be reached: ${reason}${error.code ? ` (${error.code})` : ''}.`;
+	return `The receiver cannot be reached: ${reason}${error.code ? ` (${error.code})` : ''}.`;
 }
 
 const failures: Record<string, string> = {
-	ECONNREFUSED: 'nothing answers there',
-	ECONNRESET: 'the connection was broken off',
-	EPIPE: 'the connection was broken off',
-	ETIMEDOUT: 'nothing answers there in time',
-	EHOSTUNREACH: 'there is no way there',
-	ENETUNREACH: 'there is no way there',
-	ENOTFOUND: 'the host is not known',
-	EPROTO: 'it does not speak TLS as it should',
+	ECONNREFUSED: 'the connection was refused',
+	ECONNRESET: 'the connection was reset',
+	EPIPE: 'the connection was reset',
+	ETIMEDOUT: 'the connection timed out',
+	EHOSTUNREACH: 'there is no route to it',
+	ENETUNREACH: 'there is no route to it',
+	ENOTFOUND: 'the host is unknown',
+	EPROTO: 'the TLS handshake failed',
 	CERT_HAS_EXPIRED: 'its certificate has expired',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
 	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',

@@ -6,11 +6,12 @@ import { storeSeenBy } from '../store/visible-store.ts';
 const eventsAtOnce = 500;
 
 /**
- * Queues what a subscription has not got: events that happened while it was paused, disabled or not
- * there yet, and deliveries that were given up. What it has got, or is about to get, is left alone.
+ * Queues the events that a subscription has missed: those that happened while it was paused, disabled
+ * or not created yet, and failed deliveries. Events that it has received, or is about to receive, are
+ * skipped.
  *
  * @param since an RFC 3339 instant
- * @returns how many events are on their way now
+ * @returns the number of queued events
  */
 export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
 	const { events } = storeSeenBy(store.whole, webhook.created_by);

@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
 import { recordAnswer } from '../records/answer.ts';
 import { type Answer, jsonAnswer, toResponse } from '../foundation/answer.ts';
-import { fieldErrors } from '../foundation/field-errors.ts';
+import { parseInput } from '../foundation/field-errors.ts';
 import { queryParameters } from '../http/query.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite } from '../collection/requests.ts';
-import { collectionRoutes } from '../collection/routes.ts';
+import { deleteOperation, updateOperation } from '../collection/operations.ts';
+import { readRoutes } from '../collection/routes.ts';
 import { changeRecord, createRecord, updateRecord } from '../records/write.ts';
 import type { Writing } from '../store/writing.ts';
 import { fullAudience, appendEvent } from '../events/publish.ts';
@@ -14,7 +15,7 @@ import { requireScope } from '../access/authentication.ts';
 import { limitBody } from '../http/body.ts';
 import { scopeOf, scopes } from '../access/scopes.ts';
 import { Problem } from '../foundation/problem.ts';
-import type { Route } from '../http/route.ts';
+import type { ApiRoute } from '../http/route.ts';
 import { customObjects } from '../schemas/custom-objects.ts';
 import { deliveryAnswer, recoverSchema } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
@@ -23,15 +24,23 @@ import { newWebhookSecret } from '../store/webhook-secrets.ts';
 import { deliveryRoutes, refuseInactive, webhookOf } from './deliveries.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './grants.ts';
+import {
+	createWebhookOperation,
+	recoverOperation,
+	rotateSecretOperation,
+	testOperation,
+} from './operations.ts';
 import { recover } from './recovery.ts';
 
-/** A secret that was replaced signs for so long, so that receivers have the time to change it. */
+/** How long a replaced secret still signs, so that receivers have time to change it. */
 const replacedSecretLastsMs = 24 * 60 * 60 * 1000;
 
-/** Subscriptions to events. */
-export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[] {
+/** The routes of subscriptions to events. */
+export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRoute[] {
 	const { store } = service;
-	const path = `/v1/${webhooks.name}`;
+	const { list, get } = readRoutes(service, webhooks);
+	const { path } = list;
+	const one = get.path;
 	const write = (
 		c: Context<Env>,
 		hasBody: boolean,
@@ -41,7 +50,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		return answerWrite(service, webhooks, c, hasBody, effect);
 	};
 
-	const create: Route['handler'] = (c) =>
+	const create: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
 			const secret = newWebhookSecret();
 			const answer = createRecord(writing, body, { secret_hint: hintOf(secret) });
@@ -53,7 +62,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			return { ...answer, secretId: store.webhookSecrets.set(webhook.id, secret, writing.now) };
 		});
 
-	const update: Route['handler'] = (c) =>
+	const update: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
 			const { id, events: known } = webhookOf(writing.store, c);
 			const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
@@ -63,12 +72,12 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			return answer;
 		});
 
-	const remove: Route['handler'] = (c) =>
+	const remove: ApiRoute['handler'] = (c) =>
 		write(c, false, (writing) => {
 			return deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match'));
 		});
 
-	const rotate: Route['handler'] = (c) =>
+	const rotate: ApiRoute['handler'] = (c) =>
 		write(c, false, (writing) => {
 			const secret = newWebhookSecret();
 			const change = { secret_hint: hintOf(secret) };
@@ -78,21 +87,17 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 			return { ...recordAnswer(200, webhook), secretId };
 		});
 
-	const recoverEvents: Route['handler'] = (c) =>
+	const recoverEvents: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
 			const webhook = webhookOf(writing.store, c);
 			refuseInactive(webhook);
-			const parsed = recoverSchema.safeParse(body);
-			if (!parsed.success) {
-				const errors = fieldErrors(parsed.error, body);
-				throw new Problem('validation_failed', errors[0]!.detail, { errors });
-			}
-			return jsonAnswer(202, { recovered: recover(writing, webhook, parsed.data.since) });
+			const { since } = parseInput(recoverSchema, body);
+			return jsonAnswer(202, { recovered: recover(writing, webhook, since) });
 		});
 
-	const test: Route['handler'] = async (c) => {
+	const test: ApiRoute['handler'] = async (c) => {
 		const webhook = webhookOf(c.get('store'), c);
-		// Kept with the key is which delivery it is; what becomes of it is known later.
+		// The stored answer holds only the delivery's id, because its outcome is not known yet.
 		const queued = await write(c, false, (writing) => {
 			const { now, newId } = writing;
 			const event = appendEvent(writing, 'test', fullAudience(writing, webhook), webhook);
@@ -110,25 +115,31 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): Route[]
 		return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
 	};
 
-	const one = `${path}/:id`;
 	return [
-		...collectionRoutes(service, webhooks).filter(({ method }) => method === 'GET'),
-		{ method: 'POST', path, handler: create, middleware: limitBody },
-		{ method: 'PATCH', path: one, handler: update, middleware: limitBody },
-		{ method: 'DELETE', path: one, handler: remove },
+		list,
+		{ method: 'POST', path, handler: create, middleware: limitBody, operation: createWebhookOperation },
+		get,
+		{ method: 'PATCH', path: one, handler: update, middleware: limitBody, operation: () => updateOperation(webhooks) },
+		{ method: 'DELETE', path: one, handler: remove, operation: () => deleteOperation(webhooks) },
 		...deliveryRoutes(service),
-		{ method: 'POST', path: `${one}/rotate-secret`, handler: rotate },
-		{ method: 'POST', path: `${one}/recover`, handler: recoverEvents, middleware: limitBody },
-		{ method: 'POST', path: `${one}/test`, handler: test },
+		{ method: 'POST', path: `${one}/rotate-secret`, handler: rotate, operation: rotateSecretOperation },
+		{
+			method: 'POST',
+			path: `${one}/recover`,
+			handler: recoverEvents,
+			middleware: limitBody,
+			operation: recoverOperation,
+		},
+		{ method: 'POST', path: `${one}/test`, handler: test, operation: testOperation },
 	];
 }
 
 const hintOf = (secret: string): string => secret.slice(-4);
 
 /**
- * Refuses events that there are not, and with an access token those of records that it may not read.
+ * Refuses unknown events, and events of records that the access token may not read.
  *
- * @param stored what it had before; an object that events were about may be gone since
+ * @param stored the events before the change; the custom object of one may have been deleted since
  * @throws Problem validation_failed, insufficient_scope
  */
 function refuseEvents(
@@ -147,7 +158,7 @@ function refuseEvents(
 		if (!events.some((pattern) => covers(pattern, type))) continue;
 		requireScope(c, scopeOf(resource.name, 'read'));
 	}
-	// Also of custom objects that are not there yet, or not any more.
+	// This includes custom objects that do not exist yet, or no longer.
 	if (events.some((pattern) => pattern.startsWith('custom.'))) {
 		requireScope(c, scopeOf(customObjects.name, 'read'));
 	}

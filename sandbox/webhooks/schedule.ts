@@ -2,7 +2,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** How long to wait after each failed attempt: the schedule of Standard Webhooks 1.0.0. */
+/** The delay after each failed attempt: the schedule of Standard Webhooks 1.0.0. */
 export const retryDelays = [
 	5 * second,
 	5 * minute,
@@ -15,20 +15,20 @@ export const retryDelays = [
 	24 * hour,
 ] as const;
 
-/** So long without success, and a subscription is disabled. */
+/** A subscription that fails for this long is disabled. */
 export const disableAfterMs = 5 * 24 * hour;
 
 const spread = 0.1;
 const longestWait = 24 * hour;
 
 /**
- * How long to wait for the next attempt, a little longer or shorter each time, so that what failed
- * together does not come together again.
+ * Returns the delay before the next attempt, with jitter, so that deliveries that failed together are
+ * not retried together.
  *
- * @param failed how many attempts have failed, at least 1
- * @param retryAfter the header of the receiver, which is never asked sooner; up to a day
- * @param random gives numbers in [0, 1)
- * @returns milliseconds, or undefined if that was the last attempt
+ * @param failed the number of failed attempts, at least 1
+ * @param retryAfter the receiver's header, respected up to a day
+ * @param random returns numbers in [0, 1)
+ * @returns milliseconds; undefined after the last attempt
  */
 export function nextDelay(
 	failed: number,
@@ -42,7 +42,7 @@ export function nextDelay(
 	return Math.max(delay * (1 - spread + 2 * spread * random()), asked);
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); 0 for what cannot be read. */
+/** Parses seconds or a date (RFC 9110, 10.2.3) to milliseconds; 0 if it is invalid. */
 function parseRetryAfter(value: string | null, now: number): number {
 	if (value === null) return 0;
 	if (/^\d+$/.test(value)) return Number(value) * second;

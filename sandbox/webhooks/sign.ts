@@ -1,10 +1,10 @@
 import { Webhook as Signer } from 'standardwebhooks';
 
 /**
- * The headers of a delivery (Standard Webhooks 1.0.0): one signature for each secret, so that a
- * receiver may still have the one before.
+ * The headers of a delivery (Standard Webhooks 1.0.0), with one signature per secret, so that a
+ * receiver may still use the previous one.
  *
- * @param time in milliseconds since 1970; receivers allow it to be five minutes off
+ * @param time in milliseconds since 1970; receivers tolerate five minutes of difference
  */
 export function signedHeaders(
 	id: string,

@@ -18,8 +18,12 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'schedule', 'failure', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
+	},
+	failure: {
+		files: ['nodes/CrmPlatform/failure.ts'],
+		imports: ['api', 'n8n-workflow'],
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts'],
@@ -42,7 +46,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['resources', 'properties', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['resources', 'properties', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
@@ -132,11 +136,11 @@ export const design: Record<string, Part> = {
 		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
-	// What is measured runs in processes of its own; the bare loop of inserts borrows the sandbox's
-	// schemas and tables.
+	// What is measured runs in processes of its own, triggers in the n8n of the demo; the bare loop of
+	// inserts borrows the sandbox's schemas and tables.
 	bench: {
 		files: ['bench/**'],
-		imports: ['tools', 'sandbox', 'sandbox/**', 'node:**'],
+		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	test: {

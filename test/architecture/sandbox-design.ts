@@ -1,185 +1,48 @@
 import type { Part } from './part.ts';
 
-/** The arrows between the folders of the sandbox, from its entry points down to the foundation. */
+/** The folders of the sandbox with the packages each may import, floor by floor from the ground up. */
+const floors: Array<Record<string, string[]>> = [
+	{ foundation: ['zod'] },
+	{ schemas: ['zod'] },
+	{ store: ['node:**'] },
+	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:crypto'], seed: [] },
+	{
+		access: ['hono'],
+		control: ['hono', 'zod', 'node:timers/promises'],
+		pages: ['hono', 'node:**'],
+		queries: ['zod', 'node:crypto'],
+	},
+	{ description: [], events: [] },
+	{ records: ['zod', 'node:timers/promises'] },
+	{ collection: ['hono', 'zod'] },
+	{
+		account: [],
+		'event-log': ['hono', 'zod'],
+		jobs: ['hono', 'node:**'],
+		webhooks: ['hono', 'axios', 'ipaddr.js', 'standardwebhooks', 'node:**'],
+	},
+	{ oauth: ['hono', 'node:crypto'] },
+	{ console: ['hono'], openapi: [], settings: ['hono'] },
+];
+
+const partsOf = (floor: Record<string, string[]>): string[] =>
+	Object.keys(floor).map((folder) => `sandbox/${folder}`);
+
+/** A folder may import every folder on a lower floor; the entry points may import them all. */
 export const sandboxDesign: Record<string, Part> = {
 	sandbox: {
 		files: ['sandbox/*'],
-		imports: [
-			'sandbox/access',
-			'sandbox/account',
-			'sandbox/collection',
-			'sandbox/control',
-			'sandbox/event-log',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/jobs',
-			'sandbox/oauth',
-			'sandbox/openapi',
-			'sandbox/pages',
-			'sandbox/schemas',
-			'sandbox/seed',
-			'sandbox/settings',
-			'sandbox/store',
-			'sandbox/webhooks',
-			'hono',
-			'@hono/node-server',
-			'node:**',
-		],
+		imports: [...floors.flatMap(partsOf), 'hono', '@hono/node-server', 'node:**'],
 	},
-	'sandbox/openapi': {
-		files: ['sandbox/openapi/*.ts'],
-		imports: [
-			'sandbox/access',
-			'sandbox/event-log',
-			'sandbox/events',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/oauth',
-			'sandbox/queries',
-			'sandbox/schemas',
-			'zod',
-		],
-	},
-	'sandbox/settings': {
-		files: ['sandbox/settings/*.ts'],
-		imports: ['sandbox/http', 'sandbox/oauth', 'sandbox/pages', 'sandbox/store', 'sandbox/webhooks', 'hono'],
-	},
-	'sandbox/oauth': {
-		files: ['sandbox/oauth/*.ts'],
-		imports: [
-			'sandbox/access',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/pages',
-			'sandbox/store',
-			'sandbox/webhooks',
-			'hono',
-			'node:crypto',
-		],
-	},
-	'sandbox/webhooks': {
-		files: ['sandbox/webhooks/*.ts'],
-		imports: [
-			'sandbox/access',
-			'sandbox/collection',
-			'sandbox/events',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/queries',
-			'sandbox/records',
-			'sandbox/schemas',
-			'sandbox/store',
-			'hono',
-			'axios',
-			'ipaddr.js',
-			'standardwebhooks',
-			'node:**',
-		],
-	},
-	'sandbox/jobs': {
-		files: ['sandbox/jobs/*.ts'],
-		imports: [
-			'sandbox/access',
-			'sandbox/collection',
-			'sandbox/events',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/queries',
-			'sandbox/records',
-			'sandbox/schemas',
-			'sandbox/store',
-			'hono',
-			'node:**',
-		],
-	},
-	'sandbox/event-log': {
-		files: ['sandbox/event-log/*.ts'],
-		imports: [
-			'sandbox/events',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/queries',
-			'sandbox/records',
-			'sandbox/schemas',
-			'sandbox/store',
-			'hono',
-			'zod',
-		],
-	},
-	'sandbox/collection': {
-		files: ['sandbox/collection/*.ts'],
-		imports: [
-			'sandbox/access',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/queries',
-			'sandbox/records',
-			'sandbox/schemas',
-			'sandbox/store',
-			'hono',
-			'zod',
-		],
-	},
-	'sandbox/account': {
-		files: ['sandbox/account/*.ts'],
-		imports: [
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/queries',
-			'sandbox/records',
-			'sandbox/schemas',
-			'sandbox/store',
-		],
-	},
-	'sandbox/records': {
-		files: ['sandbox/records/*.ts'],
-		imports: [
-			'sandbox/events',
-			'sandbox/foundation',
-			'sandbox/http',
-			'sandbox/schemas',
-			'sandbox/store',
-			'node:timers/promises',
-		],
-	},
-	'sandbox/events': {
-		files: ['sandbox/events/*.ts'],
-		imports: ['sandbox/access', 'sandbox/foundation', 'sandbox/schemas', 'sandbox/store'],
-	},
-	'sandbox/queries': {
-		files: ['sandbox/queries/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/http', 'sandbox/schemas', 'sandbox/store', 'zod', 'node:crypto'],
-	},
-	'sandbox/control': {
-		files: ['sandbox/control/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/http', 'hono', 'zod', 'node:timers/promises'],
-	},
-	'sandbox/pages': {
-		files: ['sandbox/pages/*.ts'],
-		imports: ['sandbox/http', 'sandbox/seed', 'sandbox/store', 'hono', 'node:**'],
-	},
-	'sandbox/access': {
-		files: ['sandbox/access/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/http', 'sandbox/schemas', 'sandbox/store', 'hono'],
-	},
-	'sandbox/http': {
-		files: ['sandbox/http/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/store', 'hono', '@hono/node-server', 'ipaddr.js', 'node:crypto'],
-	},
-	'sandbox/seed': {
-		files: ['sandbox/seed/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/schemas', 'sandbox/store'],
-	},
-	'sandbox/store': {
-		files: ['sandbox/store/*.ts'],
-		imports: ['sandbox/foundation', 'sandbox/schemas', 'node:**'],
-	},
-	'sandbox/schemas': {
-		files: ['sandbox/schemas/*.ts'],
-		imports: ['sandbox/foundation', 'zod'],
-	},
-	'sandbox/foundation': {
-		files: ['sandbox/foundation/*.ts'],
-		imports: ['zod'],
-	},
+	...Object.fromEntries(
+		floors.flatMap((floor, height) =>
+			Object.entries(floor).map(([folder, packages]): [string, Part] => [
+				`sandbox/${folder}`,
+				{
+					files: [`sandbox/${folder}/*.ts`],
+					imports: [...floors.slice(0, height).flatMap(partsOf), ...packages],
+				},
+			]),
+		),
+	),
 };

@@ -74,14 +74,14 @@ test('a name that says nothing is reported', () => {
 	]);
 });
 
-test('a name that two files export is reported', () => {
+test('a name that one file exports and another one declares is reported', () => {
 	const sources = new Map([
 		['a.ts', 'export const latest = 1; export type Page = string; const inner = 2;'],
-		['b.ts', 'export function latest() {} const inner = 3;'],
-		['c.ts', `export { latest } from './a'; export interface Page {} export const Page = 1;`],
+		['b.ts', 'function latest() {} const inner = 3;'],
+		['c.ts', `export { latest } from './a'; interface Page {} const Page = 1; class Other { latest = 1 }`],
 	]);
 	expect(repeatedExports(sources)).toEqual([
-		'latest is exported by a.ts and b.ts',
-		'Page is exported by a.ts and c.ts',
+		'latest of a.ts is also declared in b.ts',
+		'Page of a.ts is also declared in c.ts',
 	]);
 });

@@ -57,33 +57,41 @@ export function longFiles(sources: Sources, most: number): string[] {
 		.map(([file, lines]) => `${file} has ${lines} lines`);
 }
 
-/** Every name that more than one file exports, with the files. */
+/** Every name that a file exports and another one declares, for itself or for others, with the files. */
 export function repeatedExports(sources: Sources): string[] {
+	const exporters = new Map<string, string>();
 	const files = new Map<string, string[]>();
 	for (const [file, text] of sources) {
-		for (const name of exportedNames(file, text)) files.set(name, [...(files.get(name) ?? []), file]);
+		for (const [name, isExported] of declaredNames(file, text)) {
+			files.set(name, [...(files.get(name) ?? []), file]);
+			if (isExported) exporters.set(name, file);
+		}
 	}
 	return [...files]
-		.filter(([, exporters]) => exporters.length > 1)
-		.map(([name, exporters]) => `${name} is exported by ${exporters.join(' and ')}`);
+		.filter(([name, declaring]) => exporters.has(name) && declaring.length > 1)
+		.map(([name, declaring]) => {
+			const exporter = exporters.get(name)!;
+			const others = declaring.filter((file) => file !== exporter);
+			return `${name} of ${exporter} is also declared in ${others.join(' and ')}`;
+		});
 }
 
-/** The names that a file declares and exports; names it passes on from other files are left out. */
-function exportedNames(file: string, text: string): Set<string> {
+/** The names a file declares at its top level, and whether it exports them; names of other files are left out. */
+function declaredNames(file: string, text: string): Map<string, boolean> {
 	const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
-	const declared = statements.filter(
-		(statement) =>
-			ts.canHaveModifiers(statement) &&
-			ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
-	);
-	const names = declared.flatMap((statement) => {
+	// A type and a value of one name are one declaration.
+	const names = new Map<string, boolean>();
+	for (const statement of statements) {
+		if (!ts.canHaveModifiers(statement)) continue;
+		const isExported = ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
 		const declarations = ts.isVariableStatement(statement)
 			? statement.declarationList.declarations
-			: [statement as ts.DeclarationStatement];
-		return declarations.flatMap(({ name }) => (name && ts.isIdentifier(name) ? [name.text] : []));
-	});
-	// A type and a value of one name are one export.
-	return new Set(names);
+			: [statement as unknown as ts.DeclarationStatement];
+		for (const { name } of declarations) {
+			if (name && ts.isIdentifier(name)) names.set(name.text, isExported || names.get(name.text) === true);
+		}
+	}
+	return names;
 }
 
 /** Every file whose path holds a word that says nothing. */

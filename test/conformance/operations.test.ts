@@ -1,17 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
-import { openApiDocument } from '../../sandbox/openapi/document.ts';
 import { namesOf } from '../../sandbox/schemas/names.ts';
 import { anyRecords } from '../../sandbox/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';
 import { useSandbox } from '../integration/sandbox.ts';
+import { document } from '../sandbox/contract.ts';
 import type { Json } from '../sandbox/in-process.ts';
 
 // In the past of the instants that examples name.
 const now = Date.parse('2026-01-05T10:00:00.000Z');
 const sandbox = useSandbox({ now: () => now, plan: 'enterprise' });
-const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
-const customRecords = anyRecords('{key}');
 
 interface Operation {
 	id: string;
@@ -43,7 +41,7 @@ async function valuesFor({ name, unique, properties }: Resource, example: Json):
 		const isOwn = typeof values[field] === 'string' && field !== 'resource';
 		if (isOwn) values[field] = `a${count}${values[field]}`;
 	}
-	if (name === customRecords.name) values['custom_fields'] = { serial_number: `a${count}` };
+	if (name === anyRecords.name) values['custom_fields'] = { serial_number: `a${count}` };
 	if ('links' in values) values['links'] = [{ resource: 'contacts', id: await idOf('contacts') }];
 	return values;
 }
@@ -81,7 +79,7 @@ const api = operations.filter(({ path }) =>
 
 test.each(api)('$id: the example is taken, and the answer is as described', async (operation) => {
 	const { method, path, described } = operation;
-	const resource = [customRecords, ...resources].find(({ name }) => name === described.tags[0]);
+	const resource = [anyRecords, ...resources].find(({ name }) => name === described.tags[0]);
 	let url = path;
 	let body: unknown;
 	if (resource) {

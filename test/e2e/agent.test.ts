@@ -3,7 +3,7 @@ import type { IDataObject, INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel, type Turn } from './harness/model.ts';
-import { byId, mapped } from './harness/resources.ts';
+import { byId, filterBy, mapped } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox.ts';
 
@@ -96,7 +96,7 @@ describe('In a real n8n, an AI agent', () => {
 					operation: 'getMany',
 					returnAll: false,
 					limit: 5,
-					filters: mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}" }),
+					filters: filterBy('email', "={{ $fromAI('Email', 'The e-mail address', 'string') }}"),
 				},
 				{ crmPlatformApi },
 			),

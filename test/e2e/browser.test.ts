@@ -45,14 +45,31 @@ describeWithChromium('In n8n in a browser,', () => {
 		expect(body.data).toMatchObject([{ email, lifecycle_stage: 'customer' }]);
 	});
 
-	test('the contacts of a company are read, which is picked from a list', async () => {
+	test('the customers of a company are read with a node that was just added behind another', async () => {
 		const name = `Altamira ${randomUUID()}`;
 		const { id: company_id } = await createRecord('/v1/companies', { name });
-		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', company_id });
-		await openNode({ resource: 'contact', operation: 'getMany' });
+		const person = { last_name: 'Moreno', job_title: 'Head of Sales', lifecycle_stage: 'customer', company_id };
+		const { id } = await createRecord('/v1/contacts', person);
+		await createRecord('/v1/contacts', { ...person, lifecycle_stage: 'lead' });
+		await createRecord('/v1/contacts', { ...person, job_title: 'Driver' });
+		const credential = sandboxCredential();
+		await n8n.createCredential(credential);
 
+		await editor.addBehindTrigger('CRM Platform', 'Create a contact', credential.name);
+		await editor.parameter('email').waitFor();
+		await editor.choose('operation', 'Get Many');
+		await editor.page.getByText('Add filter').click();
+		await editor.choose('field', 'Job Title');
+		await editor.choose('operator', 'Contains');
+		await editor.parameter('value').locator('input').fill('sales');
+		await editor.page.getByText('Add filter').click();
+		await editor.choose('field', 'Lifecycle Stage', 1);
+		await editor.choose('operator', 'Is One Of', 1);
+		await editor.choose('choices', 'Customer');
+		// A list of which several can be chosen stays open.
+		await editor.page.getByTestId('output-panel').click();
 		await editor.page.getByText('Add Record').click();
-		await editor.choose('field', 'Company');
+		await editor.choose('field', 'Company', 2);
 		await editor.pickRecord('record', name);
 		const output = await editor.execute();
 

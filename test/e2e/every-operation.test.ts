@@ -42,7 +42,7 @@ describe('In a real n8n,', () => {
 		async (resource) => {
 			const { links, input } = lives(found).find((life) => life.resource === resource)!;
 
-			const { status, outputs, error } = await runChain(n8n, credentialId, links, input);
+			const { status, outputs, error } = await runChain(n8n, credentialId, links, await input?.());
 
 			expect({ status, error }).toEqual({ status: 'success', error: undefined });
 			for (const [name, items] of Object.entries(outputs)) {

@@ -1,9 +1,28 @@
+import { randomUUID } from 'node:crypto';
 import type { INode, IRunExecutionData } from 'n8n-workflow';
 import { listExamples, readExample } from '../../demo/examples.ts';
+import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
+import { type ScriptedModel, startModel } from './harness/model.ts';
+import { callSandbox } from './harness/sandbox.ts';
 
-const MANUAL = 'n8n-nodes-base.manualTrigger';
-const EVENTS = 'n8n-nodes-crm-platform.crmPlatformTrigger';
+/** The triggers that the editor's button starts. */
+const BY_BUTTON = ['manualTrigger', 'scheduleTrigger', 'formTrigger'].map((name) => `n8n-nodes-base.${name}`);
+const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
+const MODEL = '@n8n/n8n-nodes-langchain.lmChatOpenAi';
+const OF_THE_CRM = ['crmPlatformTrigger', 'crmPlatformPollTrigger'].map((name) => `n8n-nodes-crm-platform.${name}`);
+
+/** What has to happen in the CRM so that a published example starts. */
+const deeds: Record<string, () => Promise<unknown>> = {
+	'contact.created': async () => await callSandbox('POST', '/v1/contacts', { last_name: 'Moreno' }),
+	async 'deal.won'() {
+		const { body } = await callSandbox('POST', '/v1/deals', { title: 'Example', amount: 100 });
+		await callSandbox('POST', `/v1/deals/${String(body['id'])}/win`, {});
+	},
+};
+
+let model: ScriptedModel | undefined;
+afterEach(async () => await model?.close());
 
 /** How many items came out of the node that ran last. */
 function outputOf({ resultData: { lastNodeExecuted, runData } }: IRunExecutionData): number {
@@ -14,26 +33,55 @@ function outputOf({ resultData: { lastNodeExecuted, runData } }: IRunExecutionDa
 const ignoresItself = ({ parameters }: INode): boolean =>
 	((parameters.filters as { ignore?: string[] } | undefined)?.ignore ?? []).includes('workflow');
 
+/** Gives a chat's workflow what only its user has: a message, and a model. */
+async function withModel(workflow: Workflow, { name: chat }: INode): Promise<Workflow> {
+	model = await startModel([
+		({ tools }) => ({ tool: tools.find(({ name }) => /find/i.test(name))!.name, input: { Search: 'Altamira' } }),
+		() => ({ say: 'These are the contacts.' }),
+	]);
+	const data = { apiKey: 'any', url: model.url };
+	const id = await theN8n().createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data });
+	const credentials = { openAiApi: { id, name: 'Model' } };
+	const nodes = workflow.nodes.map((node) => (node.type === MODEL ? { ...node, credentials } : node));
+	const chatInput = 'Which contacts work at Altamira?';
+	const message = { json: { sessionId: randomUUID(), action: 'sendMessage', chatInput } };
+	return { ...workflow, nodes, pinData: { [chat]: [message] } };
+}
+
 test.each(listExamples())('The example %s runs as it is delivered', async (file) => {
 	const n8n = theN8n();
 	const { type, name, data } = sandboxCredential();
 	const id = await n8n.createCredential({ type, name, data });
-	const workflow = readExample(file, { type, id, name });
-	const named = (one: string) => workflow.nodes.find((node) => node.type === one);
-	const workflowId = await n8n.createWorkflow(workflow);
-	const listens = named(EVENTS) !== undefined;
-	if (listens) await n8n.activateWorkflow(workflowId);
+	const example = readExample(file, { type, id, name });
+	const trigger = (types: string[]) => example.nodes.find((node) => types.includes(node.type));
+	const chat = trigger([CHAT]);
+	const workflowId = await n8n.createWorkflow(chat ? await withModel(example, chat) : example);
+	const listening = trigger(OF_THE_CRM);
+	if (listening) await n8n.activateWorkflow(workflowId);
 
-	const { status, data: execution } = await n8n.runWorkflow(workflowId, named(MANUAL)?.name ?? '');
-
-	expect(status).toBe('success');
-	expect(outputOf(execution)).toBeGreaterThan(0);
-	if (!listens) return;
-	if (ignoresItself(named(EVENTS)!)) return await n8n.deactivateWorkflow(workflowId);
-	// What was run by hand has caused an event, which starts the workflow in production.
-	for (const started of await n8n.executionsOf(workflowId, 2)) {
-		expect(started.status).toBe('success');
-		expect(outputOf(started.data)).toBeGreaterThan(0);
+	const button = trigger(BY_BUTTON) ?? chat;
+	const executions = [];
+	if (button) executions.push(await n8n.runWorkflow(workflowId, button.name));
+	const isStarted = listening && !(button && ignoresItself(listening));
+	if (isStarted) {
+		const [event = ''] = listening.parameters['events'] as string[];
+		await deeds[event]!();
+		executions.push(...(await n8n.executionsOf(workflowId, 1)));
 	}
-	await n8n.deactivateWorkflow(workflowId);
+	if (listening) await n8n.deactivateWorkflow(workflowId);
+
+	expect(executions.length).toBeGreaterThan(0);
+	for (const { status, data: execution } of executions) {
+		expect({ status, error: execution.resultData.error?.message }).toEqual({ status: 'success' });
+		expect(outputOf(execution)).toBeGreaterThan(0);
+	}
+});
+
+test('every example says on the canvas what it does', () => {
+	for (const file of listExamples()) {
+		const { nodes } = readExample(file, { type: '', id: '', name: '' });
+		const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		const text = notes.map(({ parameters }) => String(parameters['content'])).join('\n');
+		expect({ file, text }).toEqual({ file, text: expect.stringMatching(/^## .+\n[\s\S]*(Execute workflow|Publish|Chat)/) });
+	}
 });

@@ -51,8 +51,11 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 		const id = await addCredential();
 		const dialog = await openCredential(editor, id);
 		const window = await signIn(editor, dialog);
+		await window.setViewportSize({ width: 520, height: 640 });
+		await editor.picture('oauth2-consent', window);
 		await window.getByRole('button', { name: 'Allow' }).click();
 		await dialog.getByTestId('oauth-connect-success-banner').waitFor();
+		await editor.picture('oauth2-credential');
 		return id;
 	}
 
@@ -95,7 +98,7 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 		const window = await signIn(editor, await openCredential(editor, credentialId));
 		await window.getByRole('button', { name: 'Deny' }).click();
 		await window.getByText('Failed to connect').waitFor();
-		expect(await window.content()).toContain('The user has not allowed this.');
+		expect(await window.content()).toContain('The user denied the request.');
 		await window.close();
 
 		const run = await runNode(n8n, { credentialId, parameters: list() });

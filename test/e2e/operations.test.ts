@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId, fromInput, mapped, resources } from './harness/resources.ts';
+import { byId, filterBy, fromInput, mapped, resources } from './harness/resources.ts';
 import { runNode } from './harness/run-node.ts';
 import type { NodeResult } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
@@ -19,7 +19,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 		parameters: IDataObject,
 		input?: IDataObject[],
 	): Promise<NodeResult> {
-		const all = { resource: resource.value, operation, ...parameters };
+		const all = { resource: resource.value, operation, simplify: false, ...parameters };
 		return await runNode(n8n, { credentialId, parameters: all, ...(input ? { input } : {}) });
 	}
 
@@ -89,7 +89,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 
 	test('Get Many with a filter gives the records that meet it', async () => {
 		const record = await newRecord();
-		const filters = mapped({ [key]: String(record[key]) });
+		const filters = filterBy(key, String(record[key]));
 
 		const { items } = await run('getMany', { returnAll: true, filters });
 

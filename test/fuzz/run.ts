@@ -1,10 +1,7 @@
 import * as fc from 'fast-check';
-import { openApiDocument } from '../../sandbox/openapi/document.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import { document } from '../sandbox/contract.ts';
 import { type Draft, drafts, type Effort, type Operation, operationsOf } from './requests.ts';
 import type { Target } from './target.ts';
-
-const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
 
 /** Every operation that the service describes. */
 export const operations = operationsOf(document);

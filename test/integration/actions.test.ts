@@ -97,6 +97,7 @@ describe('a message', () => {
 		({
 			resource: 'message',
 			operation,
+			simplify: false,
 			fields: mapped({ ...letter, ...more }),
 		}) as INodeParameters;
 

@@ -30,6 +30,18 @@ test('a group starts one execution for all that is new', async () => {
 	expect(n8n.ids()).toEqual(ids);
 });
 
+test('a backlog is read many events at a time', async () => {
+	const n8n = await publish();
+	await n8n.deactivate();
+	const ids = await log.contacts(200);
+	const before = (await sandbox.requests()).length;
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 200);
+	const reads = (await sandbox.requests()).slice(before).filter(({ path }) => path === '/v1/events');
+	expect(n8n.ids()).toEqual(ids);
+	expect(reads.length).toBeLessThan(30);
+});
+
 test('with Move On When Ended no execution begins before the one before has ended', async () => {
 	let underWay = 0;
 	let most = 0;
@@ -153,9 +165,11 @@ test('events of one record start one after the other', async () => {
 	expect(overlapped).toBe(0);
 });
 
-test.each([429, 500, 403])('a service that answers %s for a while costs nothing but time', async (status) => {
+const outages = [{ status: 429 }, { status: 500 }, { status: 403 }, { drop: 'before' }];
+
+test.each(outages)('a service that answers %j for a while costs nothing but time', async (outage) => {
 	const n8n = await publish({ options: { interval: 1 } });
-	await sandbox.faults({ path: '/v1/events', times: 7, status });
+	await sandbox.faults({ path: '/v1/events', times: 7, ...outage });
 	const ids = await log.contacts(5).catch(() => []);
 	await until(() => n8n.ids().length >= 5);
 	if (ids.length > 0) expect(n8n.ids()).toEqual(ids);

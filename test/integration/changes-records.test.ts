@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { byId, filterRows } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
@@ -80,7 +81,7 @@ test('while others write and n8n is killed, the copy of a workflow becomes equal
 test('filters and output fields are those of Get Many, and a record that leaves the scope is told', async () => {
 	const inScope = await service('&lifecycle_stage=lead');
 	const n8n = await publish({
-		recordFilters: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'lead' } },
+		recordFilters: filterRows({ lifecycle_stage: 'lead' }),
 		options: { outputFields: ['email'] },
 	});
 	await until(() => items(n8n).length >= inScope.length);
@@ -89,6 +90,47 @@ test('filters and output fields are those of Get Many, and a record that leaves 
 	await sandbox.call('PATCH', `/v1/contacts/${String(one!.id)}`, { lifecycle_stage: 'customer' });
 	await until(() => changes(n8n).includes('deleted'));
 	expect(items(n8n).at(-1)).toMatchObject({ id: one!.id, change: 'deleted' });
+});
+
+test('only the records linked to a picked one are in scope', async () => {
+	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as Array<{ id: string }>;
+	const n8n = await publish({
+		recordFiltersLinked: { records: [{ field: 'company_id', record: byId(company!.id) }] },
+	});
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Linked', company_id: company!.id });
+	await sandbox.call('POST', '/v1/contacts', { last_name: 'Not linked' });
+	await until(() => changes(n8n).includes('created') || items(n8n).some(({ id }) => id === body.id));
+	const expected = await service(`&company_id=${company!.id}`);
+	await until(() => copyOf(n8n).size === expected.length);
+	expect(sorted(copyOf(n8n).values())).toEqual(sorted(expected));
+});
+
+test('records of a custom object come first, then their changes, and those of other objects do not', async () => {
+	for (const key of ['cars', 'boats']) {
+		const label = { label_singular: key, label_plural: key };
+		await sandbox.call('POST', '/v1/custom-objects', { key, ...label, primary_field: 'name' });
+		const field = { resource: `custom-objects/${key}/records`, key: 'name', label: 'Name', type: 'text' };
+		await sandbox.call('POST', '/v1/custom-fields', field);
+	}
+	const create = async (key: string, name: string) =>
+		(await sandbox.call('POST', `/v1/custom-objects/${key}/records`, { custom_fields: { name } })).body;
+	const first = await create('cars', 'M-AB 1');
+	const n8n = await publish({ resource: 'customObjectRecord', objectKey: byId('cars') });
+	await until(() => items(n8n).length > 0);
+	await create('boats', 'Altamira');
+	const second = await create('cars', 'M-AB 2');
+	await until(() => items(n8n).length > 1);
+	await sandbox.call('DELETE', `/v1/custom-objects/cars/records/${String(first.id)}`);
+	await until(() => changes(n8n).includes('deleted'));
+	expect(items(n8n)).toMatchObject([
+		{ id: first.id, title: 'M-AB 1', change: 'existing' },
+		{ id: second.id, title: 'M-AB 2', change: 'created' },
+		{ id: first.id, change: 'deleted' },
+	]);
+});
+
+test('publishing without a custom object fails and says so', async () => {
+	await expect(publish({ resource: 'customObjectRecord' })).rejects.toThrow('Pick a record from the list');
 });
 
 test('a restart in the middle of the backfill goes on where it stopped', async () => {

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { failure, run as runNode } from './n8n.ts';
-import { automatic, create, mapped, on, update } from './parameters.ts';
+import { automatic, create, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 /** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
@@ -101,65 +101,6 @@ describe('a record that is referred to by name', () => {
 		await sandbox.clear();
 		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
 		expect((await sandbox.requests()).map(({ path }) => path)).not.toContain('/v1/companies');
-	});
-});
-
-describe('an import', () => {
-	const startImport = (fields: IDataObject) =>
-		({ resource: 'job', operation: 'startImport', fields: mapped(fields) }) as INodeParameters;
-	const results = async (id: unknown, options: IDataObject = {}) =>
-		await run(on('job', 'getResults', id, { wait: true, options }), [{}]);
-
-	test('takes the rows that Create takes', async () => {
-		const rows = [1, 2, 3].map((i) => ({
-			Email: `import-columns-${i}@example.com`,
-			'First Name': 'Ada',
-			'Lifecycle Stage': 'Customer',
-			'Job Title': '',
-		}));
-		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
-		const written = await results(items[0]?.json.id);
-		expect(written.items.map(({ json }) => json.status)).toEqual([201, 201, 201]);
-		const [{ json }] = written.items as [{ json: IDataObject }];
-		expect(await call('GET', `/v1/contacts/${String(json.id)}`)).toMatchObject({
-			first_name: 'Ada',
-			lifecycle_stage: 'customer',
-		});
-	});
-
-	test('changes the record each row names, and deletes by id alone', async () => {
-		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old', job_title: 'Pilot' });
-		const rows = [{ ID: id as string, 'Last Name': 'New', 'Job Title': '' }];
-		const changed = await run(startImport({ resource: 'contacts', operation: 'update' }), rows);
-		await results(changed.items[0]?.json.id);
-		expect(await call('GET', `/v1/contacts/${String(id)}`)).toMatchObject({ last_name: 'New', job_title: 'Pilot' });
-		const deleted = await run(startImport({ resource: 'contacts', operation: 'delete' }), rows);
-		await results(deleted.items[0]?.json.id);
-		expect((await sandbox.call('GET', `/v1/contacts/${String(id)}`)).status).toBe(404);
-	});
-
-	test('with a row that cannot be read is not started, or leaves it out and tells', async () => {
-		const parameters = startImport({ resource: 'contacts', operation: 'update' });
-		const { id } = await call('POST', '/v1/contacts', { last_name: 'Old' });
-		const rows = [{ 'Last Name': 'Nobody' }, { id: id as string, last_name: 'New' }];
-		const error = await failure({ credential: sandbox.credential, parameters, items: rows });
-		expect(error.message).toMatch(/^1 of 2 items cannot be read, so nothing was sent\.\nItem 0: There is no id/);
-		const { items, hints } = await run(parameters, rows, { continueOnFail: true });
-		expect(items[0]?.json).toMatchObject({ total: 1 });
-		expect(hints).toEqual([expect.stringMatching(/1 of 2 items cannot be read and were left out/)]);
-	});
-
-	test('whose rows the service refuses stops the node, or returns them', async () => {
-		const rows = [{ email: 'refused-row@example.com' }, { email: 'not an address' }];
-		const { items } = await run(startImport({ resource: 'contacts', operation: 'create' }), rows);
-		const { id } = items[0]!.json;
-		await expect(results(id)).rejects.toMatchObject({
-			message: '1 of 2 rows were rejected',
-			description: expect.stringMatching(/Row 1: /),
-		});
-		const returned = await results(id, { failedRows: 'return' });
-		expect(returned.items.map(({ json }) => json.status)).toEqual([201, 422]);
-		expect(returned.hints).toEqual([expect.stringMatching(/^1 of 2 rows were rejected/)]);
 	});
 });
 

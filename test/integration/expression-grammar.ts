@@ -88,6 +88,19 @@ const other = lines(`
 	DateTime.fromISO("2026-03-01")
 	Duration.fromMillis(5)
 	$now.set({ year: 2026 }).toISODate()
+	$now.year
+	$today.toISO()
+	$itemIndex
+	$position + 1
+	$thisItem.json.a
+	$item(0).$json.a
+	$input.first().json.a
+	$input.all().length
+	$items().length
+	$prevNode.name
+	$workflow.name
+	$runIndex
+	$json.first().a
 	$("None").item.json.a
 	$ifEmpty($json.a, "-")
 	Math.max(...$json.list)

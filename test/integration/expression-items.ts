@@ -35,10 +35,10 @@ const othersInProcess = [
 	new URL('https://crm.example/a'),
 ];
 
-/** Items of every shape, with values that are no JSON: those both engines take, or all. */
-export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject> => {
+/** A few items of every shape, with values that are no JSON: those both engines take, or all. */
+export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject[]> => {
 	const other = fc.constantFrom(...others, ...(engine === 'legacy' ? othersInProcess : []));
-	return fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({
+	const { json } = fc.letrec<{ json: IDataObject; value: unknown }>((tie) => ({
 		json: fc.dictionary(fc.constantFrom(...names), tie('value'), {
 			maxKeys: 6,
 		}) as fc.Arbitrary<IDataObject>,
@@ -49,5 +49,6 @@ export const itemsFor = (engine: 'legacy' | 'vm'): fc.Arbitrary<IDataObject> => 
 			{ weight: 3, arbitrary: tie('json') },
 			{ weight: 3, arbitrary: fc.array(tie('value'), { maxLength: 3 }) },
 		),
-	})).json;
+	}));
+	return fc.array(json, { minLength: 1, maxLength: 3 });
 };

@@ -1,11 +1,11 @@
 import { ExpressionEvaluator, IsolatedVmBridge } from '@n8n/expression-runtime';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { Expression, type IDataObject, type IExecuteFunctions, type Workflow } from 'n8n-workflow';
+import { Expression, type IDataObject, type IExecuteFunctions, type NodeOperationError, type Workflow } from 'n8n-workflow';
 import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
 import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/index';
-import { isPlainCode } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
+import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
 import { itemsFor } from './expression-items.ts';
 import { executeContext } from './n8n.ts';
@@ -36,23 +36,27 @@ async function startVmEngine(): Promise<void> {
 }
 
 /** What n8n's engine gives for each on its own: a value or the words of an error. */
-function oneByOne(n8n: IExecuteFunctions, expressions: string[]): unknown[] {
+function oneByOne(n8n: IExecuteFunctions, expressions: string[], item: number): unknown[] {
 	return expressions.map((expression) => {
 		try {
-			return n8n.evaluateExpression(expression.slice(1), 0);
+			return n8n.evaluateExpression(expression.slice(1), item);
 		} catch (error) {
 			return { error: (error as Error).message };
 		}
 	});
 }
 
-function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[] {
+/** The values of each item, or the words of its error and which item it names. */
+function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[][] {
 	const read = evaluateValues(n8n, expressions.map((value) => ({ label: 'Field', value })));
-	try {
-		return read(0);
-	} catch (error) {
-		return [(error as Error).message];
-	}
+	return n8n.getInputData().map((_, item) => {
+		try {
+			return read(item);
+		} catch (error) {
+			const { message, context } = error as NodeOperationError;
+			return [message, context.itemIndex];
+		}
+	});
 }
 
 /** No value is null or undefined, after the engine and the reason; to a field it is the same. */
@@ -65,15 +69,18 @@ function copyOf<Value>(value: Value): Value {
 	return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copyOf(one)])) as Value;
 }
 
-function expectSame(n8n: IExecuteFunctions, json: IDataObject, expressions: string[]) {
-	const [item] = n8n.getInputData();
-	item!.json = copyOf(json);
-	const expected = comparable(oneByOne(n8n, expressions));
-	const failed = expected.find((value) => typeof value === 'object' && value && 'error' in value);
-	item!.json = copyOf(json);
-	const given = comparable(allTogether(n8n, expressions));
-	if (failed) expect(given).toEqual([`Field: ${(failed as { error: string }).error}`]);
-	else expect(given).toEqual(expected);
+function expectSame(n8n: IExecuteFunctions, jsons: IDataObject[], expressions: string[]) {
+	const items = n8n.getInputData();
+	const fill = () => items.splice(0, items.length, ...jsons.map((json) => ({ json: copyOf(json) })));
+	fill();
+	const expected = jsons.map((_, item) => {
+		const values = comparable(oneByOne(n8n, expressions, item));
+		const failed = values.find((value) => typeof value === 'object' && value && 'error' in value);
+		return failed ? [`Field: ${(failed as { error: string }).error}`, item] : values;
+	});
+	fill();
+	expect(allTogether(n8n, expressions).map(comparable)).toEqual(expected);
+	expect(items).toHaveLength(jsons.length);
 }
 
 /** The engine `vm`, and the choice of an engine, are not in every n8n that is supported. */
@@ -94,7 +101,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 
 	test('every way into an item leads to the same value, without the engine', () => {
 		const expressions = waysIn.map((way) => `={{ ${way} }}`);
-		expectSame(n8n, everyJson, expressions);
+		expectSame(n8n, [everyJson], expressions);
 		evaluations.mockClear();
 		allTogether(n8n, expressions);
 		expect(evaluations).not.toHaveBeenCalled();
@@ -108,15 +115,46 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		})();
 		const json = { at: DateTime.fromISO('2026-03-31T10:00:00Z', { zone: 'UTC' }), rows: [row] };
 		const expressions = ['={{ $json.at.year }}', '=In {{ $json.at.month }}', '={{ $json.rows[0].total }}'];
-		expectSame(n8n, json, expressions);
-		expect(allTogether(n8n, expressions.slice(0, 2))).toEqual([2026, 'In 3']);
+		expectSame(n8n, [json], expressions);
+		expect(allTogether(n8n, expressions.slice(0, 2))).toEqual([[2026, 'In 3']]);
 	});
 
 	test('code that goes together has the values it has alone', () => {
 		const plain = code.filter(isPlainCode).map((one) => `={{ ${one} }}`);
-		const expressions = fc.array(plain, { minLength: 2, maxLength: 5 });
+		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
 		const property = fc.property(itemsFor(engine), expressions, (...given) => expectSame(n8n, ...given));
 		fc.assert(property, runs);
+	});
+
+	test('code that reads only the data of its item has the same values for many items at once', () => {
+		const plain = code.filter(readsOnlyJson).map((one) => `={{ ${one} }}`);
+		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
+		const property = fc.property(itemsFor(engine), expressions, (...given) => expectSame(n8n, ...given));
+		fc.assert(property, runs);
+	});
+
+	const namesIn = (jsons: object[]) => {
+		n8n.getInputData().splice(0, Infinity, ...jsons.map((json) => ({ json: json as IDataObject })));
+		evaluations.mockClear();
+		return allTogether(n8n, ['={{ $json.name.trim() }}']).flat();
+	};
+
+	test('many items cost a few evaluations', () => {
+		const names = Array.from({ length: 250 }, (_, item) => `Name ${item}`);
+		expect(namesIn(names.map((name) => ({ name: ` ${name}` })))).toEqual(names);
+		expect(evaluations).toHaveBeenCalledTimes(3);
+	});
+
+	test('items with a lot of text are not evaluated together', () => {
+		const text = 'x'.repeat(200_000);
+		expect(namesIn([{ name: ' a', text }, { name: ' b', text }, { name: ' c', text }])).toEqual(['a', 'b', 'c']);
+		expect(evaluations).toHaveBeenCalledTimes(3);
+	});
+
+	test('an item that contains itself is evaluated like any other', () => {
+		const endless: IDataObject = { name: ' a' };
+		endless['itself'] = endless;
+		expect(namesIn([{ name: ' b' }, endless, { name: ' c' }])).toEqual(['b', 'a', 'c']);
 	});
 
 	test('whatever the expressions, the values are those they have one by one', () => {

@@ -12,6 +12,7 @@ describe('fields given as JSON', () => {
 		operation,
 		fieldsMode: 'json',
 		fieldsJson: json as string,
+		simplify: false,
 		...more,
 	});
 

@@ -1,44 +1,19 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { parse } from 'csv-parse/sync';
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+
+import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './binary-store.ts';
-import { failure, run as runNode, type Setup } from './n8n.ts';
+import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { failure, picker } from './n8n.ts';
 import { mapped } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
 
-const importing = (more: IDataObject = {}, resource = 'contact') =>
-	({ resource, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
-
-const exporting = (more: IDataObject = {}, resource = 'contact') =>
-	({ resource, operation: 'exportFile', filters: mapped({}), ...more }) as INodeParameters;
-
-const setupOf = async (content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) => ({
-	credential: sandbox.credential,
-	parameters: importing(more),
-	files: { data: await store.put(content) },
-	...setup,
-});
-
-async function importOf(content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) {
-	const { items, hints } = await runNode(await setupOf(content, more, setup));
-	const [item] = items;
-	return {
-		json: item!.json,
-		hints,
-		done: await store.text(item!.binary?.done),
-		failed: await store.text(item!.binary?.failed),
-	};
-}
-
-const rowsOf = (csv: string): Array<Record<string, string>> => parse(csv, { columns: true, bom: true });
-
-async function exportOf(more: IDataObject = {}, resource = 'contact') {
-	const { items } = await runNode({ credential: sandbox.credential, parameters: exporting(more, resource) });
-	return { json: items[0]!.json, text: await store.text(items[0]!.binary?.data) };
-}
+const { importing, setupOf, importOf } = fileRuns(sandbox, store);
 
 const contactsLike = async (email: string) => {
 	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
@@ -94,15 +69,31 @@ describe('an import', () => {
 
 	test('takes columns by hand or as JSON, and no others', async () => {
 		const csv = 'Surname,Mail,Notes\nA,a@hand.example,secret\n';
-		const columns = { mapped: [{ column: 'Surname', field: 'last_name' }, { column: 'Mail', field: 'Email' }] };
+		const columns = mapped({ last_name: 'Surname', first_name: '={{ "Sur" + "name" }}', email: 'Mail', phone: null });
 		expect((await importOf(csv, { columnsMode: 'each', columns })).json).toMatchObject({ created: 1 });
+		expect(await contactsLike('a@hand.example')).toMatchObject([{ first_name: 'A', last_name: 'A', phone: null }]);
 		const columnsJson = '{ "Surname": "last_name", "Mail": "email" }';
 		const json = await importOf(csv.replace('a@', 'b@'), { columnsMode: 'json', columnsJson });
 		expect(json).toMatchObject({ json: { created: 1 }, hints: [] });
+		const twice = { columnsMode: 'json', columnsJson: '{ "Surname": "last_name", "Notes": "last_name" }' };
+		expect((await failure(await setupOf(csv, twice))).message).toMatch(/two columns go into ‘last_name’/);
 		const missing = await failure(
 			await setupOf(csv, { columnsMode: 'json', columnsJson: '{ "Name": "last_name" }' }),
 		);
 		expect(missing.message).toMatch(/no column ‘Name’.*Surname, Mail, Notes/);
+	});
+
+	test.each([
+		['create', ['name'], false],
+		['update', ['id'], true],
+		['upsert', [], false],
+		['delete', ['id'], true],
+	])('offers the fields of %s, each of which takes a column as text', async (importAs, required, takesId) => {
+		const parameters = importing({ importAs, columnsMode: 'each' }, 'company');
+		const { fields } = await picker(getColumnFields, { credential: sandbox.credential, parameters });
+		expect(fields.filter((field) => field.required).map(({ id }) => id)).toEqual(required);
+		expect(fields.some(({ id }) => id === 'id')).toBe(takesId);
+		expect(new Set(fields.map(({ type, options }) => `${type} ${options?.length}`))).toEqual(new Set(['string undefined']));
 	});
 
 	test('on trial writes nothing, and tells what the node would refuse', async () => {
@@ -135,6 +126,19 @@ describe('an import', () => {
 		expect(jobs).toHaveLength(1);
 	});
 
+	test('that is cancelled starts no further job', async () => {
+		const csv = `last_name,email\n${Array.from({ length: 6000 }, (_, i) => `N,${i}@cancel.example\n`).join('')}`;
+		await sandbox.faults({ path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } });
+		const cancel = new AbortController();
+		const running = importOf(csv, { importAs: 'upsert' }, { abort: cancel.signal });
+		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		await sandbox.logged(3);
+		cancel.abort();
+		await ended;
+		const requests = await sandbox.requests();
+		expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+	});
+
 	test('takes NDJSON, a JSON array, and records of custom objects', async () => {
 		const lines = '{"last_name":"A","email":"a@json.example"}\nno json\n{"last_name":"B","email":"b@json.example"}\n';
 		const ndjson = await importOf(lines, { fileFormat: 'ndjson' });
@@ -151,11 +155,14 @@ describe('an import', () => {
 
 describe('a hostile file', () => {
 	const header = 'last_name,email\n';
+	// So many that they do not fit into one chunk, and hard to compress.
+	const randomRows = Array.from({ length: 300 }, () => `${randomUUID()},\n`).join('');
 
 	test.each([
 		['is empty', '', /empty/],
 		['has a header alone', header, /no records/],
 		['has a column twice', 'email,email\na,b\n', /‘email’ twice/],
+		['is a workbook', Buffer.from('PK\u0003\u0004\u0014'), /Excel workbook.*save the workbook as CSV/],
 		['is in another encoding', Buffer.from('last_name\nMu\xf1oz\n', 'latin1'), /not UTF-8 text.*Windows-1252/],
 	])('that %s is refused before anything is written', async (_, content, words) => {
 		await sandbox.clear();
@@ -167,6 +174,7 @@ describe('a hostile file', () => {
 		['a quote that never ends', '"A,a@quote.example\n', 'quote', /quote/],
 		['too many cells', 'A,a@cells.example,more\n', 'cells', /3 cells.*2/],
 		['too few cells', 'A\n', 'few', /1 cells.*2/],
+		['its header twice', header, 'twice', /repeats the header/],
 		['a line of 100 MB', `${'x'.repeat(100 * 1024 * 1024)},a@long.example\n`, 'long', /longer than 1 MB/],
 	])('with %s is imported but for that row', async (_, row, name, words) => {
 		const { json, failed } = await importOf(`${header}${row}B,b@${name}.example\n`);
@@ -176,56 +184,21 @@ describe('a hostile file', () => {
 		expect(await contactsLike(`b@${name}.example`)).toHaveLength(1);
 	});
 
+	test.each([
+		['has a byte of another encoding', Buffer.from(`${header}A,a@latin.example\nMu\xf1oz,b@latin.example\n`, 'latin1'), 'latin', /not UTF-8/],
+		['is compressed and cut off', gzipSync(`${header}A,a@cut.example\n${randomRows}`).subarray(0, -500), 'cut', /gzip.*cut off/],
+	])('that %s is imported up to that row', async (_, content, name, words) => {
+		const { json, done } = await importOf(content);
+		expect(json).toMatchObject({ complete: false, problem: expect.stringMatching(words) });
+		const last = rowsOf(done).at(-1)?.import_row;
+		expect(json.problem).toContain(`up to row ${last} only`);
+		expect(await contactsLike(`a@${name}.example`)).toHaveLength(1);
+	});
+
 	test('that breaks in the middle is imported up to there, and the result says so', async () => {
 		const broken = '[{"last_name":"A","email":"a@broken.example"},{"last_name":"B","email":"b@broken.example"}';
 		const { json, hints } = await importOf(broken, { fileFormat: 'json' });
 		expect(json).toMatchObject({ complete: false, problem: expect.stringContaining('broken') });
-		expect(hints).toEqual([expect.stringMatching(/imported up to/)]);
-	});
-});
-
-describe('an export', () => {
-	test('takes the filters, order and fields of Get Many', async () => {
-		await importOf('last_name,email\nB,b@export.example\nA,a@export.example\nC,c@other.example\n');
-		const { json, text } = await exportOf({
-			filters: mapped({ 'email[contains]': 'export.example' }),
-			options: { sort: 'last_name', outputFields: ['last_name', 'email'], columnHeaders: 'labels' },
-		});
-		expect(json).toMatchObject({ records: 2 });
-		expect(text).toBe('\uFEFFLast Name,Email\r\nA,a@export.example\r\nB,b@export.example\r\n');
-	});
-
-	test('keeps formulas from spreadsheets, and the import gives them back', async () => {
-		await importOf('last_name,email\n"=HYPERLINK(""http://x"")",f@formula.example\n');
-		const options = { outputFields: ['last_name', 'external_id'] };
-		const { text } = await exportOf({ filters: mapped({ 'email[contains]': 'formula.example' }), options });
-		expect(text).toContain(`'=HYPERLINK`);
-		await importOf(`${text.replace('external_id', 'email').replace(/,\r\n$/, ',g@formula.example\r\n')}`);
-		const [, again] = await contactsLike('formula.example');
-		expect(again).toMatchObject({ last_name: '=HYPERLINK("http://x")' });
-	});
-
-	test('gives NDJSON as the service has it', async () => {
-		await importOf('last_name,email\nA,a@lines.example\n');
-		const { text } = await exportOf({ fileFormat: 'ndjson', filters: mapped({ 'email[contains]': 'lines.example' }) });
-		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);
-	});
-
-	test('comes back as it was: exported, deleted, imported, exported', async () => {
-		const values = [
-			'last_name,email,address.city,custom_fields.contract_tier,lifecycle_stage,external_id',
-			'"A, ""the first""\nof two lines",a@round.example,Ávila,gold,customer,r1',
-			'B,b@round.example,,silver,lead,r2',
-		];
-		expect((await importOf(`${values.join('\n')}\n`)).json).toMatchObject({ created: 2 });
-		const fields = ['last_name', 'email', 'address', 'custom_fields', 'lifecycle_stage', 'external_id'];
-		const query = {
-			filters: mapped({ 'email[contains]': 'round.example' }),
-			options: { outputFields: fields, sort: 'email' },
-		};
-		const { text } = await exportOf(query);
-		for (const { id } of await contactsLike('round.example')) await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
-		expect((await importOf(text)).json).toMatchObject({ created: 2, failed: 0 });
-		expect((await exportOf(query)).text).toBe(text);
+		expect(hints).toEqual([expect.stringMatching(/read up to row 1 only/)]);
 	});
 });

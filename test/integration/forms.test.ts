@@ -2,7 +2,8 @@ import document from '../../contract/openapi.json';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
-import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filters';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { picker } from './n8n.ts';
@@ -36,8 +37,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		expect(fields[0]).toMatchObject({ readOnly: true, displayName: expect.stringContaining(says) });
 		// n8n asks again for what lacks it, when the node is opened the next time.
 		expect(byId(fields).first_name?.readOnly).toBeUndefined();
-		const filters = await picker(getFilters, opened);
-		expect(byId(filters.fields).email).toBeDefined();
+		expect(await picker(getFilterFields, opened)).toContainEqual({ name: 'Email', value: 'email' });
 		expect(await picker(getSortOrders, opened)).not.toEqual([]);
 		expect(await picker(getOutputFields, opened)).not.toEqual([]);
 	};
@@ -92,16 +92,14 @@ describe('a form', () => {
 		for (const { removed } of required) expect(removed).toBe(false);
 	});
 
+	test('leaves out what is picked under Linked Records', async () => {
+		expect((await shown('create', 'task')).map(({ id }) => id)).not.toContain('links');
+	});
+
 	test('of few fields shows all of them', async () => {
 		const { fields } = await picker(getFields, setup('tag'));
 		expect(await shown('create', 'tag')).toHaveLength(fields.length);
 	});
-});
-
-test('filters do not repeat Changed Since and Include Deleted', async () => {
-	const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
-	expect(filters.updated_since).toBeUndefined();
-	expect(filters.include_deleted).toBeUndefined();
 });
 
 test('custom fields can be chosen one by one as output', async () => {
@@ -109,15 +107,6 @@ test('custom fields can be chosen one by one as output', async () => {
 		name: 'Customer Number',
 		value: 'custom_fields.customer_number',
 	});
-});
-
-test('filters say in words how they compare, and offer one start and one end of a time', async () => {
-	const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
-	expect(filters['created_at[gte]']?.displayName).toBe('Created At (On or After)');
-	expect(filters['created_at[lt]']?.displayName).toBe('Created At (Before)');
-	expect(filters['created_at[gt]']).toBeUndefined();
-	expect(filters['avatar_url[contains]']?.displayName).toMatch(/ \(Contains\)$/);
-	expect(filters['company_id[empty]']?.displayName).toBe('Company (Is Empty)');
 });
 
 test('Changed Since and Sort are offered for exactly the lists that have them', () => {

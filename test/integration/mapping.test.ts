@@ -80,7 +80,7 @@ describe('a mapping costs', () => {
 		expect(await evaluationsOf(deleteRecord('contact', id), records)).toBe(0);
 	});
 
-	test('one evaluation for each item where it is code, missing paths included', async () => {
+	test('one evaluation for many items where it is code, missing paths included', async () => {
 		const fields = {
 			last_name: '={{ $json.last_name.toUpperCase() }}',
 			first_name: '={{ $json.first_name || "Ada" }}',
@@ -88,6 +88,11 @@ describe('a mapping costs', () => {
 			job_title: '=Dear {{ $json.first_name.trim() }} {{ $json.nobody.at.home() }}',
 			phone: '={{ $json.missing.phone.trim() }}',
 		};
+		expect(await evaluations(fields)).toBe(1);
+	});
+
+	test('one evaluation for each item where code reads more of it than its data', async () => {
+		const fields = { last_name: '={{ $json.last_name.trim() }}', job_title: '={{ "No. " + $itemIndex }}' };
 		expect(await evaluations(fields)).toBe(3);
 	});
 });

@@ -73,7 +73,7 @@ test('the fields and what they match on come from the service', async () => {
 	const { fields } = await picker(getFields, setup('create'));
 	const byId = Object.fromEntries(fields.map((field) => [field.id, field]));
 	expect(byId.family_name).toMatchObject({ required: true, type: 'string' });
-	expect(byId.birthday).toMatchObject({ required: false, type: 'dateTime' });
+	expect(byId.birthday).toMatchObject({ required: false, type: 'string' });
 	expect(byId.segment).toMatchObject({ type: 'options' });
 	expect(byId.first_name).toBeUndefined();
 	const matchable = (await picker(getFields, setup('upsert'))).fields.filter(

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-/** Parameters of the node as the editor stores them, one function for each operation. */
+/** Parameters of the node as the editor stores them, one function for each operation. Records come whole. */
 
 export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
 	mappingMode: 'defineBelow',
@@ -16,7 +16,7 @@ export const automatic = { fieldsMode: 'automatic' };
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 
 const parameters = (resource: string, operation: string, more: IDataObject) =>
-	({ resource, operation, ...more }) as INodeParameters;
+	({ resource, operation, simplify: false, ...more }) as INodeParameters;
 
 const fieldsOf = (fields: IDataObject): IDataObject => {
 	if ('fieldsMode' in fields) return fields;
@@ -40,6 +40,19 @@ export const get = (resource: string, id: string, simplify = false) =>
 export const deleteRecord = (resource: string, id: string) =>
 	parameters(resource, 'delete', { recordId: byId(id) });
 
+const operators: Record<string, string> = {
+	contains: 'contains',
+	starts_with: 'startsWith',
+};
+
+/** Rows of filters by equality, or by the part of a text: `email`, `email[contains]`. */
+export const filterRows = (filters: IDataObject) => ({
+	rows: Object.entries(filters).map(([name, value]) => {
+		const [, field, comparison] = /^(.+)\[(contains|starts_with)\]$/.exec(name) ?? [];
+		return field ? { field, operator: operators[comparison!], value } : { field: name, operator: 'is', value };
+	}),
+});
+
 /** All records, raw, unless told otherwise. */
 export const getMany = (resource: string, more: IDataObject = {}, filters: IDataObject = {}) =>
 	parameters(resource, 'getMany', {
@@ -48,7 +61,7 @@ export const getMany = (resource: string, more: IDataObject = {}, filters: IData
 		simplify: false,
 		options: {},
 		...more,
-		filters: mapped(filters),
+		filters: filterRows(filters),
 	});
 
 /** An operation on one record. */

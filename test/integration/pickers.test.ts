@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields, getFilters } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
@@ -62,8 +62,8 @@ describe('the fields to map', () => {
 		});
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields['custom_fields.starts_on']).toMatchObject({
-			displayName: 'Label of starts_on',
-			type: 'dateTime',
+			displayName: 'Label of starts_on (YYYY-MM-DD)',
+			type: 'string',
 		});
 		expect(fields['custom_fields.computed']).toBeUndefined();
 		expect(fields['custom_fields.old']).toBeUndefined();
@@ -83,21 +83,7 @@ test('records of a custom object have fields once the object is chosen', async (
 	expect(unchosen).toEqual({ fields: [], emptyFieldsNotice: 'Choose the custom object first.' });
 });
 
-test('an import does what needs items, and no export', async () => {
-	const fields = byId((await picker(getFields, setup('job', 'startImport'))).fields);
-	const operations = fields.operation?.options?.map(({ value }) => value);
-	expect(operations).toEqual(['create', 'update', 'upsert', 'delete']);
-});
-
-test('filters and orders come from the same description', async () => {
-	const filters = byId((await picker(getFilters, setup())).fields);
-	expect(filters['created_at[gte]']).toMatchObject({ type: 'dateTime', required: false });
-	expect(filters.lifecycle_stage).toMatchObject({
-		type: 'options',
-		options: expect.arrayContaining([{ name: 'Customer', value: 'customer' }]),
-	});
-	expect(filters.cursor).toBeUndefined();
-	expect(filters.limit).toBeUndefined();
+test('orders come from the same description', async () => {
 	const orders = await picker(getSortOrders, setup());
 	expect(orders).toContainEqual({ name: 'Created At (Descending)', value: '-created_at' });
 });

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields, getFilters, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -25,16 +25,16 @@ describe('fields that refer to other records', () => {
 		expect(options[0]?.name).not.toBe(options[0]?.value);
 	});
 
-	test('take an id where the records are many', async () => {
+	test('take a name or an id where the records are many, and are left out of the form at first', async () => {
 		const fields = byId((await picker(getFields, setup('ticket', 'create'))).fields);
-		expect(fields.contact_id).toMatchObject({ displayName: 'Contact (ID)', type: 'string' });
+		expect(fields.contact_id).toMatchObject({ displayName: 'Contact (Name or ID)', type: 'string', removed: true });
 		expect(fields.contact_id?.options).toBeUndefined();
 	});
 
 	test('take an id where the records cannot be had', async () => {
 		await sandbox.faults({ path: '/v1/users', status: 403 });
 		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
-		expect(fields.owner_id).toMatchObject({ displayName: 'Owner (ID)', type: 'string' });
+		expect(fields.owner_id).toMatchObject({ displayName: 'Owner (Name or ID)', type: 'string' });
 		expect(fields.company_id?.options?.length).toBeGreaterThan(0);
 	});
 
@@ -47,8 +47,6 @@ describe('fields that refer to other records', () => {
 		};
 		const fields = byId((await picker(getFields, setup('deal', 'create'))).fields);
 		expect(fields.stage_id?.options).toContainEqual(option);
-		const filters = byId((await picker(getFilters, setup('deal', 'getMany'))).fields);
-		expect(filters.stage_id?.options).toContainEqual(option);
 	});
 
 	test('are asked for once', async () => {
@@ -67,19 +65,6 @@ describe('custom fields', () => {
 		const names = await picker(getMatchFields, setup('contact', 'upsert'));
 		expect(names.map(({ value }) => value)).toEqual(expect.arrayContaining(matchable));
 		expect(names).toContainEqual({ name: 'Customer Number', value: 'custom_fields.customer_number' });
-	});
-
-	test('are filters, with comparisons where values have an order', async () => {
-		const filters = byId((await picker(getFilters, setup('contact', 'getMany'))).fields);
-		expect(filters['custom_fields.contract_tier']).toMatchObject({
-			type: 'options',
-			options: expect.arrayContaining([{ name: 'Gold', value: 'gold' }]),
-		});
-		expect(filters['custom_fields.nps_score[gte]']).toMatchObject({
-			displayName: 'NPS Score (At Least)',
-			type: 'number',
-		});
-		expect(filters['custom_fields.customer_number[gte]']).toBeUndefined();
 	});
 
 	test('of a custom object are those of the object that was picked', async () => {

@@ -36,29 +36,72 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe('By the source');
 	});
 
-	test('and has deleted is not created again unless the source takes precedence', async () => {
-		const { id, item } = await changed();
-		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
-		expect(counts(await run([item], choices('conflict')))).toEqual([0, 0, 0, 0, 1]);
-		expect(counts(await run([item], choices('source')))).toEqual([1, 0, 0, 0, 0]);
+	test.each(['conflict', 'crm', 'source', 'latest'])(
+		'goes by the rule %s if the source has not seen it, but not where the values are equal',
+		async (rule) => {
+			const { item } = await changed();
+			const unseen = { ...item, seen: null, at: '2999-01-01T00:00:00Z' };
+			const output = ({ conflict: 'conflict', crm: 'unchanged' } as Record<string, 'conflict' | 'unchanged'>)[rule] ?? 'updated';
+			const result = await run([unseen], choices(rule));
+			expect(syncIn(result[output][0]!)).toMatchObject({ changes: both, reason: expect.stringContaining('not seen') });
+			const equal = { ...unseen, last_name: result[output][0]!.json.last_name };
+			expect(syncIn((await run([equal], choices(rule))).unchanged[0]!).reason).toBeNull();
+		},
+	);
+
+	test('to the same values as the source is no conflict', async () => {
+		const { item } = await changed();
+		const { unchanged } = await run([{ ...item, last_name: 'By the CRM' }], choices('conflict'));
+		expect(unchanged.map(syncIn)).toEqual([{ action: 'unchanged', changes: [], reason: null }]);
 	});
 
-	test('between the reading and the writing is a conflict, and not overwritten', async () => {
-		const { records } = own(2);
-		const [stored] = await add(records);
+	test.each([
+		['conflict', 'conflict'],
+		['crm', 'unchanged'],
+		['source', 'updated'],
+		['latest', 'updated'],
+	] as const)('is reported with both values of every field that differs (%s)', async (rule, output) => {
+		const { id, item } = await changed();
+		await change(id, { lifecycle_stage: 'customer' });
+		const source = { ...item, lifecycle_stage: 'lead', at: '2999-01-01T00:00:00Z' };
+		const result = await run([source], choices(rule));
+		expect(syncIn(result[output][0]!)).toMatchObject({
+			changes: [...both, { field: 'lifecycle_stage', from: 'customer', to: 'lead' }],
+			reason: expect.stringContaining('version 1, now 3'),
+		});
+	});
+
+	test.each([
+		['conflict', [0, 0, 0, 0, 1]],
+		['latest', [0, 0, 0, 0, 1]],
+		['crm', [0, 0, 1, 0, 0]],
+		['source', [1, 0, 0, 0, 0]],
+	])('and has deleted is only created again if the source takes precedence (%s)', async (rule, expected) => {
+		const { id, item } = await changed();
+		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+		const result = await run([{ ...item, at: '2999-01-01T00:00:00Z' }], choices(rule));
+		expect(counts(result)).toEqual(expected);
+		const [reported] = [...result.conflict, ...result.unchanged];
+		if (reported) expect(syncIn(reported).reason).toContain('deleted');
+	});
+
+	test.each([1, 3])('between the reading and the writing is a conflict, and not overwritten (of %d)', async (count) => {
+		const { records } = own(3);
+		const stored = await add(records);
+		const [first] = stored;
+		await change(first!.id, { last_name: 'By the CRM' });
 		// The answer to the reading is as old as one that was read just before the change.
-		const page = { data: [stored, (await add(own(1).records))[0]], next_cursor: null, total: 2 };
-		await change(stored!.id, { last_name: 'By the CRM' });
 		await sandbox.faults({
 			path: '/v1/contacts',
 			method: 'GET',
 			status: 200,
-			body: JSON.stringify({ ...page, data: [stored], total: 1 }),
+			body: JSON.stringify({ data: stored.slice(0, count), next_cursor: null, total: count }),
 			contentType: 'application/json',
-			times: 1,
 		});
-		const { conflict } = await run([{ ...records[0]!, last_name: 'By the source' }]);
-		expect(syncIn(conflict[0]!).reason).toContain('after this run had read it');
-		expect(await nameOf(stored!.id)).toBe('By the CRM');
+		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })));
+		await sandbox.clear();
+		expect(counts(result)).toEqual([0, count - 1, 0, 0, 1]);
+		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run had read it') });
+		expect(await nameOf(first!.id)).toBe('By the CRM');
 	});
 });

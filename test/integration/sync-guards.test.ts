@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useSandbox } from './sandbox.ts';
-import { teamsIn } from './syncNode.ts';
+import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
@@ -53,18 +53,42 @@ describe('records that the source does not have', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test.each([{ status: 500 }, { status: 429 }, { malformed: true }])(
-		'are left where the CRM cannot be read to its end (%j)',
-		async (fault) => {
-			const { team, records, filters } = own(4);
-			await add(records);
-			await sandbox.faults({ path: '/v1/contacts', method: 'GET', ...fault });
-			const choices = { filters, missingInSource: 'delete', options: { longestWait: 0 } };
-			await expect(run(records.slice(1), choices)).rejects.toThrow();
+	describe('of a list of several pages', () => {
+		const { team, records, filters } = own(1_200);
+		const choices = { filters, missingInSource: 'delete', options: { longestWait: 0 } };
+		beforeAll(async () => {
+			for (let from = 0; from < records.length; from += 100) await add(records.slice(from, from + 100));
+		});
+
+		test.each([
+			{ status: 500 },
+			{ status: 429 },
+			{ malformed: true },
+			// A page whose cursor is not the last, but says so.
+			{ status: 200, body: JSON.stringify({ data: [], next_cursor: null, total: 1_200 }), contentType: 'application/json', times: 1 },
+		])('are left if the reading breaks off in the middle (%j)', async (fault) => {
+			await sandbox.faults({ path: '/v1/contacts', method: 'GET', after: 2, ...fault });
+			const source = records.slice(1);
+			if (fault.status === 200) {
+				const { conflict, deleted, hints } = await run(source, choices, { continueOnFail: true });
+				expect([deleted.length, conflict.length > 0]).toEqual([0, true]);
+				expect(hints).toContainEqual(expect.stringContaining('of the 1200 records it counts'));
+			} else {
+				await expect(run(source, choices)).rejects.toThrow();
+			}
+			expect(await writes()).toEqual([]);
 			await sandbox.clear();
-			expect(await listed(team)).toHaveLength(4);
-		},
-	);
+			expect((await sandbox.call('GET', `/v1/contacts?job_title=${team}&limit=1`)).body.total).toBe(1_200);
+		});
+
+		test('are left if the source has half of them, and reported', async () => {
+			await sandbox.clear();
+			const { conflict, deleted, unchanged } = await run(records.slice(600), choices);
+			expect([deleted.length, unchanged.length, conflict.length]).toEqual([0, 600, 600]);
+			expect(syncIn(conflict[0]!)).toMatchObject({ reason: expect.stringContaining('600 of 1200') });
+			expect(await writes()).toEqual([]);
+		});
+	});
 
 	test('are left where the service gives fewer records than it counts', async () => {
 		const { team, records, filters } = own(20);

@@ -1,6 +1,7 @@
 import { getFieldsToSet, getSyncFields, getSyncMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
+import { mapped } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { syncOf, syncPicker as picker } from './syncNode.ts';
+import { runSync, syncOf, syncPicker as picker } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const opened = (resource: string, more = {}) => ({
@@ -14,12 +15,19 @@ test('a sync offers the unique fields to match on, and the id', async () => {
 	expect(offered.map(({ value }) => value)).not.toContain('last_name');
 });
 
-test('the id can be mapped where records are found by it, and only there', async () => {
-	const ids = async (more: object) =>
-		(await picker(getSyncFields, opened('contact', more))).fields.map(({ id }) => id);
-	expect(await ids({ matchOn: 'id' })).toContain('id');
-	expect(await ids({ alsoMatchOn: 'id' })).toContain('id');
-	expect(await ids({})).not.toContain('id');
+test('the id can always be mapped, and is shown where records are found by it', async () => {
+	const id = async (more: object) =>
+		(await picker(getSyncFields, opened('contact', more))).fields.find((field) => field.id === 'id');
+	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: false });
+	expect(await id({ alsoMatchOn: 'id' })).toMatchObject({ removed: false });
+	expect(await id({})).toMatchObject({ removed: true });
+});
+
+test('an id that records are not matched on is refused', async () => {
+	const fields = mapped({ id: '={{ $json.id }}', external_id: '={{ $json.key }}', last_name: 'A' });
+	const setup = { credential: sandbox.credential, items: [{ id: 7, key: 'one' }] };
+	const parameters = syncOf('contact', { fieldsMode: 'each', fields });
+	await expect(runSync({ ...setup, parameters })).rejects.toThrow('ID is mapped');
 });
 
 test('of the fields to set, none is required', async () => {

@@ -149,3 +149,13 @@ test('a record that the service refuses fails, and the others are written on con
 	expect(await listed(team)).toHaveLength(1);
 	await expect(run(items)).rejects.toThrow();
 });
+
+test('where the CRM cannot be read, no item comes out as created on continue on fail', async () => {
+	const { records } = own(2);
+	await sandbox.faults({ path: '/v1/contacts', status: 403 });
+	const result = await run(records, {}, { continueOnFail: true });
+	await sandbox.clear();
+	expect(counts(result)).toEqual([0, 0, 0, 0, 2]);
+	expect(result.conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+	expect(result.conflict[0]!.json.error).toEqual(expect.any(String));
+});

@@ -4,6 +4,7 @@ import type { IDataObject, IExecuteFunctions, ILoadOptionsFunctions, INodeExecut
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { contextIn, workflowIn, type Setup } from '../../tools/node-context.ts';
 import { parts } from './n8n.ts';
+import { filterRows } from './parameters.ts';
 import type { TestSandbox } from './sandbox.ts';
 
 const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
@@ -39,7 +40,7 @@ export const syncOf = (resource: string, more: IDataObject = {}): INodeParameter
 		matchOn: 'external_id',
 		alsoMatchOn: '',
 		fieldsMode: 'automatic',
-		filters: { mappingMode: 'defineBelow', value: null },
+		filters: {},
 		missingInCrm: 'create',
 		differing: 'update',
 		missingInSource: 'leave',
@@ -54,7 +55,7 @@ export const syncOf = (resource: string, more: IDataObject = {}): INodeParameter
 });
 
 /** Filters of Records in Scope. */
-export const scopeOf = (value: IDataObject): IDataObject => ({ mappingMode: 'defineBelow', value });
+export const scopeOf = (filters: IDataObject): IDataObject => filterRows(filters);
 
 /** What the node says it did with an item. */
 export const syncIn = ({ json }: INodeExecutionData) =>

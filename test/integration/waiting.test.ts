@@ -1,9 +1,9 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
 import { executeContext, run } from './n8n.ts';
-import { create, getMany, on } from './parameters.ts';
+import { create, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -55,7 +55,8 @@ describe('a long wait', () => {
 });
 
 describe('a job that does not end', () => {
-	const results = (options = {}) => on('job', 'getResults', 'job_x', { wait: true, options });
+	const results = (options = {}) =>
+		({ resource: 'contact', operation: 'exportFile', options }) as INodeParameters;
 	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
 
 	test('is waited for as long as the user has said', async () => {

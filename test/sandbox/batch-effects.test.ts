@@ -28,8 +28,8 @@ test('an atomic batch with a mistake does nothing, and says which item was to bl
 		{ index: 2, status: 409, id: null, error: { code: 'duplicate' } },
 		{ index: 3, status: 424, id: null },
 	]);
-	expect(body.results[0].error.detail).toBe('Nothing was done, because item 1 failed.');
-	const detail = 'Item 0 of this batch has this value already.';
+	expect(body.results[0].error.detail).toBe('Nothing was written, because item 1 failed.');
+	const detail = 'Item 0 of this batch already has this value.';
 	expect(body.results[2].error).toMatchObject({ detail, errors: [{ pointer: '/email', detail }] });
 	expect(body.results[2].error).not.toHaveProperty('existing_id');
 	expect(await all('/v1/contacts?include_deleted=true')).toEqual([]);

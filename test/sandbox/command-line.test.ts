@@ -39,7 +39,7 @@ test.each([
 	[['--contacts', 'many'], '--contacts takes a whole number from 0 to 1000000, not "many".'],
 	[['--plan', 'free'], '--plan is one of starter, pro, enterprise, not "free".'],
 	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
-	[['--api-key', 'two words'], '--api-key takes letters, digits and signs, without spaces.'],
+	[['--api-key', 'two words'], '--api-key takes printable ASCII characters without spaces.'],
 	[['--db', ''], '--db needs a value.'],
 ])('%j is a mistake that is named', (args, message) => {
 	expect(() => parseCommandLine(args)).toThrow(UsageError);
@@ -94,7 +94,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 test('a port in use is named, and what to do about it', async () => {
 	const { url, close } = await startSandbox({ contacts: 0 });
 	const port = Number(new URL(url).port);
-	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use. Stop what uses it`);
+	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use. Stop the program that uses it`);
 	await close();
 });
 

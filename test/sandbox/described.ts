@@ -1,8 +1,8 @@
-import { openApiDocument } from '../../sandbox/openapi/document.ts';
+import { document } from './contract.ts';
 
 type Methods = Record<string, { responses: object } | undefined>;
 
-const paths = openApiDocument().paths as unknown as Record<string, Methods>;
+const paths: Record<string, Methods> = document.paths;
 
 const templates = Object.keys(paths).map((path) => ({
 	path,

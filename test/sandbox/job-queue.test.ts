@@ -43,7 +43,7 @@ test('a fault of the service ends the job; what was done before has its results'
 	const { body } = await startJob(sandbox, 'create', people(200));
 	const job = await ended(sandbox, body.id);
 	log.mockRestore();
-	expect(job).toMatchObject({ status: 'failed', error: expect.stringContaining('fault') });
+	expect(job).toMatchObject({ status: 'failed', error: expect.stringContaining('The service failed.') });
 	const { body: results } = await sandbox.get(`/v1/jobs/${job.id}/results`);
 	expect(results).toHaveLength(job.processed);
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(job.processed);

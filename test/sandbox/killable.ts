@@ -14,15 +14,18 @@ export interface Killable {
 	close(): Promise<void>;
 }
 
-/** @param db the file of the database */
-export function startKillable(db: string): Killable {
-	let current = start(db);
+/**
+ * @param db the file of the database
+ * @param port where it is to be found again; by default, it has another after each start
+ */
+export function startKillable(db: string, port = 0): Killable {
+	let current = start(db, port);
 
 	return {
 		async kill() {
 			const { child } = await current;
 			child.kill('SIGKILL');
-			current = once(child, 'exit').then(() => start(db));
+			current = once(child, 'exit').then(() => start(db, port));
 			await current;
 		},
 		async send(method, path, body, key) {
@@ -53,8 +56,8 @@ export function startKillable(db: string): Killable {
 	};
 }
 
-async function start(db: string): Promise<{ child: ChildProcess; url: string }> {
-	const args = `--port 0 --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
+async function start(db: string, port: number): Promise<{ child: ChildProcess; url: string }> {
+	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
 	const child = spawn(process.execPath, [main, ...args.split(' ')], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});

@@ -1,8 +1,7 @@
 import { customEventTypes, eventTypes } from '../../sandbox/events/types.ts';
-import { openApiDocument } from '../../sandbox/openapi/document.ts';
+import { document } from './contract.ts';
 import { inProcess, type Json } from './in-process.ts';
 
-const document: Json = JSON.parse(JSON.stringify(openApiDocument()));
 const { schemas } = document.components;
 const offered: string[] = schemas.EventPattern.anyOf[0].enum;
 

@@ -1,9 +1,9 @@
-import { openApiDocument } from '../../sandbox/openapi/document.ts';
 import { namesOf } from '../../sandbox/schemas/names.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
+import { document } from './contract.ts';
 import type { Json } from './in-process.ts';
 
-const { schemas }: Json = JSON.parse(JSON.stringify(openApiDocument())).components;
+const { schemas } = document.components;
 
 /** What the service has lists of. */
 const records = resources.map((resource) => namesOf(resource).One);

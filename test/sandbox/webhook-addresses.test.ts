@@ -39,21 +39,21 @@ test.each([
 	'[fec0::1]',
 	'[4000::1]',
 ])('%s is not public', async (host) => {
-	await expect(publicAddress(host)).rejects.toThrow('does not lead to a public address');
+	await expect(publicAddress(host)).rejects.toThrow('does not resolve to a public address');
 });
 
 test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(
 	'%s is this machine, however it is written',
 	async (url) => {
 		const { error } = await post(url, '{}', {}, false, new AbortController().signal);
-		expect(error).toBe('127.0.0.1 does not lead to a public address.');
+		expect(error).toBe('127.0.0.1 does not resolve to a public address.');
 	},
 );
 
 test('every address of a name has to be public', async () => {
 	resolveTo('93.184.215.14', '10.0.0.1');
 	await expect(publicAddress('x.example')).rejects.toThrow(
-		/^x\.example does not lead to a public address\.$/,
+		/^x\.example does not resolve to a public address\.$/,
 	);
 	resolveTo('93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c');
 	await expect(publicAddress('x.example')).resolves.toEqual({ address: '93.184.215.14', family: 4 });
@@ -61,7 +61,7 @@ test('every address of a name has to be public', async () => {
 
 test('a name that is not known is named', async () => {
 	await expect(publicAddress('nowhere.invalid')).rejects.toThrow(
-		'The host nowhere.invalid is not known.',
+		'The host nowhere.invalid is unknown.',
 	);
 });
 
@@ -74,7 +74,7 @@ test('the sandbox delivers to no address inside, unless it was started so', asyn
 		const { body } = await sandbox.post('/v1/webhooks', { url, events: ['contact.created'] });
 		await happen();
 		const [delivery] = await deliveries(body.id, hasTried(1));
-		expect(delivery.attempts[0].error).toContain('does not lead to a public address.');
+		expect(delivery.attempts[0].error).toContain('does not resolve to a public address.');
 	}
 	expect(receiver.received).toEqual([]);
 	await sandbox.close();
@@ -102,5 +102,5 @@ test('a failed connection tells nobody where a name has led to', async () => {
 	jest.spyOn(ipaddr, 'process').mockReturnValue(ipaddr.parse('93.184.215.14'));
 	const signal = new AbortController().signal;
 	const { error } = await post(`http://inside.invalid:${port}/`, '{}', {}, false, signal);
-	expect(error).toBe('It cannot be reached: nothing answers there (ECONNREFUSED).');
+	expect(error).toBe('The receiver cannot be reached: the connection was refused (ECONNREFUSED).');
 });

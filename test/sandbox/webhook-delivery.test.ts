@@ -33,7 +33,7 @@ test('a failed delivery is tried again after longer and longer waits, then given
 	expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null });
 	expect(delivery.attempts[0]).toMatchObject({
 		response_status: 500,
-		error: 'The receiver answered 500.',
+		error: 'The receiver responded with 500.',
 	});
 	expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
 	expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
@@ -88,7 +88,7 @@ test('a receiver that is not there is named in the delivery', async () => {
 	await happen();
 	const [delivery] = await deliveries(body.id, hasTried(1));
 	expect(delivery.attempts[0]).toMatchObject({ response_status: null });
-	expect(delivery.attempts[0].error).toContain('It cannot be reached: nothing answers there (ECONNREFUSED).');
+	expect(delivery.attempts[0].error).toContain('The receiver cannot be reached: the connection was refused (ECONNREFUSED).');
 });
 
 test('a slow receiver gets ten at a time and holds up nobody else', async () => {

@@ -132,7 +132,7 @@ test('a test is sent at once, even while paused, and answers with what came of i
 	expect(failed.body).toMatchObject({
 		status: 'failed',
 		next_attempt_at: null,
-		attempts: [{ response_status: 500, error: 'The receiver answered 500.' }],
+		attempts: [{ response_status: 500, error: 'The receiver responded with 500.' }],
 	});
 });
 

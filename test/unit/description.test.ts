@@ -42,7 +42,7 @@ test('orders come from the document, one by one or as a list', () => {
 	}
 });
 
-test('every other parameter is a filter, comparisons are named in words', () => {
+test('every other parameter is a filter, named after its field', () => {
 	const { list } = describe_({
 		parameters: [
 			query('cursor', { type: 'string' }),
@@ -53,7 +53,7 @@ test('every other parameter is a filter, comparisons are named in words', () => 
 	});
 	expect(list.filters).toMatchObject([
 		{ name: 'status', label: 'Status', kind: 'choice' },
-		{ name: 'created_at[gte]', label: 'Created At (At Least)', kind: 'dateTime' },
+		{ name: 'created_at[gte]', label: 'Created At', kind: 'dateTime' },
 	]);
 });
 
@@ -122,14 +122,26 @@ describe('fields', () => {
 	});
 });
 
-test('a simplified record has the id and the first plain values, ten in all', () => {
+describe('a simplified record has', () => {
 	const names = Array.from({ length: 12 }, (_, i) => [`f${i}`, { type: 'string' }]);
-	const record = {
-		properties: { nested: { type: 'object' }, ...Object.fromEntries(names), id: { type: 'string' } },
+	const summaryWith = (more: object, parameters: object[] = []) => {
+		const properties = { nested: { type: 'object' }, ...Object.fromEntries(names), id: { type: 'string' }, ...more };
+		const envelope = { properties: { data: { type: 'array', items: { properties } } } };
+		return describe_({ responses: { 200: json(envelope) }, parameters }).summary;
 	};
-	const envelope = { properties: { data: { type: 'array', items: record } } };
-	const { summary } = describe_({ responses: { 200: json(envelope) } });
-	expect(summary).toEqual(['id', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'f8']);
+
+	test('the id and the first plain values, ten in all', () => {
+		expect(summaryWith({})).toEqual(['id', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'f8']);
+	});
+
+	test('the time of the last change among them, and custom fields', () => {
+		const more = { updated_at: { type: 'string' }, custom_fields: { type: 'object' } };
+		expect(summaryWith(more, [query('updated_since', { type: 'string', format: 'date-time' })]).slice(-3)).toEqual([
+			'f7',
+			'updated_at',
+			'custom_fields',
+		]);
+	});
 });
 
 test('paths may leave the version to the address of the server', () => {

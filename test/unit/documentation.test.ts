@@ -24,6 +24,14 @@ test('links lead to pages and pictures that exist', () => {
 	expect(broken).toEqual([]);
 });
 
+test('every picture is shown, and npm run pictures takes it', () => {
+	const shown = pages.map(read).join('\n');
+	const taken = globSync('test/e2e/**/*.ts', { cwd: root }).map(read).join('\n');
+	const pictures = globSync('docs/**/*.png', { cwd: root }).map((file) => file.split('/').at(-1)!);
+	expect(pictures.filter((file) => !shown.includes(`pictures/${file}`))).toEqual([]);
+	expect(pictures.filter((file) => !taken.includes(`'${file.replace('.png', '')}'`))).toEqual([]);
+});
+
 test('every page is reached from the README', () => {
 	const guides = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
 	expect(guides.filter((page) => !read('README.md').includes(`(${page})`))).toEqual([]);

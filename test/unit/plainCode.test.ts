@@ -1,4 +1,4 @@
-import { isPlainCode } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
+import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 
 test.each([
 	'$json.a.trim()',
@@ -51,4 +51,31 @@ test.each([
 	['optional calls', '$json.name?.trim?.()'],
 ])('%s is left to the engine: %s', (_what, code) => {
 	expect(isPlainCode(code)).toBe(false);
+});
+
+test.each([
+	'$json.a.trim()',
+	'$json.$item + "$item"',
+	'$if($json.a, $now.year, $today.toISO())',
+	'$workflow.id + $json.list.map(one => one.a).join()',
+	'DateTime.fromISO($json.a)',
+])('%s reads nothing of its item but the data', (code) => {
+	expect(readsOnlyJson(code)).toBe(true);
+});
+
+test.each([
+	'$itemIndex',
+	'$json.a + $position',
+	'$input.item.json.a',
+	'$input.all()',
+	'$("Other node").item.json.a',
+	'$item(0).$json.a',
+	'$binary.data.mimeType',
+	'$fromAI("name")',
+	'$prevNode.name',
+	'$execution.customData.set("a", $json.a)',
+	'$unknown',
+	'',
+])('%s may read more of its item than its data', (code) => {
+	expect(readsOnlyJson(code)).toBe(false);
 });

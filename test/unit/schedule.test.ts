@@ -43,7 +43,7 @@ describe('batches', () => {
 		const outcomes = all(runInBatches({ size: 2, assemble }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
-			Array.from({ length: 21 }, (_, item) => ({ items: [item], result: { item } })),
+			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
 		);
 		expect(most()).toBe(4);
 	});
@@ -81,26 +81,11 @@ test('what a batch throws is the error of each of its items, and of no other', a
 		},
 	});
 	expect(await all(runInBatches({ size: 2, assemble }, 5, always))).toEqual([
-		{ items: [0], result: { item: 0 } },
-		{ items: [1], result: { item: 1 } },
-		{ items: [2], result: new Error('that batch') },
-		{ items: [3], result: new Error('that batch') },
-		{ items: [4], result: { item: 4 } },
-	]);
-});
-
-test('a batch that is one piece of work gives one outcome for all its items', async () => {
-	const assemble = (items: number[]): Batch => ({
-		records: new Set(),
-		isOne: true,
-		async send() {
-			if (items.includes(2)) throw new Error('that one');
-			return [{ of: items.length }];
-		},
-	});
-	expect(await all(runInBatches({ size: 2, assemble }, 4, always))).toEqual([
-		{ items: [0, 1], result: { of: 2 } },
-		{ items: [2, 3], result: new Error('that one') },
+		{ item: 0, result: { item: 0 } },
+		{ item: 1, result: { item: 1 } },
+		{ item: 2, result: new Error('that batch') },
+		{ item: 3, result: new Error('that batch') },
+		{ item: 4, result: { item: 4 } },
 	]);
 });
 
@@ -113,14 +98,14 @@ test('items one by one end with the first that is no longer wanted', async () =>
 	};
 	const outcomes = await all(runSequentially(run, 10, () => wanted));
 	expect(outcomes).toEqual([
-		{ items: [0], result: { item: 0 } },
-		{ items: [1], result: new Error('one of them') },
-		{ items: [2], result: { item: 2 } },
+		{ item: 0, result: { item: 0 } },
+		{ item: 1, result: new Error('one of them') },
+		{ item: 2, result: { item: 2 } },
 	]);
 });
 
 test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', async (size) => {
 	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [{ item }] });
 	const outcomes = await all(runInBatches({ size, assemble }, 3, always));
-	expect(outcomes.map(({ items }) => items)).toEqual([[0], [1], [2]]);
+	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);
 });

@@ -1,4 +1,5 @@
-import { comparison, matchKey, mergePatch, type ComparedField } from '../../nodes/CrmPlatform/sync/compare';
+import { mergePatch } from '../../nodes/CrmPlatform/api/record';
+import { comparison, matchKey, type ComparedField } from '../../nodes/CrmPlatform/sync/compare';
 
 const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({
 	name,

@@ -6,7 +6,7 @@ const project = require('../../jest.config.js');
 const installation = process.env.N8N_CORE_INSTALLATION;
 
 /** What n8n gives to a community package comes from the same n8n. */
-const offered = ['n8n-core', 'n8n-workflow', 'zod', 'luxon', 'lodash']
+const offered = ['n8n-core', 'n8n-workflow', '@n8n/di', 'zod', 'luxon', 'lodash']
 	.map((name) => [`^${name}$`, join(installation ?? '.', 'node_modules', name)])
 	.filter(([, folder]) => existsSync(folder));
 

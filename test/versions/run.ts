@@ -3,12 +3,13 @@ import { build } from '../steps.ts';
 import { reportFailure } from '../../tools/failure.mjs';
 import { runSteps } from '../../tools/steps.ts';
 import { docker } from './docker.ts';
-import { integrationIn, refusalIn } from './steps.ts';
+import { endToEndInOldest, integrationIn, refusalIn } from './steps.ts';
 import { BETWEEN, newest, OLDEST } from './versions.ts';
 
 const HELP = `
 npm run matrix                    The integration tests in every version of n8n that is supported.
 npm run matrix -- --n8n 2.25.0    The same in that one.
+npm run matrix -- --end-to-end    The end-to-end tests in the oldest n8n.
 npm run matrix -- --docker next   A workflow in n8n's Docker image of that tag.
 `;
 
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
 		options: {
 			n8n: { type: 'string' },
 			docker: { type: 'string' },
+			'end-to-end': { type: 'boolean', default: false },
 			help: { type: 'boolean', default: false },
 		},
 	});
@@ -25,7 +27,9 @@ async function main(): Promise<void> {
 	const refusal = values.n8n ? [] : [refusalIn()];
 	const steps = values.docker
 		? [build, docker(values.docker)]
-		: [...refusal, ...versions.map(integrationIn)];
+		: values['end-to-end']
+			? [build, endToEndInOldest]
+			: [...refusal, ...versions.map(integrationIn)];
 	process.exitCode = (await runSteps(steps, process.env['CI'] !== 'true')) ? 0 : 1;
 }
 

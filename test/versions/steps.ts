@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { runJest } from '../../tools/jest.ts';
 import type { Step } from '../../tools/steps.ts';
 import { installCore } from './install-core.ts';
@@ -30,6 +31,17 @@ export const integrationIn = (version: string): Step =>
 
 /** What the node says in an n8n that is too old for it. */
 export const refusalIn = (version = TOO_OLD): Step => testsIn(version, ['test/versions/too-old']);
+
+/** The tests that use n8n as a whole, without its editor and without what it learned later, in the oldest n8n. */
+export const endToEndInOldest: Step = {
+	name: 'end to end in the oldest n8n',
+	needs: ['build'],
+	async run() {
+		const env = { ...process.env, E2E_N8N: resolve('test', 'versions', 'n8n') };
+		const tests = ['credential', 'errors', 'operations', 'retries'].map((name) => `test/e2e/${name}\\.test`);
+		return await runJest('e2e-oldest', ['--config', 'test/e2e/jest.config.cjs', '--runInBand', ...tests], env);
+	},
+};
 
 function testsIn(version: string, tests: string[]): Step {
 	return {

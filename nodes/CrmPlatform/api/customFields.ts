@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { labelFor, type Field, type FieldKind } from './openapi/fields';
-import { comparisons } from './openapi/listing';
+import { comparisons } from './openapi/filteredFields';
+import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
 
 const definition = z.object({
@@ -28,7 +29,7 @@ const definition = z.object({
 
 type Definition = z.infer<typeof definition>;
 
-const path = '/custom-fields';
+const definitionsPath = '/custom-fields';
 
 /** The fields an account has defined for a kind of record. */
 export interface CustomFields {
@@ -39,16 +40,16 @@ export interface CustomFields {
 }
 
 /**
- * Reads the custom fields of a kind of record: none where the service has no custom fields.
+ * Reads the custom fields of a kind of record: empty if the service has no custom fields.
  *
  * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
 export async function readCustomFields(api: Connection, collection: string): Promise<CustomFields> {
-	const list = (await api.describe(path))?.list;
+	const list = (await api.describe(definitionsPath))?.list;
 	const custom: CustomFields = { fields: [], readOnly: [] };
 	if (!list) return custom;
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
-	for await (const { records } of readPages(api.send, { path: `/v1${path}`, list, query: { resource } })) {
+	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
 		for (const record of records) {
 			const known = definition.safeParse(record);
 			if (!known.success) continue;
@@ -107,6 +108,7 @@ function fieldOf(given: Definition): Field {
 		kind: kinds[type] ?? 'text',
 		required: required ?? false,
 		unique: unique ?? false,
+		type,
 	};
 	// The service keeps e-mail addresses in lower case, as it does in its own fields.
 	if (type === 'email') field.lowerCase = [''];
@@ -124,16 +126,23 @@ function fieldOf(given: Definition): Field {
 }
 
 const ordered: FieldKind[] = ['number', 'date', 'dateTime'];
+const bounds = ['gte', 'gt', 'lte', 'lt'];
 
-/** Filters by custom fields: by equality, and by comparison where values have an order. */
-export function customFilters(fields: Field[]): Field[] {
-	return fields.flatMap((field) => {
-		const { name, label } = field;
+/**
+ * Filters by custom fields: by equality, and by the comparisons that the service names for their type;
+ * where it names none, by bounds where values have an order.
+ */
+export function customFilters({ customComparisons: described }: ListDescription, fields: Field[]): Field[] {
+	return fields.flatMap((field): Field[] => {
+		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
-		if (!ordered.includes(field.kind)) return [filter];
-		const compared = Object.entries(comparisons).map(([comparison, words]): Field => {
+		const known = described ? (described[type] ?? []) : ordered.includes(kind) ? bounds : [];
+		const compared = comparisons.filter((comparison) => known.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
-			return { ...filter, name: parameter, path: [parameter], label: `${label} (${words})` };
+			const place = { name: parameter, path: [parameter] };
+			if (bounds.includes(comparison)) return { ...filter, ...place };
+			const valueKind = comparison === 'empty' ? 'boolean' : 'text';
+			return { ...place, label, description, kind: valueKind, required: false };
 		});
 		return [filter, ...compared];
 	});

@@ -23,7 +23,7 @@ export interface CrmEvent extends IDataObject {
 
 const record = z.record(z.unknown());
 
-const event = z
+const eventShape = z
 	.object({
 		id: z.string().min(1),
 		type: z.string().min(1),
@@ -39,9 +39,9 @@ const event = z
 	})
 	.passthrough();
 
-/** Reads an event; undefined where the JSON is none. What it has beyond that is kept. */
+/** Parses an event; undefined if the JSON is not one. Unknown members are kept. */
 export function parseEvent(json: unknown): CrmEvent | undefined {
-	const parsed = event.safeParse(json);
+	const parsed = eventShape.safeParse(json);
 	return parsed.success ? (parsed.data as CrmEvent) : undefined;
 }
 

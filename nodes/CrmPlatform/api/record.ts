@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject } from './http/json';
+
 /**
  * The record an answer consists of.
  *
@@ -16,3 +18,16 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 		`The response from ${path} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the address of the API.`,
 	);
 }
+
+/** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
+export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
+	const result = { ...record };
+	for (const [key, value] of Object.entries(patch)) {
+		const own = record[key];
+		result[key] = isObject(value) ? mergePatch(isObject(own) ? own : {}, value) : value;
+	}
+	return result;
+}
+
+/** Added to the records that Create or Update gives: `created` or `updated`. */
+export const outcomeField = 'upsert_outcome';

@@ -1,13 +1,18 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
+import { gzipped, unpacked } from './gzip';
+
 /**
- * The bytes of a file in an input item, chunk by chunk where n8n keeps files outside of memory. The
- * file is opened when it is first read, and closed with the loop that reads it.
+ * The bytes of a file in an input item, unpacked, chunk by chunk where n8n keeps files outside of memory.
+ * The file is opened when it is first read, and closed with the loop that reads it.
  *
  * @param field the binary field
- * @throws NodeOperationError where the item has no such file
+ * @throws NodeOperationError where the item has no such file; Error in the user's words where it is damaged
  */
-export async function* readBinary(
+export const readBinary = (n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> =>
+	unpacked(storedBytes(n8n, item, field));
+
+async function* storedBytes(
 	n8n: IExecuteFunctions,
 	item: number,
 	field: string,
@@ -32,13 +37,18 @@ export interface OutputFile {
 	end(): Promise<IBinaryData>;
 }
 
-/**
- * Begins a file in n8n's binary store.
- *
- * @param name such as `done.csv`
- * @param type media type
- */
-export function outputFile({ helpers }: IExecuteFunctions, name: string, type: string): OutputFile {
+/** What a file is called and holds. */
+export interface FileKind {
+	/** Such as `done.csv`. */
+	name: string;
+	/** Media type of the content. */
+	type: string;
+	/** Whether it is compressed with gzip. */
+	isCompressed?: boolean;
+}
+
+/** Begins a file in n8n's binary store. */
+export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompressed = false }: FileKind): OutputFile {
 	let pending: string[] = [];
 	let length = 0;
 	let isEnded = false;
@@ -60,7 +70,9 @@ export function outputFile({ helpers }: IExecuteFunctions, name: string, type: s
 		}
 	}
 
-	const stored = store(helpers, chunks(), name, type);
+	const stored = isCompressed
+		? store(helpers, gzipped(chunks()), name.endsWith('.gz') ? name : `${name}.gz`, 'application/gzip')
+		: store(helpers, chunks(), name, type);
 	// A failure is thrown by write and end; until then, Node.js must not report it as unhandled.
 	stored.catch(() => undefined);
 
@@ -86,13 +98,13 @@ export function outputFile({ helpers }: IExecuteFunctions, name: string, type: s
  */
 async function store(
 	helpers: IExecuteFunctions['helpers'],
-	chunks: AsyncGenerator<Buffer, void>,
+	chunks: AsyncGenerator<Uint8Array, void>,
 	name: string,
 	type: string,
 ): Promise<IBinaryData> {
 	const { id } = await helpers.prepareBinaryData(Buffer.from('\n'), name, type);
 	if (id === undefined) {
-		const all: Buffer[] = [];
+		const all: Uint8Array[] = [];
 		for await (const chunk of chunks) all.push(chunk);
 		return await helpers.prepareBinaryData(Buffer.concat(all), name, type);
 	}

@@ -19,7 +19,7 @@ export async function* readNdjson(
 	for await (const line of linesOf(chunks)) {
 		if (line?.trim() === '') continue;
 		row += 1;
-		yield line === undefined ? { row, problem: tooLong } : recordIn(line, row);
+		yield line === undefined ? { row, problem: tooLong } : rowOf(line, row);
 	}
 }
 
@@ -90,7 +90,7 @@ export async function* readJsonArray(
 			if (isNothing && (character === ',' || isExpected)) throw notAnArray(row);
 			if (!isNothing) {
 				row += 1;
-				yield isTooLong ? { row, problem: tooLong } : recordIn(element, row);
+				yield isTooLong ? { row, problem: tooLong } : rowOf(element, row);
 			}
 			isExpected = character === ',';
 			element = '';
@@ -106,7 +106,7 @@ export async function* readJsonArray(
 	if (depth !== -2) throw notAnArray(row);
 }
 
-function recordIn(text: string, row: number): FileRow<IDataObject> {
+function rowOf(text: string, row: number): FileRow<IDataObject> {
 	const value = parseJson(text);
 	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
 		return { row, content: value as IDataObject };

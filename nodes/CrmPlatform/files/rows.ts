@@ -5,9 +5,7 @@ import { unescapedCell } from './csvWriter';
 import { readJsonArray, readNdjson } from './jsonReader';
 import { decodeText, type Encoding } from './text';
 
-export const fileFormats = ['csv', 'ndjson', 'json'] as const;
-
-export type FileFormat = (typeof fileFormats)[number];
+export type FileFormat = 'csv' | 'ndjson' | 'json';
 
 export interface FileSettings {
 	format: FileFormat;
@@ -78,7 +76,7 @@ function headerOf(first: IteratorResult<FileRow<string[]>, void>): string[] {
 	return header;
 }
 
-/** @throws Error in the user's words where a cell could belong to two columns, or none has a name */
+/** @throws Error in the user's words if two columns share a name or no column has one */
 function checkHeader(header: string[]): void {
 	const names = header.filter((name) => name !== '');
 	if (names.length === 0) {
@@ -95,9 +93,14 @@ async function* namedCells(
 ): AsyncGenerator<FileRow<IDataObject>, void> {
 	for await (const { row, content: cells, problem } of rows) {
 		if (problem !== undefined) yield { row, problem };
+		else if (isRepeated(cells, header)) yield { row, problem: 'The row repeats the header.' };
 		else yield cells.length === header.length ? { row, content: named(header, cells) } : uneven(row, header, cells);
 	}
 }
+
+/** Files that were joined have the header of each. */
+const isRepeated = (cells: string[], header: string[]): boolean =>
+	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 
 /** Cells under no name are left out, where they are empty. */
 function uneven(row: number, header: string[], cells: string[]): FileRow<IDataObject> {

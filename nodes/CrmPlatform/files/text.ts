@@ -1,7 +1,5 @@
 /** Encodings a file can be read in; `auto` is what its byte-order mark says, else UTF-8. */
-export const encodings = ['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
-
-export type Encoding = (typeof encodings)[number];
+export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Byte-order marks (Unicode 16, section 23.8). */
 const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
@@ -21,17 +19,15 @@ export async function* decodeText(
 	bytes: AsyncIterable<Uint8Array>,
 	encoding: Encoding = 'auto',
 ): AsyncGenerator<string, void> {
-	let decoder: InstanceType<typeof TextDecoder> | undefined;
+	let decoder: Decoder | undefined;
 	let used: Exclude<Encoding, 'auto'> = 'utf-8';
 	let beginning: Uint8Array = new Uint8Array();
 
-	const decode = (chunk: Uint8Array, isLast: boolean): string => {
-		try {
-			return decoder?.decode(chunk, { stream: !isLast }) ?? '';
-		} catch {
-			throw notEncodedAs(used);
-		}
-	};
+	function* decoded(chunk: Uint8Array, isLast = false): Generator<string, void> {
+		const { text = '', isBroken } = decoder?.decode(chunk, isLast) ?? {};
+		if (text !== '') yield text;
+		if (isBroken) throw notEncodedAs(used);
+	}
 
 	for await (const chunk of bytes) {
 		let rest = chunk;
@@ -40,20 +36,40 @@ export async function* decodeText(
 			// A mark may be cut by the end of the first chunk.
 			if (beginning.length < 3) continue;
 			used = encoding === 'auto' ? markedEncoding(beginning) : encoding;
-			decoder = new TextDecoder(used, { fatal: true });
+			decoder = decoderOf(used);
 			rest = beginning;
 		}
-		const text = decode(rest, false);
-		if (text !== '') yield text;
+		yield* decoded(rest);
 	}
 	if (!decoder) {
 		used = encoding === 'auto' ? markedEncoding(beginning) : encoding;
-		decoder = new TextDecoder(used, { fatal: true });
-		const text = decode(beginning, false);
-		if (text !== '') yield text;
+		decoder = decoderOf(used);
+		yield* decoded(beginning);
 	}
-	const last = decode(new Uint8Array(), true);
-	if (last !== '') yield last;
+	yield* decoded(new Uint8Array(), true);
+}
+
+interface Decoder {
+	/** The text of a chunk, up to the first byte that cannot be decoded. */
+	decode(chunk: Uint8Array, isLast: boolean): { text: string; isBroken: boolean };
+}
+
+function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decoder {
+	const strict = new TextDecoder(encoding, { fatal: true });
+	// The strict one does not give what stands before the error.
+	const lenient = new TextDecoder(encoding);
+	return {
+		decode(chunk, isLast) {
+			const options = { stream: !isLast };
+			const replaced = lenient.decode(chunk, options);
+			try {
+				return { text: strict.decode(chunk, options), isBroken: false };
+			} catch {
+				const [text = ''] = replaced.split('\uFFFD', 1);
+				return { text, isBroken: true };
+			}
+		},
+	};
 }
 
 const notEncodedAs = (encoding: string): Error =>

@@ -2,7 +2,7 @@ import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { collectionPath } from './locator';
-import { mappedNames, type Mapping } from './stored';
+import type { Mapping } from './stored';
 
 /** The fields an item can have values for. */
 export interface AcceptedFields {
@@ -14,6 +14,16 @@ export interface AcceptedFields {
 /** @throws Error in the user's words where the fields of this item cannot be known */
 export type AcceptedFieldsOf = (item: number) => AcceptedFields;
 
+/** What depends on the accepted fields alone, made once: most items have the same. */
+export function oncePerFields<Made>(make: (accepted: AcceptedFields) => Made): (accepted: AcceptedFields) => Made {
+	const made = new Map<AcceptedFields, Made>();
+	return (accepted) => {
+		const known = made.get(accepted) ?? make(accepted);
+		made.set(accepted, known);
+		return known;
+	};
+}
+
 /**
  * Reads the fields of each collection the items are about: there may be several, as with records of
  * custom objects. Each collection is read once. If that fails, only the items about it fail.
@@ -23,23 +33,22 @@ export type AcceptedFieldsOf = (item: number) => AcceptedFields;
  * @param needs whether an item needs the fields of its collection
  */
 export async function acceptedFieldsByCollection(
-	job: Execution,
+	execution: Execution,
 	read: (collection: string) => Promise<AcceptedFields>,
 	otherwise: AcceptedFields,
 	needs: (item: number) => boolean,
 ): Promise<AcceptedFieldsOf> {
 	const reading = new Map<string, Promise<AcceptedFields>>();
 	const ofItem = async (item: number): Promise<AcceptedFields> => {
-		if (!needs(item)) return otherwise;
-		const path = collectionPath(job, item);
+		const path = collectionPath(execution, item);
 		const known = reading.get(path) ?? read(path);
 		reading.set(path, known);
 		return await known;
 	};
 
 	const accepted: Array<AcceptedFields | Error> = [];
-	for (const item of job.n8n.getInputData().keys()) {
-		accepted.push(await ofItem(item).catch((error: Error) => error));
+	for (const item of execution.n8n.getInputData().keys()) {
+		accepted.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : otherwise);
 	}
 	return (item) => {
 		const found = accepted[item] ?? otherwise;
@@ -59,20 +68,20 @@ const isCustom = (name: string) => name === customFields || name.startsWith(pref
  * @param fields the fields the service's description names
  */
 export async function fieldsWithCustom(
-	job: Execution,
+	execution: Execution,
 	mapping: Mapping,
 	fields: Field[],
 ): Promise<AcceptedFieldsOf> {
-	const description = await job.api.describe(job.resource.path);
+	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
 	const own: AcceptedFields = { fields, recordNames: new Set(described) };
 	if (!fields.some(({ name }) => name === customFields)) return () => own;
 
 	let undescribed: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
-		const custom = await readCustomFieldsIfAllowed(job.api, collection);
+		const custom = await readCustomFieldsIfAllowed(execution.api, collection);
 		if (!custom) {
-			undescribed ??= untypedFields(job, mapping);
+			undescribed ??= untypedFields(execution, mapping);
 			return { ...own, fields: [...fields, ...undescribed] };
 		}
 		return {
@@ -80,7 +89,7 @@ export async function fieldsWithCustom(
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	return await acceptedFieldsByCollection(job, read, own, mayNameCustom(mapping, own));
+	return await acceptedFieldsByCollection(execution, read, own, mayNameCustom(mapping, own));
 }
 
 function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
@@ -92,12 +101,7 @@ function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 
 /** The custom fields that the items name, where the service does not tell which there are. */
 function untypedFields({ n8n }: Execution, mapping: Mapping): Field[] {
-	const names = new Set(mappedNames(mapping));
-	if (mapping.mode !== 'each') {
-		for (const item of n8n.getInputData().keys()) {
-			for (const name of namesIn(mapping.objectOf, item)) names.add(name);
-		}
-	}
+	const names = new Set([...n8n.getInputData().keys()].flatMap((item) => mapping.namesOf(item)));
 	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({
 		name,
 		path: [customFields, name.slice(prefix.length)],
@@ -118,19 +122,10 @@ function mayNameCustom(
 	mapping: Mapping,
 	{ fields, recordNames }: AcceptedFields,
 ): (item: number) => boolean {
-	const isNamed = mappedNames(mapping).some(isCustom);
-	if (isNamed || mapping.mode === 'each') return () => isNamed;
+	if (mapping.mode === 'each') return (item) => mapping.namesOf(item).some(isCustom);
 
-	const known = new Set([...recordNames, ...fields.flatMap(({ name, path: [member = ''] }) => [name, member])]);
+	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
+	const known = new Set([...recordNames, ...named, ...mapping.linked.map(({ field }) => field)]);
 	known.delete(customFields);
-	return (item) => namesIn(mapping.objectOf, item).some((name) => !known.has(name));
-}
-
-function namesIn(objectOf: (item: number) => object, item: number): string[] {
-	try {
-		return Object.keys(objectOf(item));
-	} catch {
-		// The item fails with this error when its turn comes.
-		return [];
-	}
+	return (item) => mapping.namesOf(item).some((name) => isCustom(name) || !known.has(name));
 }

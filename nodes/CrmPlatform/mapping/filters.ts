@@ -2,85 +2,118 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
+import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Execution } from '../model';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
-import { isEmptyCell } from './objectFields';
-import { readAcceptedFields, type ReadFields } from './readFields';
-import { isFilledByModel, mappedNames, storedMapping, type Mapping } from './stored';
-import { unsentValues, type UnsentValues } from './unsentValues';
+import { filterRowValues, isNothing, noFilterValue, refuseFilter, storedRows } from './filterRows';
+import { linkedRecordValues } from './linkedRecords';
+import { findReferences, type ReferenceIds } from './lookUp';
+import type { FieldValue } from './objectFields';
+import type { ReadFields } from './readFields';
+import { linkedRecordsIn } from './stored';
+import { noNotices, type UnsentValues } from './unsentValues';
+import { apiValue } from './values';
 
 /**
- * Reads the mapper `parameter` of a list's filters, those on custom fields included. A filter that
- * was dropped would list more records than the user wants, perhaps for a node that deletes them.
+ * Reads the filters of a list: the rows of the parameter `parameter`, and the records picked beside
+ * them, custom fields included. Names of records are replaced by their ids. A filter that was dropped
+ * would list more records than the user wants, perhaps for a node that deletes them.
  *
+ * @returns reads an input item, as query parameters
  * @throws Error from the returned function, in the user's words, for a filter the service does not
  * have, and for one without a value
  */
 export async function readFilters(
-	job: Execution,
+	execution: Execution,
 	parameter: string,
 	list: ListDescription,
 ): Promise<ReadFields> {
-	const mapping = storedMapping(job.n8n, parameter);
-	const namesCustom = mappedNames(mapping).some((name) => name.startsWith('custom_fields.'));
-	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
-	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const { fields } = await readCustomFields(job.api, collection);
-		return { ...own, fields: [...own.fields, ...customFilters(fields)] };
-	};
-	const isNeeded = list.takesCustomFields === true && namesCustom;
-	const accepted = await acceptedFieldsByCollection(job, withCustom, own, () => isNeeded);
-	const unsent: UnsentValues = {
-		...unsentValues(job.api.notices),
-		unknown: refuseFilter,
-		noValue(field) {
-			throw noValue(field);
-		},
-	};
-	const read = readAcceptedFields(job, mapping, accepted, { nulls: 'clear', unsent });
-	return queryValues(mapping, (item) => accepted(item).fields, read);
-}
-
-/**
- * The filters as query parameters. Left out is a filter for which an AI agent's model gives nothing:
- * it has to answer for every filter it is shown.
- */
-function queryValues(mapping: Mapping, filtersFor: (item: number) => Field[], read: ReadFields): ReadFields {
-	const linked = mapping.linked.map(({ field, record }): [string, unknown] => [field, record]);
-	const mapped = mapping.mode === 'each' ? [...mapping.mapped, ...linked] : linked;
-	const byModel = new Set(mapped.filter(([, value]) => isFilledByModel(value)).map(([name]) => name));
-
+	const valuesOf = await filterValues(execution, parameter, list);
+	const ids = await recordIds(execution, valuesOf);
+	const zone = execution.n8n.getTimezone();
 	return (item) => {
 		const query: IDataObject = {};
-		const filters = filtersFor(item);
-		for (const [name, value] of Object.entries(read(item))) {
-			const filter = filters.find((one) => one.name === name);
-			if (!isNothing(value)) Object.assign(query, encoded(name, value, filter));
-			else if (!byModel.has(name)) throw noValue(filter ?? { label: name });
+		for (const [filter, given] of valuesOf(item)) {
+			const value = ids(filter, apiValue(filter, given, zone));
+			if (isNothing(value)) throw noFilterValue(filter);
+			for (const [name, text] of Object.entries(encoded(filter, value))) {
+				if (name in query) throw setTwice(filter, name);
+				query[name] = text;
+			}
 		}
 		return query;
 	};
 }
 
-function refuseFilter(name: string): never {
-	throw new Error(
-		`The service does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+/** Reads the filters of an item with their values as they were given. */
+async function filterValues(
+	execution: Execution,
+	parameter: string,
+	list: ListDescription,
+): Promise<(item: number) => FieldValue[]> {
+	const rows = storedRows(execution.n8n, parameter);
+	const linked = linkedRecordsIn(execution.n8n, parameter);
+	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
+	const withCustom = async (collection: string): Promise<AcceptedFields> => {
+		const { fields } = await readCustomFields(execution.api, collection);
+		return { ...own, fields: [...own.fields, ...customFilters(list, fields)] };
+	};
+	// What an expression names is known only for each item.
+	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
+	const isNeeded =
+		list.takesCustomFields === true && [...rows, ...linked].some(({ field }) => mayBeCustom(field));
+	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
+
+	const readRows = filterRowValues(execution.n8n, rows);
+	const readers = new Map<AcceptedFields, (item: number) => FieldValue[]>();
+	const readerFor = ({ fields }: AcceptedFields): ((item: number) => FieldValue[]) => {
+		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
+		// By its whole name, every filter is a field: `created_at[gte]`.
+		for (const filter of fields) {
+			const whole: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
+			if (!byName.has(filter.name)) byName.set(filter.name, whole);
+		}
+		const readLinked = linkedRecordValues(execution.n8n, linked, fields, refused, 'Filter by Linked Record');
+		return (item) => [...readRows(item, byName), ...readLinked(item)];
+	};
+	return (item) => {
+		const fields = accepted(item);
+		const read = readers.get(fields) ?? readerFor(fields);
+		readers.set(fields, read);
+		return read(item);
+	};
+}
+
+const refused: UnsentValues = {
+	...noNotices,
+	unknown: refuseFilter,
+	noValue(filter) {
+		throw noFilterValue(filter);
+	},
+};
+
+/** Finds the ids of the records that the filters name. */
+async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ReferenceIds> {
+	const given: FieldValue[] = [];
+	for (const item of n8n.getInputData().keys()) {
+		try {
+			given.push(...valuesOf(item).filter(([{ reference, part }]) => reference && part === undefined));
+		} catch {
+			// The item fails with this error when its turn comes.
+		}
+	}
+	return await findReferences(api, given);
+}
+
+function setTwice({ label }: Field, parameter: string): Error {
+	return new Error(
+		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
 	);
 }
 
-function noValue({ label }: Pick<Field, 'label'>): Error {
-	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
-}
-
-/** Whether there is nothing to filter by, in a list: in none of its places. */
-function isNothing(value: unknown): boolean {
-	return Array.isArray(value) ? value.every(isNothing) : isEmptyCell(value);
-}
-
 /** A filter as the service's description wants its query parameter written. */
-function encoded(name: string, value: unknown, filter?: Field): IDataObject {
-	const { encoding, label = name } = filter ?? {};
+function encoded({ name, encoding, label }: Field, value: unknown): IDataObject {
 	if (encoding === 'json') return { [name]: JSON.stringify(value) };
 	if (Array.isArray(value)) {
 		const parts = value.map((one) => single(label, one));

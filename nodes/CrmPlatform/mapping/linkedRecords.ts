@@ -10,6 +10,7 @@ import type { UnsentValues } from './unsentValues';
 /**
  * Reads the records picked beside the values, as values of the fields that refer to them.
  *
+ * @param title the name of the parameter, for errors
  * @returns reads an input item; several records of one list come as one value
  * @throws Error in the user's words where no field was chosen, or too many records
  */
@@ -18,15 +19,16 @@ export function linkedRecordValues(
 	linked: LinkedRecord[],
 	fields: Field[],
 	unsent: UnsentValues,
+	title = 'Linked Records',
 ): (item: number) => FieldValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 	const picked = linked.flatMap(({ field, record }) => {
-		if (field === '') throw new Error('Linked Records: choose a field for the selected record.');
+		if (field === '') throw new Error(`${title}: choose a field for the selected record.`);
 		const link = links.get(field);
 		if (!link) unsent.unknown(field);
 		return link ? [{ link, label: link.label, value: record }] : [];
 	});
-	refuseSeveral(picked.map(({ link }) => link));
+	refuseSeveral(picked.map(({ link }) => link), title);
 
 	const read = evaluateValues(n8n, picked);
 	return (item) => {
@@ -47,15 +49,15 @@ export function linkedRecordValues(
 	};
 }
 
-/** The ids an expression gives: one, several, or none. */
+/** The ids an expression returns: any number of them. */
 function idsIn(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return value === null || value === undefined || value === '' ? [] : [value];
 }
 
-function refuseSeveral(links: Link[]): void {
+function refuseSeveral(links: Link[], title: string): void {
 	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
 	if (twice) {
-		throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+		throw new Error(`${title}: ${twice.label} accepts one record, but several are selected. Keep only one.`);
 	}
 }

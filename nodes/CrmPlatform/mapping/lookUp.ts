@@ -14,18 +14,22 @@ import { apiValue, matchesPattern } from './values';
  */
 export type ReferenceIds = (field: Field, value: unknown) => unknown;
 
-/** Fields by which people know a record; all of them, as any record may have any. */
-const identifying = ['name', 'title', 'label', 'domain', 'email'];
+/** Fields by which a record is known; all of them, as any record may have any. */
+export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
+
+/** The one that is no word, which a full-text search does not find. */
+const unsearched = 'external_id';
 
 /** Records that are read at once: of fewer, one request finds all names. */
 const mostRead = 500;
 
 /**
- * Looks up the records that were given by name, domain or email instead of an id. A value that can
+ * Looks up records named by name, domain or email instead of an id. A value that can
  * only be an id is not looked up; one that may be either, and is no record's name, is sent as it is,
  * and the service refuses it where it is no id either.
  *
- * @param given the values of fields that refer to other records; each name is looked up once
+ * @param given the values of fields that refer to other records; each name is looked up once, and
+ * found once in an execution
  */
 export async function findReferences(api: Connection, given: FieldValue[]): Promise<ReferenceIds> {
 	const names = new Map<string, Set<string>>();
@@ -36,8 +40,16 @@ export async function findReferences(api: Connection, given: FieldValue[]): Prom
 		}
 	}
 
+	const ids = foundBefore.get(api) ?? new Map<string, Map<string, Finding>>();
+	foundBefore.set(api, ids);
 	const found = new Map<string, Map<string, Finding>>();
-	for (const [reference, wanted] of names) found.set(reference, await search(api, reference, [...wanted]));
+	for (const [reference, wanted] of names) {
+		const known = ids.get(reference) ?? new Map<string, Finding>();
+		ids.set(reference, known);
+		const findings = await findByNames(api, reference, [...wanted].filter((name) => !known.has(name)));
+		for (const [name, finding] of findings) if ('id' in finding) known.set(name, finding);
+		found.set(reference, new Map([...known, ...findings]));
+	}
 
 	const idOf = (field: Field, value: unknown): unknown => {
 		const finding = found.get(field.reference ?? '')?.get(String(value).trim());
@@ -51,6 +63,12 @@ export async function findReferences(api: Connection, given: FieldValue[]): Prom
 		return Array.isArray(value) ? value.map((one) => idOf(field, one)) : idOf(field, value);
 	};
 }
+
+/** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
+const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();
+
+/** Requests at the same time. */
+const atOnce = 5;
 
 /** The outcome of a look-up. */
 type Finding = { id: unknown } | { notFound: true } | { several: number } | { failed: string };
@@ -72,18 +90,21 @@ function isIdShaped(value: string): boolean {
 /** Whether a text can be an id in some service: one word of plain characters. */
 const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
-async function search(api: Connection, reference: string, names: string[]): Promise<Map<string, Finding>> {
+async function findByNames(api: Connection, reference: string, names: string[]): Promise<Map<string, Finding>> {
 	const description = await api.describe(`/${reference}`);
 	const { list } = description ?? {};
-	if (!list) return new Map();
+	if (!list || names.length === 0) return new Map();
 	const known = new Set(description?.fields.map(({ name }) => name));
-	const keys = known.size === 0 ? identifying : identifying.filter((key) => known.has(key));
+	const keys = known.size === 0 ? identifyingFields : identifyingFields.filter((key) => known.has(key));
 	const findings = new Map<string, Finding>();
 	try {
 		const first = await firstPage(api, reference, list, {});
-		for (const name of names) {
-			const page = first.isWhole ? first : await candidates(api, reference, list, keys, name);
-			findings.set(name, findIn(page, keys, name));
+		for (let from = 0; from < names.length; from += atOnce) {
+			const some = names.slice(from, from + atOnce).map(async (name) => {
+				const page = first.isWhole ? first : await candidates(api, reference, list, keys, name);
+				findings.set(name, findIn(page, keys, name));
+			});
+			await Promise.all(some);
 		}
 	} catch (error) {
 		for (const name of names) {
@@ -110,7 +131,9 @@ async function candidates(
 ): Promise<Candidates> {
 	if (list.search !== undefined) {
 		const page = await firstPage(api, reference, list, { [list.search]: name });
-		if (page.isWhole) return page;
+		const isIdFilter = list.filters.some((filter) => filter.name === unsearched && keys.includes(unsearched));
+		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, keys, name))) return page;
+		if (page.isWhole) return await firstPage(api, reference, list, { [unsearched]: name });
 	}
 	const filters = list.filters.filter((filter) => keys.includes(filter.name));
 	const pages = await Promise.all(

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 
-/** A field and the value given for it. */
+/** A field and its mapped value. */
 export type FieldValue = [Field, unknown];
 
 /** The values an object has for a list of fields. */
@@ -36,6 +36,9 @@ export function objectFields(
 	const groupsByWords = new Map([...groups.keys()].map((group) => [wordsOf(group), group]));
 	const fieldByWords = fieldsByWords(fields, new Set([...recordNames].map(wordsOf)));
 
+	// Items have the same names as a rule, and of 100,000 items each comparison counts.
+	const groupFor = oncePerName((name) => groups.get(name) ?? groupsByWords.get(wordsOf(name)));
+
 	/** The field, and whether its name is exact. */
 	const fieldFor = (name: string, value: unknown): [Field, boolean] | undefined => {
 		const exact = byName.get(name);
@@ -45,12 +48,12 @@ export function objectFields(
 		return similar && canHold(similar, value) ? [similar, false] : undefined;
 	};
 
-	const read = (object: IDataObject, prefix: string, found: Found): Found => {
+	const read = (object: IDataObject, prefix: string, found: FoundValues): FoundValues => {
 		for (const [key, value] of Object.entries(object)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const match = fieldFor(name, value);
-			const group = match ? undefined : (groups.get(name) ?? groupsByWords.get(wordsOf(name)));
+			const group = match ? undefined : groupFor(name);
 			if (match) add(found, match, name, value);
 			else if (group !== undefined) readGroup(group, value, found);
 			else found.unknown.push(name);
@@ -58,7 +61,7 @@ export function objectFields(
 		return found;
 	};
 
-	const readGroup = (name: string, value: unknown, found: Found): void => {
+	const readGroup = (name: string, value: unknown, found: FoundValues): void => {
 		const members = typeof value === 'string' ? parseJson(value) : value;
 		if (isObject(members)) read(members, `${name}.`, found);
 		else if (value === null) add(found, [whole(name), true], name, null);
@@ -76,11 +79,11 @@ export function objectFields(
 	};
 }
 
-interface Found extends Omit<ObjectFields, 'values'> {
+interface FoundValues extends Omit<ObjectFields, 'values'> {
 	values: Map<string, { field: Field; name: string; value: unknown; isExact: boolean }>;
 }
 
-function add({ values, unknown }: Found, [field, isExact]: [Field, boolean], name: string, value: unknown): void {
+function add({ values, unknown }: FoundValues, [field, isExact]: [Field, boolean], name: string, value: unknown): void {
 	const other = values.get(field.name);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
 	if (!other || isSame || isEmptyCell(other.value) || (isExact && other.isExact)) {
@@ -111,18 +114,21 @@ function fieldsByWords(
 	const byLabel = grouped(fields, ({ label, path }) =>
 		path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label],
 	);
-	const fieldFor = (name: string): Field | undefined => {
+	return oncePerName((name) => {
 		const words = wordsOf(name);
 		const named = byName.get(words);
 		const labelled = recordWords.has(words) ? undefined : byLabel.get(words);
 		const candidates = named ?? labelled;
 		return words !== '' && candidates?.size === 1 ? [...candidates][0] : undefined;
-	};
-	// Items have the same names as a rule, and 100,000 of them make the comparison count.
-	const known = new Map<string, Field | undefined>();
+	});
+}
+
+/** The same function, which finds what a name means once. */
+function oncePerName<Meaning>(find: (name: string) => Meaning): (name: string) => Meaning {
+	const known = new Map<string, Meaning>();
 	return (name) => {
-		if (!known.has(name)) known.set(name, fieldFor(name));
-		return known.get(name);
+		if (!known.has(name)) known.set(name, find(name));
+		return known.get(name) as Meaning;
 	};
 }
 

@@ -8,6 +8,8 @@ import { locatorValue } from './locator';
 export type Mapping = MappedValues & {
 	/** Records picked from lists beside the values, in the order shown. */
 	linked: LinkedRecord[];
+	/** The names an item has values for; those of an object that cannot be read are left out. */
+	namesOf(item: number): string[];
 };
 
 type MappedValues =
@@ -38,7 +40,7 @@ export interface LinkedRecord {
 }
 
 /** The value of n8n's resource mapper. */
-interface Mapper {
+interface StoredMapper {
 	mappingMode?: string;
 	value?: Record<string, unknown> | null;
 	matchingColumns?: string[];
@@ -49,15 +51,37 @@ interface Mapper {
  * `fieldsJson` and `fieldsLinked`.
  */
 export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mapping {
-	return { ...valuesIn(n8n, parameter), linked: linkedIn(n8n, parameter) };
+	return withNames(valuesIn(n8n, parameter), linkedRecordsIn(n8n, parameter));
 }
 
-/** A mapping that takes the items as they are. */
-export function automaticMapping(n8n: IExecuteFunctions): Mapping & ObjectMapping {
+/** A mapping that takes objects as they are, such as the rows of a file. */
+export function automaticMapping(objectOf: ObjectOf, emptyCells: EmptyCells): ObjectMapping {
+	return withNames({ mode: 'automatic', objectOf, emptyCells }, []);
+}
+
+function automaticValues(n8n: IExecuteFunctions): ObjectValues {
 	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
 	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
 	const items = n8n.getInputData();
-	return { mode: 'automatic', objectOf: (item) => items[item]?.json ?? {}, emptyCells, linked: [] };
+	return { mode: 'automatic', objectOf: (item) => items[item]?.json ?? {}, emptyCells };
+}
+
+function withNames<Values extends MappedValues>(values: Values, linked: LinkedRecord[]) {
+	const picked = linked.map(({ field }) => field);
+	if (values.mode === 'each') {
+		const names = [...values.mapped.map(([name]) => name), ...picked];
+		return { ...values, linked, namesOf: () => names };
+	}
+	const { objectOf } = values;
+	const namesOf = (item: number): string[] => {
+		try {
+			return [...Object.keys(objectOf(item)), ...picked];
+		} catch {
+			// The item fails with this error when its turn comes.
+			return picked;
+		}
+	};
+	return { ...values, linked, namesOf };
 }
 
 function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
@@ -67,14 +91,15 @@ function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
 	const { mappingMode, value } = mapperOf(n8n, parameter);
 	// The second is how n8n's own nodes say it, and so workflows that were not made in the editor.
 	const isAutomatic = modeOf(n8n, parameter) === 'automatic' || mappingMode === 'autoMapInputData';
-	if (isAutomatic) return automaticMapping(n8n);
+	if (isAutomatic) return automaticValues(n8n);
 	const mapped = Object.entries(value ?? {}).filter(
 		([, one]) => one !== null && one !== undefined && one !== '',
 	);
 	return { mode: 'each', mapped };
 }
 
-function linkedIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
+/** Reads the records picked beside `parameter`. */
+export function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
 	return rows.flatMap(({ record: picked }, row) => {
 		const record = locatorValue(picked);
@@ -85,12 +110,6 @@ function linkedIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
 	});
 }
 
-/** The names of the fields that were mapped by hand or by picking a record. */
-export function mappedNames(mapping: Mapping): string[] {
-	const mapped = mapping.mode === 'each' ? mapping.mapped.map(([name]) => name) : [];
-	return [...mapped, ...mapping.linked.map(({ field }) => field)];
-}
-
 /** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
 export function isFilledByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\b/i.test(value);
@@ -98,6 +117,8 @@ export function isFilledByModel(value: unknown): boolean {
 
 /** A mapping whose values are members of objects. */
 export type ObjectMapping = Exclude<Mapping, { mode: 'each' }>;
+
+type ObjectValues = Exclude<MappedValues, { mode: 'each' }>;
 
 function jsonObjects(n8n: IExecuteFunctions, value: unknown): ObjectOf {
 	const read = evaluateValues(n8n, [{ label: 'JSON', value }]);
@@ -118,7 +139,7 @@ function jsonObject(given: unknown): IDataObject {
 export interface MatchingColumn {
 	/** Whether it is an expression, which may give another field for each item. */
 	mayDiffer: boolean;
-	/** Undefined where no field was chosen, or the expression gives none. */
+	/** Undefined if no field is chosen or the expression returns nothing. */
 	of(item: number): string | undefined;
 }
 
@@ -142,8 +163,8 @@ function modeOf(n8n: IExecuteFunctions, parameter: string): unknown {
 	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
 }
 
-function mapperOf(n8n: IExecuteFunctions, parameter: string): Mapper {
-	return stored(n8n, parameter) as Mapper;
+function mapperOf(n8n: IExecuteFunctions, parameter: string): StoredMapper {
+	return stored(n8n, parameter) as StoredMapper;
 }
 
 function stored(n8n: IExecuteFunctions, parameter: string, absent: object | string = {}): unknown {

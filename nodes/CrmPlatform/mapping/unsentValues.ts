@@ -1,6 +1,6 @@
 import type { Field } from '../api/openapi/fields';
 
-/** Tells the user about values that were given and not sent, in one notice for each reason. */
+/** Tells the user which mapped values were not sent, in one notice per reason. */
 export interface UnsentValues {
 	/** A name that belongs to no field. */
 	unknown(name: string): void;
@@ -35,7 +35,7 @@ export function unsentValues(notices: Set<string>): UnsentValues {
 export const noNotices: UnsentValues = { unknown() {}, noObject() {}, noValue() {} };
 
 /**
- * The error of an item that has values, of which none can be sent.
+ * The error of an item none of whose values can be sent.
  *
  * @param names the item's own
  */
@@ -51,7 +51,7 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 	);
 }
 
-/** Names that one notice lists; it counts the others. */
+/** Most names in one notice; the rest are counted. */
 const mostNamed = 10;
 
 /** @returns adds a name to the notice */

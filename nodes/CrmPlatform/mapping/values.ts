@@ -71,7 +71,7 @@ function phoneNumber(field: Field, value: unknown): unknown {
 	return isWritten && /^[1-9]\d{6,14}$/.test(digits) ? number : value;
 }
 
-/** Whether text matches the pattern of a field; undefined where the field has none that can be read. */
+/** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */
 export function matchesPattern({ pattern }: Field, value: string): boolean | undefined {
 	try {
 		return pattern === undefined ? undefined : new RegExp(pattern, 'u').test(value);

@@ -18,23 +18,23 @@ export function sendRequest(): Operation {
 			description: 'Send a request to any path of the API',
 		},
 
-		properties: () => [method, path, query, body, headers],
+		properties: () => [method, pathProperty, query, body, headers],
 		options: [writeOncePerOption],
 		output: null,
 
-		async prepare(job) {
+		async prepare(execution) {
 			// The header that the service takes elsewhere: only the description of the very request
 			// promises that it counts.
-			const usual = (await job.api.describe('/contacts'))?.create;
+			const usual = (await execution.api.describe('/contacts'))?.create;
 			return async (item) => {
-				const request = requestOf(job, item);
-				if (request.method === 'GET') return resultOf((await job.api.send(request)).body);
-				const declared = await job.api.describeRequest(request.method, request.path);
-				const header = requestKeyHeader(job, declared, usual);
+				const request = requestOf(execution, item);
+				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
+				const declared = await execution.api.describeRequest(request.method, request.path);
+				const header = requestKeyHeader(execution, declared, usual);
 				// Nobody knows what a PATCH of any path does: it may add to a value.
 				if (request.method === 'PATCH') request.isRepeatable = false;
 				const { method } = request;
-				return resultOf((await sendWrite(job, { method }, header, request, [item])).body);
+				return resultOf((await sendWrite(execution, { method }, header, request, [item])).body);
 			};
 		},
 	};
@@ -113,7 +113,7 @@ const method: INodeProperties = {
 	default: 'GET',
 };
 
-const path: INodeProperties = {
+const pathProperty: INodeProperties = {
 	displayName: 'Path',
 	name: 'path',
 	type: 'string',

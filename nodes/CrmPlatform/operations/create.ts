@@ -3,6 +3,8 @@ import { readFields } from '../mapping/readFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
 import { emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { simplifyProperty } from '../parameters/output';
+import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -26,19 +28,20 @@ export function create(
 			action,
 		},
 
-		properties: (resource) => fieldsProperties('add', resource),
+		properties: (resource) => [...fieldsProperties('add', resource), simplifyProperty],
 		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
-		async prepare(job) {
-			const description = await describedWrite(job);
-			const fieldsOf = await readFields(job, 'fields', description.fields, 'skip');
-			return writeRecords(job, description, (item) => {
-				const path = collectionPath(job, item);
+		async prepare(execution) {
+			const description = await describedWrite(execution);
+			const fieldsOf = await readFields(execution, 'fields', description.fields, 'skip');
+			const write = (item: number) => {
+				const path = collectionPath(execution, item);
 				const values = requireAnyValue(fieldsOf(item));
 				const body = requireValues({ ...values, ...preset }, description, required);
 				return { collection: path, path, body };
-			});
+			};
+			return writeRecords(execution, description, write, await simplifyWritten(execution));
 		},
 	};
 }

@@ -15,9 +15,9 @@ export function deleteRecord(action: string): Operation {
 		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 
-		async prepare(job) {
-			const read = (item: number) => recordAt(job, item);
-			return writeRecords(job, await describedWrite(job), read, () => ({ deleted: true }));
+		async prepare(execution) {
+			const read = (item: number) => recordAt(execution, item);
+			return writeRecords(execution, await describedWrite(execution), read, () => ({ deleted: true }));
 		},
 	};
 }

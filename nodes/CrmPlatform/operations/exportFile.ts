@@ -1,34 +1,36 @@
-import type { IBinaryData, IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { jobQuery } from '../api/openapi/jobs';
-import { outputFile } from '../files/binary';
+import { jobQuery, type JobDescription } from '../api/openapi/jobs';
 import { csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { valueAt } from '../mapping/expressions/template';
+import { outputParts, type PartsKind } from '../files/outputParts';
+import type { FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
-import { noChoice } from '../parameters/file';
+import { chosenOption } from '../parameters/choice';
+import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/list';
+import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
+import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, startBackgroundJob, waitForJob } from '../writing/backgroundJob';
 import { describedOperation } from '../writing/describedOperation';
 
-const formats = ['csv', 'ndjson'] as const;
+const formatProperty = fileFormatProperty(
+	['csv', 'ndjson'],
+	'In CSV, text that a spreadsheet would run as a formula gets an apostrophe in front; Import File removes it',
+);
 
-const formatProperty: INodeProperties = {
-	displayName: 'File Format',
-	name: 'fileFormat',
-	type: 'options',
-	options: [
-		{ name: 'CSV', value: 'csv', description: 'A table, for people and spreadsheets' },
-		{ name: 'NDJSON', value: 'ndjson', description: 'One record a line, as the service has it' },
-	],
-	default: 'csv',
-	description:
-		'The format of the file. In CSV, text that a spreadsheet would run as a formula gets an apostrophe in front; Import File removes it.',
+const outputFieldProperty: INodeProperties = {
+	displayName: 'Put File in Field',
+	name: 'binaryField',
+	type: 'string',
+	default: 'data',
+	required: true,
+	hint: 'The name of the output field to put the file in',
 };
 
 const headersOption: INodeProperties = {
@@ -43,6 +45,14 @@ const headersOption: INodeProperties = {
 	description: 'How the columns of a CSV file are called. Import File understands both.',
 };
 
+const compressionOption: INodeProperties = {
+	displayName: 'Compress with Gzip',
+	name: 'compress',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to compress the file, to some tenth of its size. Import File unpacks it.',
+};
+
 const fileNameOption: INodeProperties = {
 	displayName: 'File Name',
 	name: 'fileName',
@@ -51,13 +61,29 @@ const fileNameOption: INodeProperties = {
 	placeholder: 'e.g. contacts.csv',
 };
 
-const outputFieldProperty: INodeProperties = {
-	displayName: 'Put File in Field',
-	name: 'binaryField',
-	type: 'string',
-	default: 'data',
-	required: true,
-	hint: 'The name of the output field to put the file in',
+const linkedOption: INodeProperties = {
+	displayName: 'Linked Records',
+	name: 'linkedAs',
+	type: 'options',
+	options: [
+		{ name: 'IDs', value: 'ids', description: 'As the account has them' },
+		{
+			name: 'Unique Values',
+			value: 'keys',
+			description: 'For another account: a company by its domain, a user by the email, others by their external ID',
+		},
+	],
+	default: 'ids',
+	description: 'How the file names the company of a contact, the owner and other linked records',
+};
+
+const rowsOption: INodeProperties = {
+	displayName: 'Rows per File',
+	name: 'rowsPerFile',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 100000,
+	description: 'The most records of one file. The others go into more files, one in each output item.',
 };
 
 /** @param action the entry in n8n's list of actions, such as `Export contacts to a file` */
@@ -71,106 +97,124 @@ export function exportFile(action: string): Operation {
 		},
 
 		properties: (resource) => [formatProperty, outputFieldProperty, ...exportListProperties(resource)],
-		options: [...exportListOptions, headersOption, fileNameOption],
+		options: [...exportListOptions, headersOption, compressionOption, fileNameOption, linkedOption, rowsOption],
 		output: null,
 
-		async prepare(job) {
-			const list = await describedOperation(job, 'list');
-			const fields = await describedOperation(job, 'fields');
-			const filters = await readFilters(job, 'filters', list);
+		async prepare(execution) {
+			const list = await describedOperation(execution, 'list');
+			const fields = await describedOperation(execution, 'fields');
+			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
-				const path = collectionPath(job, item);
+				const path = collectionPath(execution, item);
 				const query = filters(item) as Query;
-				const reading = listQueryOf(job, item, { path, list, filters: query, fields, summary: [] });
-				return await exportList(job, item, reading);
+				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] });
+				return await exportList(execution, item, reading);
 			};
 		},
 	};
 }
 
-async function exportList(job: Execution, item: number, reading: ListQuery): Promise<ItemWithFiles> {
-	const { n8n, resource } = job;
-	const description = reading.list.job;
-	if (!description) {
-		throw new Error(
-			`The service’s description does not say how ${resource.path} is exported. Read the list with Get Many, and write it with Convert to File.`,
-		);
+/** How the records of a list become rows of a file. */
+interface ExportPlan {
+	/** Absent for NDJSON. */
+	columns: ExportColumn[] | undefined;
+	/** Makes links to other records understood by another account. */
+	withKeys: ReturnType<typeof linkedKeys> | undefined;
+	files: PartsKind;
+	/** The binary field. */
+	field: string;
+}
+
+async function exportList(execution: Execution, item: number, reading: ListQuery): Promise<ItemWithFiles[]> {
+	const { n8n } = execution;
+	const plan = await exportPlan(execution, item, reading);
+	const started = await startExport(execution, item, reading);
+	const { columns, withKeys } = plan;
+	const asOutput = recordOutput(reading);
+	const rowOf = (record: IDataObject): string =>
+		columns ? csvRow(exportedCells(record, columns)) : `${JSON.stringify(asOutput(record))}\n`;
+	const parts = outputParts(n8n, plan.files);
+	let rows = 0;
+	let isDone = false;
+	try {
+		for await (const read of readJobResults(execution, started.path)) {
+			for (const record of withKeys ? await withKeys(read) : read) {
+				await parts.add(rowOf(record));
+			}
+			rows += read.length;
+			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${String(started.total)} records exported`);
+		}
+		isDone = true;
+	} finally {
+		if (!isDone) await parts.end().catch(() => undefined);
 	}
-	const format = n8n.getNodeParameter('fileFormat', item, 'csv') as (typeof formats)[number];
-	if (!formats.includes(format)) throw noChoice('File Format', format, formats);
-	const started = jobQuery(description, reading.path);
+	const files = await parts.end();
+	return files.map(
+		({ rows: records, file }, i) =>
+			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: started.id }, { [plan.field]: file }),
+	);
+}
+
+/** Starts the job that collects the records, and waits for its end. */
+async function startExport(
+	execution: Execution,
+	item: number,
+	reading: ListQuery,
+): Promise<{ id: string; path: string; total: unknown }> {
+	const description = exportJobOf(execution, reading);
+	const own = jobQuery(description, reading.path);
 	const { query } = withNeededFields(reading);
-	const taken = Object.keys(query).find((name) => Object.hasOwn(started, name));
+	const taken = Object.keys(query).find((name) => Object.hasOwn(own, name));
 	if (taken !== undefined) {
 		throw new Error(`The service cannot filter an export by ‘${taken}’. Remove the filter, or use Get Many.`);
 	}
-	const columns = format === 'csv' ? await columnsOf(job, item, reading) : undefined;
-
-	const { id, path } = await startBackgroundJob(job, description, { query: { ...query, ...started } }, [item]);
-	const ended = await waitForJob(job, item, path);
-	if (ended.status !== 'completed') {
-		throw new Error(
-			`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
-		);
-	}
-
-	const type = columns ? 'text/csv' : 'application/x-ndjson';
-	const given = String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim();
-	const file = outputFile(n8n, given || `${resource.value}.${format}`, type);
-	const asOutput = recordOutput(reading);
-	let rows = 0;
-	let stored: IBinaryData | undefined;
-	try {
-		// The mark tells spreadsheets that the file is UTF-8.
-		if (columns) await file.write(`\uFEFF${csvRow(columns.map(({ header }) => header))}`);
-		for await (const records of readJobResults(job, path)) {
-			for (const record of records) {
-				rows += 1;
-				await file.write(columns ? csvRow(cellsOf(record, columns)) : `${JSON.stringify(asOutput(record))}\n`);
-			}
-			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${String(ended.total)} records exported`);
-		}
-		stored = await file.end();
-	} finally {
-		if (!stored) await file.end().catch(() => undefined);
-	}
-	const field = String(n8n.getNodeParameter('binaryField', item, 'data'));
-	return new ItemWithFiles({ records: rows, job: id }, { [field]: stored });
+	const { id, path } = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
+	const ended = await waitForJob(execution, item, path);
+	if (ended.status === 'completed') return { id, path, total: ended.total };
+	throw new Error(
+		`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
+	);
 }
 
-/** A column of the file, and where its value is in a record. */
-interface Column {
-	header: string;
-	path: [string, ...string[]];
+/** @throws Error in the user's words where the service does not export such a list */
+function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
+	if (list.job) return list.job;
+	throw new Error(
+		`The service’s description does not say how ${resource.path} is exported. Read the list with Get Many, and write it with Convert to File.`,
+	);
 }
 
-/**
- * The chosen fields, or all of the record: members of objects that can be written one by one, such as
- * an address, and the account's custom fields have columns of their own.
- */
-async function columnsOf({ api, n8n, resource }: Execution, item: number, reading: ListQuery): Promise<Column[]> {
-	const description = await api.describe(resource.path);
-	const writable = [description?.create, description?.update].flatMap((write) => write?.fields ?? []);
-	const recordFields = description?.fields ?? [];
-	const custom = reading.recordFields.includes('custom_fields')
-		? await readCustomFieldsIfAllowed(api, reading.path)
-		: undefined;
-	const parts = (name: string) => [...writable, ...(custom?.fields ?? [])].filter(({ path }) => path[0] === name && path.length > 1);
-	const labels = new Map([...recordFields, ...writable, ...(custom?.fields ?? [])].map(({ name, label }) => [name, label]));
-
-	const columns = new Map<string, Column['path']>();
-	const add = (name: string, path: Column['path']) => columns.set(name, path);
-	for (const { name, path } of reading.fields ?? reading.recordFields.map((one) => ({ name: one, path: [one] as Column['path'] }))) {
-		const members = path.length === 1 ? parts(name) : [];
-		if (members.length === 0) add(name, path);
-		for (const member of members) add(member.name, member.path as Column['path']);
-		if (name === 'custom_fields') for (const one of custom?.readOnly ?? []) add(one, ['custom_fields', one.slice('custom_fields.'.length)]);
-	}
-	const isLabelled = n8n.getNodeParameter('options.columnHeaders', item, 'names') === 'labels';
-	const named = [...columns].map(([name, path]) => ({ name, path, label: labels.get(name) ?? name }));
-	const uses = (label: string) => named.filter((one) => one.label === label).length;
-	return named.map(({ name, path, label }) => ({ path, header: isLabelled && uses(label) === 1 ? label : name }));
+/** @throws Error in the user's words where a parameter is wrong */
+async function exportPlan({ api, n8n, resource }: Execution, item: number, reading: ListQuery): Promise<ExportPlan> {
+	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
+	const isLabelled = chosenOption(n8n, item, headersOption, 'options.columnHeaders') === 'labels';
+	const hasKeys = chosenOption(n8n, item, linkedOption, 'options.linkedAs') === 'keys';
+	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
+	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || hasKeys);
+	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
+	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled) : undefined;
+	const written = new Map(
+		[description.create, description.update].flatMap((write) => write?.fields ?? []).map((one) => [one.name, one]),
+	);
+	return {
+		columns,
+		withKeys: hasKeys ? linkedKeys(api, [...written.values(), ...(custom?.fields ?? [])]) : undefined,
+		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
+		files: {
+			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.value}.${format}`,
+			type: columns ? 'text/csv' : 'application/x-ndjson',
+			isCompressed: n8n.getNodeParameter('options.compress', item, false) === true,
+			// The mark tells spreadsheets that the file is UTF-8.
+			beginning: columns ? `\uFEFF${csvRow(columns.map(({ header }) => header))}` : '',
+			rowsPerFile: rowsPerFileOf(n8n, item),
+		},
+	};
 }
 
-const cellsOf = (record: IDataObject, columns: Column[]): unknown[] =>
-	columns.map(({ path }) => (path.length === 1 ? record[path[0]] : valueAt(record, path)[0]));
+/** @returns Infinity where all records go into one file */
+function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
+	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, Infinity);
+	const rows = Number(given);
+	if (rows >= 1 && (rows === Infinity || Number.isInteger(rows))) return rows;
+	throw new Error(`Rows per File: enter a whole number of at least 1 instead of "${String(given)}".`);
+}

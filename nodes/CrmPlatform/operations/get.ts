@@ -13,12 +13,12 @@ export function get(action: string): Operation {
 		properties: (resource) => [recordProperty(resource), simplifyProperty],
 		options: [outputFieldsOption],
 
-		async prepare(job) {
-			const fields = await describedOperation(job, 'fields');
-			const summary = await describedOperation(job, 'summary');
+		async prepare(execution) {
+			const fields = await describedOperation(execution, 'fields');
+			const summary = await describedOperation(execution, 'summary');
 			const read = async (item: number): Promise<Result> => {
-				const record = await readRecord(job.api, recordAt(job, item).path);
-				const output = chosenFields(job, item, fields) ?? summaryFields(job.n8n, item, summary);
+				const record = await readRecord(execution.api, recordAt(execution, item).path);
+				const output = chosenFields(execution, item, fields) ?? summaryFields(execution.n8n, item, summary);
 				return output ? simplify(record, output) : record;
 			};
 			// A request for each item; they do not wait for each other.

@@ -27,18 +27,18 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 		properties: (resource) => listProperties(resource, abilities),
 		options: listOptions(abilities),
 
-		async prepare(job) {
-			const list = await describedOperation(job, 'list');
-			const fields = await describedOperation(job, 'fields');
-			const summary = await describedOperation(job, 'summary');
-			const filters = await readFilters(job, 'filters', list);
+		async prepare(execution) {
+			const list = await describedOperation(execution, 'list');
+			const fields = await describedOperation(execution, 'fields');
+			const summary = await describedOperation(execution, 'summary');
+			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
-				const path = collectionPath(job, item);
+				const path = collectionPath(execution, item);
 				const query = filters(item) as Query;
-				const reading = listQueryOf(job, item, { path, list, filters: query, fields, summary });
-				if (reading.onePage) return await onePage(job.api.send, reading);
+				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
+				if (reading.onePage) return await onePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
-				return await (isWhole ? whole : part)(job.api.send, reading);
+				return await (isWhole ? whole : part)(execution.api.send, reading);
 			};
 		},
 	};

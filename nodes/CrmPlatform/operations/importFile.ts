@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+
 import { jobQuery } from '../api/openapi/jobs';
 import type { WriteDescription } from '../api/openapi/writing';
 import { readBinary } from '../files/binary';
@@ -5,11 +7,20 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
-import { binaryFieldProperty, columnMapping, fileSettingsOf, importOptions, importProperties, noChoice } from '../parameters/file';
+import { chosenOption } from '../parameters/choice';
+import { columnMapping } from '../parameters/columns';
+import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { importRows } from '../writing/fileImport';
+import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
-const writes = ['create', 'upsert', 'update', 'delete'] as const;
+/** The keys of jobs contain its value: an execution finds those that another, which died, has started. */
+const writeOncePerFile: INodeProperties = {
+	...writeOncePerOption,
+	placeholder: 'e.g. {{ $binary.data.fileName }}',
+	description:
+		'A value that names the file, for which to write each row only once, even if the workflow is started again after n8n has stopped in the middle. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
+};
 
 /** @param action the entry in n8n's list of actions, such as `Import a file of contacts` */
 export function importFile(action: string): Operation {
@@ -21,19 +32,19 @@ export function importFile(action: string): Operation {
 			description: 'Write a record for each row of a CSV or JSON file, of any size',
 		},
 
-		properties: () => [binaryFieldProperty, ...importProperties],
-		options: importOptions,
+		properties: () => importProperties,
+		options: [...importOptions, writeOncePerFile],
 		output: null,
 		write: ({ upsert, create }) => upsert ?? create,
 
-		async prepare(job) {
+		async prepare(execution) {
 			return async (item) => {
-				const plan = await planOf(job, item);
-				const field = String(job.n8n.getNodeParameter('binaryField', item, 'data'));
-				const file = await readRecords(readBinary(job.n8n, item, field), fileSettingsOf(job.n8n, item));
+				const plan = await planOf(execution, item);
+				const field = String(execution.n8n.getNodeParameter('binaryField', item, 'data'));
+				const file = await readRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
 					checkColumns(plan, file.columns);
-					const { json, files } = await importRows(job, plan, file);
+					const { json, files } = await importRows(execution, plan, file);
 					return new ItemWithFiles(json, files);
 				} finally {
 					await file.close();
@@ -44,17 +55,16 @@ export function importFile(action: string): Operation {
 }
 
 /** @throws Error in the user's words where the service does not offer it, or a parameter is wrong */
-async function planOf(job: Execution, item: number): Promise<ImportPlan> {
-	const { n8n, resource } = job;
-	const operation = n8n.getNodeParameter('importAs', item, 'create') as (typeof writes)[number];
-	if (!writes.includes(operation)) throw noChoice('What to Do', operation, writes);
-	const write = (await job.api.describe(resource.path))?.[operation];
+async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
+	const { n8n, resource } = execution;
+	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
+	const write = (await execution.api.describe(resource.path))?.[operation];
 	if (!write?.job) {
 		throw new Error(
 			`The service’s description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
 		);
 	}
-	const path = collectionPath(job, item);
+	const path = collectionPath(execution, item);
 	const trial = n8n.getNodeParameter('trial', item, false) === true;
 	const columns = columnMapping(n8n, item);
 	return {
@@ -63,10 +73,10 @@ async function planOf(job: Execution, item: number): Promise<ImportPlan> {
 		description: write.job,
 		fields: write.fields,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
-		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(job, item, write)) },
+		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(execution, item, write)) },
 		clearsEmpty: n8n.getNodeParameter('options.emptyCells', item, 'leave') === 'clear',
 		...(columns && { columns }),
-		...(trial && { trialRows: trialRowsOf(job, item) }),
+		...(trial && { trialRows: trialRowsOf(execution, item) }),
 	};
 }
 
@@ -83,9 +93,9 @@ function trialRowsOf({ n8n }: Execution, item: number): number {
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */
 function checkColumns({ columns }: ImportPlan, header: string[] | undefined): void {
-	const missing = header && columns && [...columns.keys()].filter((column) => !header.includes(column));
-	if (!missing || missing.length === 0) return;
+	const missing = new Set(header && columns ? [...columns.values()].filter((column) => !header.includes(column)) : []);
+	if (!header || missing.size === 0) return;
 	throw new Error(
-		`Columns: the file has no column ${missing.map((name) => `‘${name}’`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
+		`Columns: the file has no column ${[...missing].map((name) => `‘${name}’`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
 	);
 }

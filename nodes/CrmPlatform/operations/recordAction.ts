@@ -1,8 +1,12 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { readFields } from '../mapping/readFields';
 import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fields';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
+import { simplifyProperty } from '../parameters/output';
+import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { writeOncePerOption } from '../writing/oncePer';
 
@@ -11,32 +15,39 @@ import { writeOncePerOption } from '../writing/oncePer';
  *
  * @param action the entry in n8n's list of actions, such as `Win a deal`
  * @param step the last step of its path: `win` of `POST /deals/{id}/win`
+ * @param special its entry in the menu, and its output where that is not the record
  * @param asks whether it takes values
  */
 export function recordAction(
 	action: string,
 	step: string,
-	option: Pick<Operation['option'], 'name' | 'value' | 'description'>,
+	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'>,
 	asks = false,
 ): Operation {
+	const { output, ...option } = special;
+	const answersRecord = output === undefined;
 	return {
 		option: { ...option, action },
+		...(!answersRecord && { output }),
 
 		properties: (resource) => [
 			recordProperty(resource),
 			...(asks ? fieldsProperties('add') : []),
+			...(answersRecord ? [simplifyProperty] : []),
 		],
 		options: [writeOncePerOption],
 		write: ({ actions }) => actions[step],
 
-		async prepare(job) {
-			const description = await describedWrite(job);
-			const fieldsOf = asks ? await readFields(job, 'fields', description.fields, 'skip') : undefined;
-			return writeRecords(job, description, (item) => {
-				const record = recordAt(job, item);
+		async prepare(execution) {
+			const description = await describedWrite(execution);
+			const fieldsOf = asks ? await readFields(execution, 'fields', description.fields, 'skip') : undefined;
+			const write = (item: number) => {
+				const record = recordAt(execution, item);
 				const path = `${record.path}/${step}`;
 				return { ...record, path, ...(fieldsOf && { body: fieldsOf(item) }) };
-			});
+			};
+			const whole = (answer: IDataObject) => answer;
+			return writeRecords(execution, description, write, answersRecord ? await simplifyWritten(execution) : whole);
 		},
 	};
 }

@@ -3,6 +3,8 @@ import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
 import { pickerProperty, recordAt, recordProperty } from '../parameters/record';
+import { simplifyProperty } from '../parameters/output';
+import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
 /** @param action the entry in n8n's list of actions, such as `Add a tag to a contact` */
@@ -31,15 +33,17 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		properties: (resource) => [
 			recordProperty(resource),
 			pickerProperty('Tag', 'tagId', 'searchTags'),
+			simplifyProperty,
 		],
 		write: (description) => description[option.value],
 
-		async prepare(job) {
-			return writeRecords(job, await describedWrite(job), (item) => {
-				const record = recordAt(job, item);
-				const tag = path`/tags/${pickedId(job.n8n, 'tagId', item)}`;
+		async prepare(execution) {
+			const write = (item: number) => {
+				const record = recordAt(execution, item);
+				const tag = path`/tags/${pickedId(execution.n8n, 'tagId', item)}`;
 				return { ...record, path: record.path + tag };
-			});
+			};
+			return writeRecords(execution, await describedWrite(execution), write, await simplifyWritten(execution));
 		},
 	};
 }

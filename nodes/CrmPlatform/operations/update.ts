@@ -2,12 +2,15 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { isObject } from '../api/http/json';
+import { mergePatch } from '../api/record';
 import { readFields } from '../mapping/readFields';
-import type { Execution, Operation, Resource, Run } from '../model';
+import type { Execution, Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batch';
 import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { simplifyProperty } from '../parameters/output';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/record';
+import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -44,25 +47,27 @@ export function change(
 			recordProperty(resource),
 			...picked.map(pickedProperty),
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
+			simplifyProperty,
 		],
 		options: [...batchOptions, ...(asks ? [emptyCellsOption] : []), writeOncePerOption],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
-		async prepare(job) {
-			const description = await describedWrite(job);
+		async prepare(execution) {
+			const description = await describedWrite(execution);
 			const fieldsOf = asks
-				? await readFields(job, 'fields', description.fields, 'clear')
+				? await readFields(execution, 'fields', description.fields, 'clear')
 				: (): IDataObject => ({});
 			const read = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const { id: _id, ...fields } = fieldsOf(item);
-				const values = { ...fields, ...pickedValues(job, picked, item), ...preset };
+				const values = { ...fields, ...pickedValues(execution, picked, item), ...preset };
 				const body = requireValues(requireAnyValue(values), description, required);
-				return { ...recordAt(job, item), body };
+				return { ...recordAt(execution, item), body };
 			};
-			return description.method === 'PUT'
-				? await replaceRecords(job, description, read)
-				: writeRecords(job, description, read);
+			const simplified = await simplifyWritten(execution);
+			if (description.method !== 'PUT') return writeRecords(execution, description, read, simplified);
+			const replace = await replaceRecords(execution, description, read);
+			return async (item) => simplified(await replace(item), item);
 		},
 	};
 }
@@ -78,19 +83,19 @@ const ofAnyField = (resource: Resource): INodeProperties[] => [
  * read, changed, and written under the condition that it is still the version that was read.
  *
  * @throws Error from the returned function, in the user's words, where the service has no versions:
- * a value somebody else writes meanwhile would be lost
+ * a concurrent change by someone else would be lost
  */
 async function replaceRecords(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	read: (item: number) => Write & { body: IDataObject },
-): Promise<Run> {
+): Promise<(item: number) => Promise<IDataObject>> {
 	// Those of the description itself: an operation with presets asks for some of them only.
-	const all = (await job.api.describe(job.resource.path))?.update?.fields ?? [];
+	const all = (await execution.api.describe(execution.resource.path))?.update?.fields ?? [];
 	const members = new Set(all.map(({ path: [member = ''] }) => member));
 	return async (item) => {
 		const { path, body: changes } = read(item);
-		const { body: record, headers } = await job.api.send({ method: 'GET', path });
+		const { body: record, headers } = await execution.api.send({ method: 'GET', path });
 		const { etag } = headers;
 		const isConditional = etag !== undefined && !etag.startsWith('W/');
 		if (!isObject(record) || (!isConditional && !members.has('version'))) {
@@ -100,7 +105,7 @@ async function replaceRecords(
 		}
 		const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));
 		return await writeOne(
-			job,
+			execution,
 			description,
 			{
 				path,
@@ -110,14 +115,4 @@ async function replaceRecords(
 			[item],
 		);
 	};
-}
-
-/** The record with the changes: objects by member, all else as a whole; null clears. */
-function mergePatch(record: IDataObject, changes: IDataObject): IDataObject {
-	const merged = { ...record };
-	for (const [name, value] of Object.entries(changes)) {
-		const current = merged[name];
-		merged[name] = isObject(value) && isObject(current) ? mergePatch(current, value) : value;
-	}
-	return merged;
 }

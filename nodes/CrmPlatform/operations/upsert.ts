@@ -2,11 +2,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
-import { outcomeField, readFields } from '../mapping/readFields';
+import { outcomeField } from '../api/record';
+import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
 import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { simplifyProperty } from '../parameters/output';
+import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -32,17 +35,18 @@ export function upsert(action: string): Operation {
 				},
 			}),
 			blankNotice,
+			simplifyProperty,
 		],
 		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
 		write: (description) => description.upsert,
 
-		async prepare(job) {
-			const description = await describedWrite(job);
-			const fieldsOf = await readFields(job, 'fields', description.fields, 'clear');
-			const matchFor = upsertMatch(job, 'fields', description);
+		async prepare(execution) {
+			const description = await describedWrite(execution);
+			const fieldsOf = await readFields(execution, 'fields', description.fields, 'clear');
+			const matchFor = upsertMatch(execution, 'fields', description);
 			const { name } = description.match ?? {};
 			const write = (item: number): Write => {
-				const path = collectionPath(job, item);
+				const path = collectionPath(execution, item);
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
 				if (!match || name === undefined) return { collection: path, path, body };
@@ -58,8 +62,9 @@ export function upsert(action: string): Operation {
 					hasOtherNames: match.mayDiffer,
 				};
 			};
-			return writeRecords(job, description, write, (record, status) =>
-				description.tellsCreated ? withOutcome(record, status) : record,
+			const simplified = await simplifyWritten(execution);
+			return writeRecords(execution, description, write, (record, item, status) =>
+				simplified(description.tellsCreated ? withOutcome(record, status) : record, item),
 			);
 		},
 	};
@@ -91,11 +96,11 @@ interface UpsertMatch {
  * @throws Error from the returned function, in the user's words, where an expression gives nothing
  */
 function upsertMatch(
-	job: Execution,
+	execution: Execution,
 	parameter: string,
 	{ match }: WriteDescription,
 ): (item: number) => UpsertMatch | undefined {
-	const { mayDiffer, of } = matchingColumn(job.n8n, parameter);
+	const { mayDiffer, of } = matchingColumn(execution.n8n, parameter);
 	const first = match?.values[0];
 	return (item) => {
 		const field = of(item) ?? (mayDiffer ? undefined : first);

@@ -5,7 +5,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import { apiValue } from '../mapping/values';
 
-/** The parameters that narrow a list to what was changed. */
+/** The parameters that narrow a list to changed records. */
 export const changedSinceProperties: INodeProperties[] = [
 	{
 		displayName: 'Changed Since',

@@ -5,7 +5,7 @@ import type { Resource } from '../model';
 import { linkedProperty } from './linkedRecords';
 import { fieldsDependOn } from './record';
 
-type Mapper = Omit<
+type MapperOptions = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
 	'localResourceMapperMethod'
 >;
@@ -13,7 +13,7 @@ type Mapper = Omit<
 /** A resource mapper with the fields of the service's description. */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
-	mapper: Mapper,
+	mapper: MapperOptions,
 ): INodeProperties {
 	return {
 		...property,
@@ -37,7 +37,7 @@ export function mapperProperty(
 export function fieldsProperties(
 	mode: 'add' | 'upsert',
 	whole?: Resource,
-	special: Partial<Mapper> = {},
+	special: Partial<MapperOptions> = {},
 ): INodeProperties[] {
 	const mapper = mapperProperty(
 		{
@@ -97,16 +97,35 @@ const fieldsMode: INodeProperties = {
 	default: 'each',
 };
 
-const fieldsMatchOn: INodeProperties = {
-	displayName: 'Match On Name or ID',
-	name: 'fieldsMatchOn',
-	type: 'options',
-	typeOptions: { loadOptionsMethod: 'getMatchFields', loadOptionsDependsOn: ['resource'] },
-	displayOptions: { show: { fieldsMode: ['automatic', 'json'] } },
-	default: '',
-	description:
-		'The field that identifies a record, such as email. If empty, the first one in the list is used. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
+/**
+ * The choice of a unique field by which records are found.
+ *
+ * @param description what the field is for
+ * @param method fills the list
+ */
+export function matchOnProperty(
+	property: Pick<INodeProperties, 'name'> & Partial<INodeProperties>,
+	description: string,
+	method = 'getMatchFields',
+): INodeProperties {
+	return {
+		displayName: 'Match On Name or ID',
+		type: 'options',
+		typeOptions: { loadOptionsMethod: method, loadOptionsDependsOn: ['resource', 'objectKey.value'] },
+		default: '',
+		...property,
+		description: `${description} Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.`,
+	};
+}
+
+/** What Match On says where it may be left empty. */
+export const matchOnDescription =
+	'The field that identifies a record, such as email. If empty, the first one in the list is used.';
+
+const fieldsMatchOn = matchOnProperty(
+	{ name: 'fieldsMatchOn', displayOptions: { show: { fieldsMode: ['automatic', 'json'] } } },
+	matchOnDescription,
+);
 
 const fieldsJson: INodeProperties & { description: string } = {
 	displayName: 'Fields (JSON)',
@@ -125,18 +144,23 @@ const fieldsLinked = linkedProperty({
 		'Records to link, such as the company of a contact. They take precedence over values given for the same field above.',
 });
 
-/** For automatic mapping: whether an empty cell is a value. */
-export const emptyCellsOption: INodeProperties = {
+/** Whether an empty cell is a value. */
+export const emptyCells: INodeProperties = {
 	displayName: 'Empty Cells',
 	name: 'emptyCells',
 	type: 'options',
-	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
 	options: [
 		{ name: 'Clear the Field', value: 'clear', description: 'Erase the value in the record' },
 		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 	],
 	default: 'leave',
 	description: 'What to do with fields whose value in the input item is empty',
+};
+
+/** The same, for automatic mapping alone. */
+export const emptyCellsOption: INodeProperties = {
+	...emptyCells,
+	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
 };
 
 export const blankNotice: INodeProperties = {

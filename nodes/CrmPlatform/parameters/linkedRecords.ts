@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { fieldsDependOn, pickerProperty } from './record';
 
 /**
- * Other records, picked from searchable lists: n8n's mapper has none.
+ * Other records, picked from searchable lists, which n8n's mapper does not offer.
  *
  * @param property its name is the mapper's followed by `Linked`
  */

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Resource } from '../model';
 import { changedSinceProperties } from './changedSince';
-import { mapperProperty } from './fields';
+import { filtersProperty } from './filters';
 import { linkedProperty } from './linkedRecords';
 import { outputFieldsOption, simplifyProperty } from './output';
 
@@ -30,27 +30,17 @@ const limit: INodeProperties = {
 	displayOptions: { show: { returnAll: [false] } },
 };
 
-const filters = mapperProperty(
-	{
-		displayName: 'Filters',
-		name: 'filters',
-		description: 'Return only records that match all filters',
-	},
-	{
-		mode: 'add',
-		resourceMapperMethod: 'getFilters',
-		valuesLabel: 'Filters',
-		fieldWords: { singular: 'filter', plural: 'filters' },
-		addAllFields: false,
-		supportAutoMap: false,
-	},
-);
+const filters = filtersProperty({
+	displayName: 'Filters',
+	name: 'filters',
+	description: 'Return only records that match all filters',
+});
 
 const filtersLinked = linkedProperty({
 	displayName: 'Filter by Linked Record',
 	name: 'filtersLinked',
 	description:
-		'Return only records linked to these, such as the contacts of a company. They take precedence over a filter on the same field.',
+		'Return only records linked to these, such as the contacts of a company',
 });
 
 /** What a list can do; true if absent. */

@@ -56,8 +56,8 @@ export interface RecordPlace {
 }
 
 /** The record picked for an item. */
-export function recordAt(job: Execution, item: number): RecordPlace {
-	const collection = collectionPath(job, item);
-	const id = pickedId(job.n8n, 'recordId', item);
+export function recordAt(execution: Execution, item: number): RecordPlace {
+	const collection = collectionPath(execution, item);
+	const id = pickedId(execution.n8n, 'recordId', item);
 	return { collection, id, path: collection + path`/${id}` };
 }

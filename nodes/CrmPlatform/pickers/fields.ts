@@ -6,34 +6,16 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { readCustomFieldsIfAllowed, customFilters } from '../api/customFields';
 import { labelFor, type Field } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
+import { customFieldsOf } from './customFieldsOf';
 import { choiceOptions, mapperField } from './mapperField';
-import { offeredFilters } from './offeredFilters';
 import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
 import { referencesOf } from './references';
 
-/** The fields of an operation, and the connection they were read with. */
-interface OfferedFields {
-	api: Connection;
-	fields: Field[];
-}
-
-/** The fields the chosen operation takes, whether it writes them or filters by them. */
-export async function offeredFields(n8n: ILoadOptionsFunctions): Promise<OfferedFields> {
-	const context = await editorContext(n8n);
-	return context.operation?.write ? await writableFields(context) : await filterFields(context);
-}
-
 /** The fields the chosen operation writes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	return await orNotice(async () => await fieldsToWrite(this));
-}
-
-/** The fields a list can be filtered by. */
-export async function getFilters(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	return await orNotice(async () => await fieldsToFilterBy(this));
+	return await orNotice(async () => await fieldsToWrite(this, await editorContext(this)));
 }
 
 /** The fields an upsert can find the record by, after the one it uses unless told otherwise. */
@@ -49,8 +31,13 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
 }
 
-async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields, write } = await writableFields(await editorContext(n8n));
+/** @param parameter the mapper that shows them */
+export async function fieldsToWrite(
+	n8n: ILoadOptionsFunctions,
+	context: EditorContext,
+	parameter = 'fields',
+): Promise<ResourceMapperFields> {
+	const { api, fields, write } = await writableFields(context);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter(({ kind }) => kind !== 'list');
 	const references = await referencesOf(api, single);
@@ -62,7 +49,8 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 		return mapperField(field, options, {
 			canBeUsedToMatch: matchable.includes(name),
 			defaultMatch: matchable[0] === name,
-			removed: !shown.has(field),
+			// Records that are too many for a list are picked beside the mapper.
+			removed: !shown.has(field) || (isPickedBeside(context, field) && options === undefined),
 		});
 	});
 	const ordered = [
@@ -70,19 +58,14 @@ async function fieldsToWrite(n8n: ILoadOptionsFunctions): Promise<ResourceMapper
 		...mapped.filter(({ required, removed }) => !required && !removed),
 		...mapped.filter(({ required, removed }) => !required && removed),
 	];
-	return withSource(api, completed(n8n, 'fields', { api, fields: ordered }));
+	return withSource(api, completed(n8n, parameter, api, ordered));
 }
 
-async function fieldsToFilterBy(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const { api, fields } = await filterFields(await editorContext(n8n));
-	const references = await referencesOf(api, fields);
-	const mapped = offeredFilters(fields).map((filter) =>
-		mapperField(filter, references.get(filter.name) ?? choiceOptions(filter), {
-			defaultMatch: false,
-			removed: true,
-		}),
-	);
-	return { fields: completed(n8n, 'filters', { api, fields: mapped }) };
+function isPickedBeside(
+	{ resource: { isLinked = false } }: EditorContext,
+	{ reference, linksTo, required }: Field,
+): boolean {
+	return isLinked && (reference !== undefined || linksTo !== undefined) && !required;
 }
 
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
@@ -98,16 +81,8 @@ function shownAtFirst(fields: Field[], matchable: string[]): ReadonlySet<Field> 
 	return new Set([...needed, ...fields.filter(({ kind }) => kind !== 'json')].slice(0, Math.max(needed.length, firstFields)));
 }
 
-/** The filters, but for those that parameters of their own stand for. */
-async function filterFields({ api, description, collection }: EditorContext): Promise<OfferedFields> {
-	const { filters = [], takesCustomFields = false, changed, deleted } = description.list ?? {};
-	const elsewhere = [changed?.since, deleted?.parameter];
-	const custom = takesCustomFields ? await customFieldsOf(api, collection) : [];
-	const own = filters.filter(({ name }) => !elsewhere.includes(name));
-	return { api, fields: [...own, ...customFilters(custom)] };
-}
-
-async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
+/** The fields that the chosen operation writes, with the custom fields of the account. */
+export async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
 	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
@@ -119,15 +94,6 @@ async function writableFields({ api, resource, description, operation, collectio
 	return { api, write, fields: [...own, ...custom] };
 }
 
-/** The custom fields that can be written; none, and a notice, if they cannot be read. */
-export async function customFieldsOf(api: Connection, collection: string): Promise<Field[]> {
-	const custom = await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
-		api.notices.add(`Custom fields could not be loaded (${error.message})`);
-		return undefined;
-	});
-	return custom?.fields ?? [];
-}
-
 function matchableNames(
 	{ values, takesCustomFields }: NonNullable<WriteDescription['match']>,
 	fields: Field[],
@@ -137,7 +103,7 @@ function matchableNames(
 }
 
 /** n8n shows no error of a mapper, only `Retry`; what the user has to do first is shown in its place. */
-async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
+export async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
 	const reading = read();
 	const notice = await reading.then(
 		() => undefined,
@@ -151,12 +117,13 @@ async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<Reso
  * n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
  * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
  *
- * @param parameter the mapper: `fields` or `filters`
+ * @param parameter the mapper: `fields` or `columns`
  */
 function completed(
 	n8n: ILoadOptionsFunctions,
 	parameter: string,
-	{ api, fields }: { api: Connection; fields: ResourceMapperField[] },
+	api: Connection,
+	fields: ResourceMapperField[],
 ): ResourceMapperField[] {
 	if (api.notices.size === 0) return fields.map((field) => ({ ...field, readOnly: false }));
 	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: object | null } | undefined;

@@ -16,7 +16,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	);
 	const options = new Map<string, Set<string>>();
 	for (const collection of new Set(collections)) {
-		for (const { name, label } of await fieldsOf(api, collection)) {
+		for (const { name, label } of await fieldOptions(api, collection)) {
 			options.set(name, (options.get(name) ?? new Set()).add(label));
 		}
 	}
@@ -28,7 +28,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 /** Set by the service with every change, so they tell nothing. */
 const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
-async function fieldsOf(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
+async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
 	const fields = (await api.describe(collection))?.fields ?? [];
 	const own = fields.filter(({ name }) => !always.includes(name));
 	// Custom fields of custom objects belong to one object each, which the collection does not name.

@@ -5,14 +5,18 @@ import {
 	type INodePropertyOptions,
 } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
+import type { Field } from '../api/openapi/fields';
 import { linksOf } from '../api/openapi/links';
-import { offeredFields } from './fields';
-import { search } from './searchRecords';
+import { editorContext } from './editorContext';
+import { writableFields } from './fields';
+import { filtersOf } from './filters';
+import { searchList } from './searchRecords';
 import { searchParts } from './stages';
 
 /** The fields of the chosen resource that refer to other records. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await offeredFields(this);
+	const { fields } = await linkableFields(this);
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
@@ -29,23 +33,30 @@ export async function searchLinked(
 ): Promise<INodeListSearchResult> {
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');
-	const { api, fields } = await offeredFields(this);
+	const { api, fields } = await linkableFields(this);
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The service no longer has this field. Choose another one.');
 	const { resource, part } = link;
 	if (part === undefined) {
 		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
-		return await search(api, records, { filter, cursor });
+		return await searchList(api, records, { filter, cursor });
 	}
 	const whole = links.find((other) => other.resource === resource && other.part === undefined);
 	const picked = whole && pickedFor(this, whole.name);
 	return await searchParts(api, { resource: `/${resource}`, part }, { picked, filter });
 }
 
+/** The fields the chosen operation takes, whether it writes them or filters by them. */
+async function linkableFields(n8n: ILoadOptionsFunctions): Promise<{ api: Connection; fields: Field[] }> {
+	const context = await editorContext(n8n);
+	if (context.operation?.write) return await writableFields(context);
+	return { api: context.api, fields: await filtersOf(context) };
+}
+
 /** The record picked in another row: the stages offered are those of the picked pipeline. */
 function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
-	const rows = ['fieldsLinked.records', 'filtersLinked.records'].flatMap(
+	const rows = ['fieldsLinked.records', 'filtersLinked.records', 'recordFiltersLinked.records'].flatMap(
 		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
 	);
 	const picked = rows.find(({ field }) => field === name)?.record?.value;

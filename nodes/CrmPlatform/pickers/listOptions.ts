@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { customFieldsOf } from './fields';
+import { customFieldsOf } from './customFieldsOf';
 import { labelFor } from '../api/openapi/fields';
 import { editorContext } from './editorContext';
 

@@ -7,7 +7,8 @@ const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	number: 'number',
 	// A switch would be written as false by opening the node; a list can be left blank.
 	boolean: 'options',
-	date: 'dateTime',
+	// The calendar of n8n's mapper always asks for a time as well.
+	date: 'string',
 	dateTime: 'dateTime',
 	choice: 'options',
 	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
@@ -60,9 +61,12 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
  * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
  * says what to write.
  */
-function labelOf({ label, kind, reference, choices = [] }: Field): string {
+function labelOf({ label, kind, reference, part, choices = [] }: Field): string {
 	if (kind === 'json') return `${label} (JSON)`;
-	if (kind !== 'list') return reference === undefined ? label : `${label} (ID)`;
+	if (kind === 'date') return `${label} (YYYY-MM-DD)`;
+	// Parts of records, such as stages, are not looked up by name.
+	if (kind !== 'list' && part !== undefined) return `${label} (ID)`;
+	if (kind !== 'list') return reference === undefined ? label : `${label} (Name or ID)`;
 	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
 	if (named.length === 0) return `${label} (Comma-Separated)`;
 	return `${label} (Comma-Separated: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''})`;

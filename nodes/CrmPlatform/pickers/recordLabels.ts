@@ -45,7 +45,7 @@ export function listItem(record: IDataObject, value = 'id', company?: string): I
 	return { name: [...new Set(parts)].join(' – ') || id, value: id };
 }
 
-/** The records as a list shows them; those that would look alike also say when they were created. */
+/** The labels of records in a list; records with equal labels get their creation time as well. */
 export function distinctListItems(
 	records: IDataObject[],
 	value: string,
@@ -63,7 +63,7 @@ export function distinctListItems(
 
 /** The fields that name a record: services differ, and custom objects have a title. */
 const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
-/** For records without a name: the beginning of what they say. */
+/** The beginning of a text, for records without a name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
 /** Characters of a content; more would not fit. */
 const mostCharacters = 60;

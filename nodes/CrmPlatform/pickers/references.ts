@@ -24,7 +24,7 @@ export async function referencesOf(api: Connection, fields: Field[]): Promise<Re
 	const references: References = new Map();
 	for (const { name, reference, part } of fields) {
 		const few = reference === undefined ? undefined : records.get(reference);
-		const options = few?.flatMap((record) => optionsOf(record, part)) ?? [];
+		const options = few?.flatMap((record) => recordOptions(record, part)) ?? [];
 		if (options.length === 0 || options.length > longestList) continue;
 		// Parts, such as stages, have an order of their own.
 		references.set(name, part === undefined ? options.sort(byName) : options);
@@ -53,7 +53,7 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
  *
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`
  */
-export function optionsOf(record: IDataObject, part?: string): INodeListSearchItems[] {
+export function recordOptions(record: IDataObject, part?: string): INodeListSearchItems[] {
 	const option = (one: IDataObject, prefix = ''): INodeListSearchItems => {
 		const { name, value } = listItem(one);
 		return { name: prefix + name, value };

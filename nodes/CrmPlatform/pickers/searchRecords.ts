@@ -26,7 +26,7 @@ export async function searchRecords(
 	cursor?: string,
 ): Promise<INodeListSearchResult> {
 	const { api, resource, collection } = await editorContext(this);
-	return await search(api, { resource: resource.path, collection }, { filter, cursor });
+	return await searchList(api, { resource: resource.path, collection }, { filter, cursor });
 }
 
 /** The picker of the records at `resource` (`/tags`), whatever the node's own resource is. */
@@ -38,7 +38,7 @@ function searchAt(resource: string, value?: string) {
 	): Promise<INodeListSearchResult> {
 		const wanted = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		const records = { resource, collection: `/v1${resource}` };
-		return await search(await connect(this), records, wanted);
+		return await searchList(await connect(this), records, wanted);
 	};
 }
 
@@ -50,7 +50,7 @@ export const searchWebhooks = searchAt('/webhooks');
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
 /** The text the user searches for, and the page. */
-interface Wanted {
+interface SearchQuery {
 	filter: string | undefined;
 	cursor: string | undefined;
 	/** The orders that suit the list, the best first; the newest records first if absent. */
@@ -60,10 +60,10 @@ interface Wanted {
 }
 
 /** One page of the records at `collection`, as a list shows them. */
-export async function search(
+export async function searchList(
 	api: Connection,
 	{ resource, collection }: { resource: string; collection: string },
-	{ filter, cursor, order, value = 'id' }: Wanted,
+	{ filter, cursor, order, value = 'id' }: SearchQuery,
 ): Promise<INodeListSearchResult> {
 	const list = (await api.describe(resource))?.list;
 	if (!list) throw new Error(`The service cannot list ${resource}. Enter the ID of the record instead.`);

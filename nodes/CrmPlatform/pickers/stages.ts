@@ -6,12 +6,12 @@ import type {
 
 import { connect, type Connection } from '../api/connection';
 import { firstRecords, matchingName } from './recordLabels';
-import { optionsOf } from './references';
+import { recordOptions } from './references';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const pipelines = await firstRecords(await connect(this), '/pipelines');
-	return pipelines.flatMap((pipeline) => optionsOf(pipeline, 'stages'));
+	return pipelines.flatMap((pipeline) => recordOptions(pipeline, 'stages'));
 }
 
 /** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
@@ -36,5 +36,5 @@ export async function searchParts(
 ): Promise<INodeListSearchResult> {
 	const wholes = await firstRecords(api, resource);
 	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
-	return { results: matchingName(among.flatMap((whole) => optionsOf(whole, part)), filter) };
+	return { results: matchingName(among.flatMap((whole) => recordOptions(whole, part)), filter) };
 }

@@ -10,17 +10,22 @@ export async function getSyncMatchFields(this: ILoadOptionsFunctions): Promise<I
 	return [...(await getMatchFields.call(this)), byId];
 }
 
-/** The fields a sync writes; among them the id, if records are found by it. */
+/**
+ * The fields a sync writes, and the id to find records by. It is always offered, and shown where it is
+ * needed: n8n does not ask again when Match On changes, unless it empties the form as well.
+ */
 export async function getSyncFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const offered = await getFields.call(this);
 	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
-	if (!chosen.includes(byId.value)) return offered;
-	const id = { name: byId.value, path: [byId.value], label: byId.name, description: '' };
-	const field = mapperField({ ...id, kind: 'text', required: false }, undefined);
+	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
+	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, {
+		defaultMatch: false,
+		removed: !chosen.includes(byId.value),
+	});
 	return { ...offered, fields: [field, ...offered.fields] };
 }
 
-/** The fields to set in records that the source does not have; none is required. */
+/** The fields to set in records that are missing in the source; all are optional. */
 export async function getFieldsToSet(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const offered = await getFields.call(this);
 	return {

@@ -58,11 +58,11 @@ interface FilteredList {
  * @throws Error in the user's words for invalid values, and for what the service does not offer
  */
 export function listQueryOf(
-	job: Execution,
+	execution: Execution,
 	item: number,
 	{ path, list, filters, fields, summary }: FilteredList,
 ): ListQuery {
-	const { n8n } = job;
+	const { n8n } = execution;
 	const options = n8n.getNodeParameter('options', item, {}) as Options;
 	const { query: changes, deletedField } = changesQuery(n8n, item, list, filters);
 	const query = { ...filters, ...changes };
@@ -79,13 +79,11 @@ export function listQueryOf(
 	if (!n8n.getNodeParameter('returnAll', item, true)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
-	const chosen = chosenFields(job, item, fields);
-	const output = chosen ?? summaryFields(n8n, item, summary);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(n8n, item, summary);
 	if (!output) return reading;
-	// This field tells deleted records from others; a simplified record keeps its length.
+	// This field tells deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
-	const others = chosen ?? (marked.length > 0 ? output.slice(0, -1) : output);
-	return { ...reading, fields: [...others, ...marked] };
+	return { ...reading, fields: [...output, ...marked] };
 }
 
 function sortParameter({ sort }: ListDescription): string {

@@ -1,13 +1,17 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { isObject } from '../api/http/json';
 import type { RecordField } from '../api/openapi/listing';
 import { valueAt } from '../mapping/expressions/template';
+import { isEmptyCell } from '../mapping/objectFields';
 import type { Execution } from '../model';
 
 /** A value to output: its name, and its place in the record. */
 export interface OutputField {
 	name: string;
 	path: [field: string, ...steps: string[]];
+	/** Whether only the members that have a value are output, of an object. */
+	isFilledOnly?: true;
 }
 
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
@@ -54,16 +58,52 @@ export function summaryFields(
 	summary: string[],
 ): OutputField[] | undefined {
 	const isSimple = n8n.getNodeParameter('simplify', item, false) === true;
-	return isSimple && summary.length > 0 ? summary.map(outputField) : undefined;
+	return isSimple && summary.length > 0 ? summary.map(summaryField) : undefined;
 }
+
+/** An account may have dozens of custom fields, few of which a record has values for. */
+const summaryField = (name: string): OutputField =>
+	name === 'custom_fields' ? { ...outputField(name), isFilledOnly: true } : outputField(name);
+
+/**
+ * Simplifies the records that a write is answered with, if the user wants it. What records do not have
+ * when they are read stays: a secret that is shown once, what became of an upsert.
+ */
+export async function simplifyWritten({
+	n8n,
+	api,
+	resource,
+}: Execution): Promise<(record: IDataObject, item: number) => IDataObject> {
+	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
+	const read = new Set(fields.map(({ name }) => name));
+	return (record, item) => {
+		const output = summaryFields(n8n, item, summary);
+		if (!output) return record;
+		const others = Object.entries(record).filter(([name]) => !read.has(name));
+		return { ...simplify(record, output), ...Object.fromEntries(others) };
+	};
+}
+
+/** The value at the place of an output field; most are a field of the record. */
+export const outputValue = (record: IDataObject, path: OutputField['path']): unknown =>
+	path.length === 1 ? record[path[0]] : valueAt(record, path)[0];
 
 /** The record with only those values, in that order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
 	const simple: IDataObject = {};
 	// A loop, because it runs for 100,000 records.
-	for (const { name, path } of fields) {
-		const value = path.length === 1 ? record[name] : valueAt(record, path)[0];
+	for (const { name, path, isFilledOnly } of fields) {
+		const whole = outputValue(record, path);
+		const value = isFilledOnly ? filledMembers(whole) : whole;
 		if (value !== undefined) simple[name] = value;
 	}
 	return simple;
+}
+
+/** The members that have a value; undefined where none has. */
+function filledMembers(value: unknown): IDataObject | undefined {
+	if (!isObject(value)) return undefined;
+	const isFilled = (one: unknown) => (Array.isArray(one) ? one.length > 0 : !isEmptyCell(one));
+	const members = Object.entries(value).filter(([, one]) => isFilled(one));
+	return members.length > 0 ? Object.fromEntries(members) : undefined;
 }

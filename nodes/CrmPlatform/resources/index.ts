@@ -47,7 +47,7 @@ export const resources: Resource[] = [
 	webhookDelivery,
 ];
 
-/** The resource with that value; undefined if there is none. */
+/** The resource with that value, if any. */
 export function resourceNamed(value: string): Resource | undefined {
 	return resources.find((resource) => resource.value === value);
 }

@@ -2,8 +2,6 @@ import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
-import { getResults } from '../operations/jobResults';
-import { startExport, startImport } from '../operations/startJob';
 
 export const job: Resource = {
 	name: 'Job',
@@ -17,8 +15,5 @@ export const job: Resource = {
 		}),
 		get('Get a job'),
 		getMany('Get many jobs'),
-		getResults(),
-		startExport(),
-		startImport(),
 	],
 };

@@ -2,8 +2,10 @@ import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { create } from '../operations/create';
 import { deleteRecord } from '../operations/delete';
+import { exportFile } from '../operations/exportFile';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
+import { importFile } from '../operations/importFile';
 import { update } from '../operations/update';
 import { upsert } from '../operations/upsert';
 
@@ -20,8 +22,10 @@ export const message: Resource = {
 		}),
 		upsert('Create or update a message'),
 		deleteRecord('Delete a message'),
+		exportFile('Export messages to a file'),
 		get('Get a message'),
 		getMany('Get many messages'),
+		importFile('Import a file of messages'),
 		create('Log an incoming message', {
 			name: 'Log Incoming',
 			value: 'logIncoming',

@@ -1,12 +1,12 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { mergePatch } from '../api/record';
 import type { Execution } from '../model';
 import { describedOperation } from '../writing/describedOperation';
-import { mergePatch } from './compare';
 import type { Collection } from './lookUp';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
-import { refused, type PlannedChange } from './plan';
+import { asConflict, type PlannedChange } from './plan';
 import { writeAll, type RecordWrite, type WriteResult } from './writeChanges';
 
 /** What became of a plan. */
@@ -20,7 +20,7 @@ export interface AppliedPlan {
 
 /** Makes the planned changes: updates, then new records, then deletions. */
 export async function applyPlan(
-	job: Execution,
+	execution: Execution,
 	{ path }: Pick<Collection, 'path'>,
 	planned: PlannedChange[],
 ): Promise<AppliedPlan> {
@@ -29,7 +29,7 @@ export async function applyPlan(
 	let untried = 0;
 	let count = 0;
 	const isWanted = () =>
-		!job.n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || job.n8n.continueOnFail());
+		!execution.n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || execution.n8n.continueOnFail());
 
 	for (const action of ['update', 'create', 'delete'] as const) {
 		const places = [...planned.keys()].filter((place) => planned[place]!.action === action);
@@ -38,12 +38,12 @@ export async function applyPlan(
 			untried += places.length;
 			continue;
 		}
-		const description = await describedOperation(job, action);
+		const description = await describedOperation(execution, action);
 		const writes = places.map((place) => writeOf(planned[place]!));
 		const isGoing = (results: Array<WriteResult | undefined>) =>
-			!job.n8n.getExecutionCancelSignal()?.aborted &&
-			(job.n8n.continueOnFail() || results.every((result) => !isFailure(result)));
-		const results = await writeAll(job, description, path, writes, () => count++, isGoing);
+			!execution.n8n.getExecutionCancelSignal()?.aborted &&
+			(execution.n8n.continueOnFail() || results.every((result) => !isFailure(result)));
+		const results = await writeAll(execution, description, path, writes, () => count++, isGoing);
 		for (const [i, place] of places.entries()) {
 			const change = planned[place]!;
 			const result = results[i];
@@ -52,7 +52,7 @@ export async function applyPlan(
 			else {
 				const reason = conflictIn(result.error);
 				if (reason === undefined) failures.push({ item: change.item, error: result.error });
-				else done.set(place, refused(change, reason));
+				else done.set(place, asConflict(change, reason));
 			}
 		}
 	}

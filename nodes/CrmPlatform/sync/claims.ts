@@ -1,5 +1,5 @@
 import { matchKey, valueIn, type ComparedField } from './compare';
-import { refused, type PlannedChange } from './plan';
+import { asConflict, type PlannedChange } from './plan';
 
 /** A field of which no two records may have the same value. */
 export type UniqueField = ComparedField & { label: string };
@@ -51,10 +51,10 @@ export function refuseDuplicates(
 		const own = planned[place]?.record?.id;
 		const holder = holders.of(field, key).find((id) => id !== own);
 		const rivals = places.get(nameOf(claim)) ?? [];
-		if (holder !== undefined) result[place] = refused(planned[place]!, held(field, key, holder));
+		if (holder !== undefined) result[place] = asConflict(planned[place]!, held(field, key, holder));
 		else if (rivals.length > 1) {
 			const items = rivals.map((rival) => planned[rival]?.item).filter((item) => item !== undefined);
-			result[place] = refused(planned[place]!, contested(field, key, items));
+			result[place] = asConflict(planned[place]!, contested(field, key, items));
 		}
 	}
 	return result;

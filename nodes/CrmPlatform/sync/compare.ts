@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 
 /** One value that differs between the source and the CRM. */
@@ -71,7 +72,7 @@ export function comparison(fields: ComparedField[]) {
  * @returns undefined for no value
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	if (isNothing(value) || typeof value === 'object') return undefined;
+	if (isUnset(value) || typeof value === 'object') return undefined;
 	return String(normalised(value, field, ''));
 }
 
@@ -86,7 +87,7 @@ function isCovered(
 	field: ComparedField | undefined,
 	within: string,
 ): boolean {
-	if (isNothing(given)) return isNothing(stored);
+	if (isUnset(given)) return isUnset(stored);
 	if (Array.isArray(given)) {
 		const place = within === '' ? '*' : `${within}.*`;
 		return (
@@ -96,7 +97,7 @@ function isCovered(
 		);
 	}
 	if (isObject(given)) {
-		if (!isObject(stored)) return Object.values(given).every((value) => value === undefined || isNothing(value));
+		if (!isObject(stored)) return Object.values(given).every((value) => value === undefined || isUnset(value));
 		return Object.entries(given).every(
 			([key, value]) =>
 				value === undefined ||
@@ -129,20 +130,6 @@ function normalised(value: unknown, field: ComparedField | undefined, within: st
 	}
 }
 
-/** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
-export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
-	const result = { ...record };
-	for (const [key, value] of Object.entries(patch)) {
-		const own = record[key];
-		result[key] = isObject(value) ? mergePatch(isObject(own) ? own : {}, value) : value;
-	}
-	return result;
-}
-
-function isNothing(value: unknown): boolean {
+function isUnset(value: unknown): boolean {
 	return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-}
-
-function isObject(value: unknown): value is IDataObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isMissingInSource, refused, type PlannedChange } from './plan';
+import { isMissingInSource, asConflict, type PlannedChange } from './plan';
 
 /** How much of the CRM one run may delete or set as missing. */
 export interface DeletionLimits {
@@ -37,7 +37,7 @@ export function guardDeletions(
 	if (count === 0) return { planned };
 	const reason = refusal(count, limits, readings);
 	if (reason === undefined) return { planned };
-	return { planned: planned.map((change) => (isGuarded(change) ? refused(change, reason) : change)), reason };
+	return { planned: planned.map((change) => (isGuarded(change) ? asConflict(change, reason) : change)), reason };
 }
 
 function refusal(

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { chunks } from '../api/batch';
 import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
@@ -21,7 +22,7 @@ export interface Collection {
 }
 
 /** A value to look records up by. */
-export interface Wanted {
+export interface KeyToFind {
 	field: ComparedField;
 	/** As `matchKey` gives it. */
 	key: string;
@@ -29,13 +30,10 @@ export interface Wanted {
 }
 
 /** Values of one filter in one request: more would make a long URL. */
-const mostValues = 50;
-
-/** Ids in one request, by the same measure. */
-export const mostIds = 100;
+export const mostValues = 50;
 
 /** Requests at the same time. */
-export const concurrency = 5;
+export const parallelReads = 5;
 
 /** One request by values of one filter. */
 export interface LookUp {
@@ -46,7 +44,7 @@ export interface LookUp {
 }
 
 /** The requests that look the values up; undefined where one of them cannot be filtered by. */
-export function lookUps({ filters }: Collection, wanted: Wanted[]): LookUp[] | undefined {
+export function lookUps({ filters }: Collection, wanted: KeyToFind[]): LookUp[] | undefined {
 	const requests: LookUp[] = [];
 	const byField = new Map<ComparedField, Map<string, string>>();
 	for (const { field, key, value } of wanted) {
@@ -113,12 +111,8 @@ export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<
 			results[place] = await work(all[place]!);
 		}
 	};
-	await Promise.all(Array.from({ length: Math.min(concurrency, all.length) }, worker));
+	await Promise.all(Array.from({ length: Math.min(parallelReads, all.length) }, worker));
 	return results;
-}
-
-export function chunks<One>(all: One[], size: number): One[][] {
-	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
 const ignored = (filter: string, path: string) =>

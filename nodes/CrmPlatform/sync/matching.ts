@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { matchKey, valueIn, type ComparedField } from './compare';
+
 /** A record of the other system. */
 export interface SourceRecord {
 	/** Index of the input item. */
@@ -29,6 +31,28 @@ export interface CrmIndex {
 	records: readonly CrmRecord[];
 }
 
+/** @param match the fields that records are found by */
+export function indexRecords(records: CrmRecord[], match: ComparedField[]): CrmIndex {
+	const indexes = match.map((field) => {
+		// Few keys have several records, and a list for each of 100,000 is memory.
+		const index = new Map<string, CrmRecord | CrmRecord[]>();
+		for (const record of records) {
+			const key = matchKey(field, valueIn(record, field));
+			if (key === undefined) continue;
+			const same = index.get(key);
+			index.set(key, same === undefined ? record : [same, record].flat());
+		}
+		return index;
+	});
+	return {
+		records,
+		find: (field, key) => {
+			const found = indexes[field]?.get(key);
+			return found === undefined ? [] : [found].flat();
+		},
+	};
+}
+
 interface Matches {
 	/** Index of the field that found them: the first that finds any decides. */
 	field: number;
@@ -51,16 +75,16 @@ interface Owners {
 	byLater: number[];
 }
 
-/** The items that lead to each record of the CRM. */
+/** The items that lead to each record of the CRM, where more than one field does. */
 export function ownersOf(
 	source: SourceRecord[],
-	matches: Matches[],
+	crm: CrmIndex,
 	duplicates: ReadonlyMap<SourceRecord, string>,
 ): Map<string, Owners> {
 	const owners = new Map<string, Owners>();
-	for (const [i, record] of source.entries()) {
+	for (const record of source) {
 		if (duplicates.has(record)) continue;
-		const { field, records } = matches[i]!;
+		const { field, records } = matchesOf(record, crm);
 		for (const { id } of records) {
 			const known = owners.get(id) ?? { byLater: [] };
 			if (field === 0) known.byFirst = record.item;
@@ -75,17 +99,22 @@ export function ownersOf(
 export function duplicateKeys(source: SourceRecord[], matchLabels: readonly string[]): Map<SourceRecord, string> {
 	const duplicates = new Map<SourceRecord, string>();
 	for (const [field, label] of matchLabels.entries()) {
-		const byKey = new Map<string, SourceRecord[]>();
+		// Records that an earlier field identifies are told apart by it.
+		const isToldApart = ({ keys }: SourceRecord) => keys.findIndex((key) => key !== undefined) < field;
+		// Two passes: most keys belong to one record, and a list for each of 100,000 is memory.
+		const seen = new Set<string>();
+		const shared = new Map<string, SourceRecord[]>();
 		for (const record of source) {
 			const key = record.keys[field];
-			// Records that an earlier field identifies are told apart by it.
-			if (key === undefined || record.keys.slice(0, field).some((earlier) => earlier !== undefined)) continue;
-			const same = byKey.get(key);
-			if (same) same.push(record);
-			else byKey.set(key, [record]);
+			if (key === undefined || isToldApart(record)) continue;
+			if (seen.has(key)) shared.set(key, []);
+			seen.add(key);
 		}
-		for (const [key, records] of byKey) {
-			if (records.length === 1) continue;
+		if (shared.size === 0) continue;
+		for (const record of source) {
+			if (!isToldApart(record)) shared.get(record.keys[field] ?? '')?.push(record);
+		}
+		for (const [key, records] of shared) {
 			const items = records.map(({ item }) => item);
 			for (const record of records) duplicates.set(record, sharedKey(label, key, items));
 		}

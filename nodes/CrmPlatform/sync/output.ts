@@ -1,12 +1,7 @@
-import {
-	NodeApiError,
-	NodeOperationError,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mergePatch } from './compare';
+import { mergePatch } from '../api/record';
+import { failureJson, nodeFailure } from '../failure';
 import type { PlannedChange, SyncAction } from './plan';
 
 /** The outputs of the node, in their order. */
@@ -36,16 +31,14 @@ export function outputOf(
 	const result: INodeExecutionData[][] = outputNames.map(() => []);
 	for (const change of done) result[outputs[change.action]]!.push(itemOf(change, names));
 	for (const { item, error } of failures) {
-		const { message, description, context } = nodeErrorOf(n8n, error, item);
-		const details = { description: description ?? '', ...(context.data as IDataObject) };
-		result[outputs.conflict]!.push({ json: { error: message, message, details }, ...linkTo(item) });
+		result[outputs.conflict]!.push({ json: failureJson(nodeFailure(n8n, error, item)), ...linkTo(item) });
 	}
 	return result;
 }
 
 function itemOf(change: PlannedChange, names: ReadonlySet<string>): INodeExecutionData {
 	const { action, item, record, values, patch, changes, reason } = change;
-	const whole: IDataObject = record ? mergePatch(record, patch ?? {}) : (values ?? {});
+	const whole: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const json: IDataObject = {};
 	for (const [name, value] of Object.entries(whole)) if (names.has(name)) json[name] = value;
 	json.sync = { action, changes: changes as unknown as IDataObject[], reason: reason ?? null };
@@ -54,15 +47,3 @@ function itemOf(change: PlannedChange, names: ReadonlySet<string>): INodeExecuti
 
 const linkTo = (item: number | undefined): Pick<INodeExecutionData, 'pairedItem'> =>
 	item === undefined ? {} : { pairedItem: { item } };
-
-/** The error as n8n shows it, with the item it is about. */
-export function nodeErrorOf(
-	n8n: IExecuteFunctions,
-	error: Error,
-	item: number | undefined,
-): NodeApiError | NodeOperationError {
-	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
-	const failure = isKnown ? error : new NodeOperationError(n8n.getNode(), error);
-	failure.context.itemIndex ??= item;
-	return failure;
-}

@@ -15,6 +15,8 @@ export interface SyncRules {
 	missingValues?: IDataObject;
 	/** Records that the CRM has changed since the other system saw them. */
 	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
+	/** Whether the items carry the version that the other system saw last. */
+	checksVersions: boolean;
 }
 
 export type SyncAction = 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
@@ -55,10 +57,10 @@ interface Context {
  */
 export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Context): PlannedChange[] {
 	const duplicates = duplicateKeys(source, context.matchLabels);
-	const matches = source.map((record) => matchesOf(record, crm));
-	const owners = ownersOf(source, matches, duplicates);
+	// With one field to match on, records without a duplicate key cannot meet.
+	const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined;
 
-	const planned = source.map((record, i): PlannedChange => {
+	const planned = source.map((record): PlannedChange => {
 		const { item, values } = record;
 		const conflict = (reason: string, found?: CrmRecord): PlannedChange => ({
 			action: 'conflict',
@@ -70,13 +72,13 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		});
 		const duplicate = duplicates.get(record);
 		if (duplicate !== undefined) return conflict(duplicate);
-		const { field, records } = matches[i]!;
+		const { field, records } = matchesOf(record, crm);
 		if (records.length > 1) return conflict(severalRecords(records.map(({ id }) => id)));
 		const [match] = records;
 		if (!match) return missingInCrm(record, context);
-		const { byFirst, byLater } = owners.get(match.id)!;
-		if (field > 0 && byFirst !== undefined) return conflict(alreadyMatched(match.id, byFirst), match);
-		if (field > 0 && byLater.length > 1) return conflict(matchedTwice(match.id, byLater), match);
+		const owner = field > 0 ? owners?.get(match.id) : undefined;
+		if (owner?.byFirst !== undefined) return conflict(alreadyMatched(match.id, owner.byFirst), match);
+		if (owner && owner.byLater.length > 1) return conflict(matchedTwice(match.id, owner.byLater), match);
 		return existing(record, match, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
@@ -114,13 +116,15 @@ function existing(source: SourceRecord, record: CrmRecord, context: Context): Pl
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	const version = context.versionOf(record);
 	const { seenVersion, changedAt } = source;
-	if (seenVersion === undefined || seenVersion === version) return { ...base, action: 'update', patch };
+	if (!rules.checksVersions || (seenVersion !== undefined && seenVersion === version)) {
+		return { ...base, action: 'update', patch };
+	}
 	if (version === undefined) return { ...base, action: 'conflict', reason: noVersion };
 	// A version the CRM has not reached is of another record or account.
-	if (Number(seenVersion) > Number(version)) {
+	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
 		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
 	}
-	const since = changedSince(seenVersion, version);
+	const since = seenVersion === undefined ? neverSeen : changedSince(seenVersion, version);
 	switch (rules.bothChanged) {
 		case 'source':
 			return { ...base, action: 'update', patch, reason: `${since} The source takes precedence.` };
@@ -150,7 +154,7 @@ function missingInSource(record: CrmRecord, { rules, compare }: Context): Planne
 }
 
 /** The decision to leave a record alone and report it. */
-export function refused(planned: PlannedChange, reason: string): PlannedChange {
+export function asConflict(planned: PlannedChange, reason: string): PlannedChange {
 	const { patch: _, ...rest } = planned;
 	return { ...rest, action: 'conflict', reason };
 }
@@ -165,6 +169,7 @@ const notUpdated = 'The values differ, and When Values Differ is set to leave th
 const noVersion = 'The service reports no version, so it is unknown whether the CRM was changed as well.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const notInSource = 'The source does not have this record.';
+const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
 const changedSince = (seen: string, version: string) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
 const unknownVersion = (seen: string, version: string) =>

@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotice, emptyCellsOption, fieldsProperties, mapperProperty } from '../parameters/fields';
+import { blankNotice, emptyCellsOption, fieldsProperties, matchOnProperty } from '../parameters/fields';
+import { filtersProperty } from '../parameters/filters';
 import { propertiesOf } from '../properties';
 import { missingInSourceProperties } from './missingInSource';
 
@@ -49,49 +50,24 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	],
 };
 
-const matchOn: INodeProperties = {
-	displayName: 'Match On Name or ID',
-	name: 'matchOn',
-	type: 'options',
-	typeOptions: {
-		loadOptionsMethod: 'getSyncMatchFields',
-		loadOptionsDependsOn: ['resource', 'objectKey.value'],
-	},
-	required: true,
-	default: '',
-	description:
-		'The unique field that tells which record of the CRM an item is, such as External ID. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
-
-const alsoMatchOn: INodeProperties = {
-	displayName: 'Then Match On Name or ID',
-	name: 'alsoMatchOn',
-	type: 'options',
-	typeOptions: {
-		loadOptionsMethod: 'getSyncMatchFields',
-		loadOptionsDependsOn: ['resource', 'objectKey.value'],
-	},
-	default: '',
-	description:
-		'A second field, for items that the first does not find. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
-
-const scope = mapperProperty(
-	{
-		displayName: 'Records in Scope',
-		name: 'filters',
-		description:
-			'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
-	},
-	{
-		mode: 'add',
-		resourceMapperMethod: 'getFilters',
-		valuesLabel: 'Records in Scope',
-		fieldWords: { singular: 'filter', plural: 'filters' },
-		addAllFields: false,
-		supportAutoMap: false,
-	},
+const matchOn = matchOnProperty(
+	{ name: 'matchOn', required: true },
+	'The unique field that tells which record of the CRM an item is, such as External ID.',
+	'getSyncMatchFields',
 );
+
+const alsoMatchOn = matchOnProperty(
+	{ displayName: 'Then Match On Name or ID', name: 'alsoMatchOn' },
+	'A second field, for items that the first does not find.',
+	'getSyncMatchFields',
+);
+
+const scope = filtersProperty({
+	displayName: 'Records in Scope',
+	name: 'filters',
+	description:
+		'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
+});
 
 const missingInCrm: INodeProperties = {
 	displayName: 'When Missing in the CRM',

@@ -1,21 +1,21 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
+import { chunks, mostIds } from '../api/batch';
 import { readPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
 import { matchKey, valueIn, type ComparedField } from './compare';
 import {
-	chunks,
-	concurrency,
+	parallelReads,
 	identified,
 	inParallel,
 	lookUp,
 	lookUps,
-	mostIds,
+	mostValues,
 	withFields,
 	type Collection,
-	type Wanted,
+	type KeyToFind,
 } from './lookUp';
 import type { CrmRecord } from './matching';
 
@@ -29,12 +29,12 @@ export async function readWhole(
 	scope: Query,
 ): Promise<CrmRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
-	const records = await readAll(api.send, { path, list, query, cursors: concurrency }, (record) => record);
+	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return identified(records, path);
 }
 
 /** The outcome of looking records up. */
-export interface Found {
+export interface FoundRecords {
 	/** Records in scope; records without any of the values may be among them. */
 	records: CrmRecord[];
 	/** Ids of the records, in scope and outside, that have a value; undefined where that is unknown. */
@@ -50,13 +50,18 @@ export interface Found {
  */
 export async function findRecords(
 	collection: Collection,
-	wanted: Wanted[],
+	wanted: KeyToFind[],
 	scope: Query = {},
-): Promise<Found> {
+): Promise<FoundRecords> {
 	const isScoped = Object.keys(scope).length > 0;
-	const requests = lookUps(collection, wanted);
-	const count = (requests?.length ?? 0) + (isScoped ? Math.ceil(wanted.length / mostIds) : 0);
-	if (!requests || (count > 1 && count > (await pageCount(collection, scope)))) {
+	const scopeRequests = isScoped ? Math.ceil(wanted.length / mostIds) : 0;
+	let pages: number | undefined;
+	const isMoreThanPages = async (count: number) =>
+		count > 1 && count > (pages ??= await pageCount(collection, scope));
+	// Asked before the requests are put together: those for 100,000 values take much memory.
+	const fewest = Math.ceil(wanted.length / mostValues) + scopeRequests;
+	const requests = (await isMoreThanPages(fewest)) ? undefined : lookUps(collection, wanted);
+	if (!requests || (await isMoreThanPages(requests.length + scopeRequests))) {
 		return inWholeList(await readWhole(collection, scope), isScoped);
 	}
 	const found = await inParallel(requests, async (request) => await lookUp(collection, request));
@@ -73,7 +78,7 @@ export async function findRecords(
 }
 
 /** What is known of a list that was read whole; outside of a scope, nothing is. */
-export function inWholeList(records: CrmRecord[], isScoped: boolean): Found {
+export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecords {
 	const holders = holdersIn(records);
 	return { records, holdersOf: (field, key) => (isScoped ? undefined : holders(field, key)) };
 }

@@ -4,10 +4,11 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import type { Field } from '../api/openapi/fields';
+import { idField, type Field } from '../api/openapi/fields';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
+import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
@@ -35,12 +36,12 @@ export interface SyncSettings {
  *
  * @throws Error in the user's words for what is missing, and what the service does not offer
  */
-export async function settingsOf(job: Execution): Promise<SyncSettings> {
-	const { n8n, api, resource } = job;
+export async function settingsOf(execution: Execution): Promise<SyncSettings> {
+	const { n8n, api, resource } = execution;
 	const parameter = (name: string, otherwise: unknown = '') => n8n.getNodeParameter(name, 0, otherwise) as unknown;
-	const list = await describedOperation(job, 'list');
-	const upsert = await describedOperation(job, 'upsert');
-	const path = collectionPath(job, 0);
+	const list = await describedOperation(execution, 'list');
+	const upsert = await describedOperation(execution, 'upsert');
+	const path = collectionPath(execution, 0);
 	const custom = upsert.fields.some(({ name }) => name === 'custom_fields')
 		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
 		: [];
@@ -63,7 +64,8 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
 	}
 
-	const accepted = match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
+	const isForm = storedMapping(n8n, 'fields').mode === 'each';
+	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = String(parameter('missingInSource', 'leave')) as SyncRules['missingInSource'];
 	const versionField = String(parameter('versionField')).trim();
 	const rules: SyncRules = {
@@ -71,9 +73,10 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 		differing: parameter('differing', 'update') as SyncRules['differing'],
 		missingInSource,
 		bothChanged: (versionField === '' ? 'conflict' : parameter('bothChanged', 'conflict')) as SyncRules['bothChanged'],
+		checksVersions: versionField !== '',
 	};
 	if (missingInSource === 'set') {
-		rules.missingValues = (await readFields(job, 'missingValues', upsert.fields, 'clear'))(0);
+		rules.missingValues = (await readFields(execution, 'missingValues', upsert.fields, 'clear'))(0);
 		if (Object.keys(rules.missingValues).length === 0) {
 			throw new Error('Fields to Set: choose the values for records that the source does not have.');
 		}
@@ -83,8 +86,8 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 
-	const read = await readFields(job, 'fields', accepted, 'clear');
-	const filters = await readFilters(job, 'filters', list);
+	const read = await readFields(execution, 'fields', accepted, 'clear');
+	const filters = await readFilters(execution, 'filters', list);
 	const scope = filters(0) as Query;
 	const description = await api.describe(resource.path);
 	return {
@@ -92,7 +95,7 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 			api,
 			path,
 			list,
-			filters: list.takesCustomFields ? [...list.filters, ...customFilters(custom)] : list.filters,
+			filters: list.takesCustomFields ? [...list.filters, ...customFilters(list, custom)] : list.filters,
 			fields: [],
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
@@ -106,23 +109,12 @@ export async function settingsOf(job: Execution): Promise<SyncSettings> {
 	};
 }
 
-/** The id as a field: never written, and only read where it is matched on. */
-export const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: false,
-	unique: true,
-};
-
 /**
  * The execution, as the mapping and the description of writes need it.
  *
  * @throws NodeOperationError where no resource is chosen that can be kept in step
  */
-export function syncJob(n8n: IExecuteFunctions, api: Execution['api']): Execution {
+export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
 	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
 	if (!resource || !operation || !isSynced(resource)) {

@@ -36,7 +36,7 @@ export function readSource({ n8n }: Execution, read: ReadFields, fields: SourceF
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
-			source.records.push(readRecord(item, read(item), json, fields, zone));
+			source.records.push(readSourceRecord(item, read(item), json, fields, zone));
 		} catch (error) {
 			source.failures.push({ item, error: error as Error });
 		}
@@ -44,7 +44,7 @@ export function readSource({ n8n }: Execution, read: ReadFields, fields: SourceF
 	return source;
 }
 
-function readRecord(
+function readSourceRecord(
 	item: number,
 	given: IDataObject,
 	json: IDataObject,
@@ -58,9 +58,10 @@ function readRecord(
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
 	const { id, ...others } = given;
+	if (byId === -1 && id !== undefined && id !== null) throw new Error(unusedId);
 	const record: SourceRecord = {
 		item,
-		values: byId === -1 ? given : others,
+		values: 'id' in given ? others : given,
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
@@ -83,3 +84,6 @@ function versionIn(value: unknown, name: string): string | undefined {
 		`${name}: ‘${text.slice(0, 100)}’ is not a version such as 3. Store the record’s version there, or leave it empty.`,
 	);
 }
+
+const unusedId =
+	'Fields: ID is mapped, but records are not matched on it, and it is never written. Choose ID in Match On, or remove it from the fields.';

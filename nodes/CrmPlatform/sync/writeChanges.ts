@@ -22,7 +22,7 @@ export interface RecordWrite {
 export type WriteResult = { record: IDataObject } | { error: NodeApiError | Error };
 
 /** Requests at the same time: more gain little, as the service does one after another. */
-const concurrency = 4;
+const parallelWrites = 4;
 
 /** Attempts at records that a batch postpones (429, 503), each under a key of its own. */
 const attempts = 4;
@@ -42,7 +42,7 @@ const postponing = ['429', '503'];
  * @returns a result for each record, undefined for those that were not tried
  */
 export async function writeAll(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	collection: string,
 	writes: RecordWrite[],
@@ -50,10 +50,10 @@ export async function writeAll(
 	isWanted: (results: Array<WriteResult | undefined>) => boolean,
 ): Promise<Array<WriteResult | undefined>> {
 	const results: Array<WriteResult | undefined> = writes.map(() => undefined);
-	const batch = batchFor(job, description, writes);
+	const batch = batchFor(execution, description, writes);
 	const size = batch?.maximum ?? 1;
 	const send = async (some: RecordWrite[]): Promise<WriteResult[]> => {
-		const target = { job, description, collection, nextNumber };
+		const target = { execution, description, collection, nextNumber };
 		return batch && some.length > 1
 			? await sendTogether(target, batch, some)
 			: [await sendAlone(target, some[0]!)];
@@ -67,12 +67,12 @@ export async function writeAll(
 			for (const [i, result] of sent.entries()) results[from + i] = result;
 		}
 	};
-	await Promise.all(Array.from({ length: concurrency }, worker));
+	await Promise.all(Array.from({ length: parallelWrites }, worker));
 	return results;
 }
 
 interface Target {
-	job: Execution;
+	execution: Execution;
 	description: WriteDescription;
 	collection: string;
 	nextNumber: () => number;
@@ -95,21 +95,21 @@ async function sendTogether(
 	writes: RecordWrite[],
 	attempt = 1,
 ): Promise<WriteResult[]> {
-	const { job, collection } = target;
+	const { execution, collection } = target;
 	try {
-		const answered = await sendBatch(job.api.send, {
+		const answered = await sendBatch(execution.api.send, {
 			description,
 			path: collection + description.path,
 			items: writes.map((write) => itemOf(write, description)),
-			...idempotencyOf(target, description),
+			...keyOfAttempt(target, description),
 		});
 		const results = answered.map((result): WriteResult => {
 			if (result instanceof Error) return { error: result };
-			return 'record' in result ? result : { error: job.api.failure(result.problem) };
+			return 'record' in result ? result : { error: execution.api.failure(result.problem) };
 		});
 		const postponed = [...results.keys()].filter((place) => isPostponed(results[place]!));
 		if (postponed.length === 0 || attempt === attempts) return results;
-		await job.api.pause(firstPause * 2 ** (attempt - 1));
+		await execution.api.pause(firstPause * 2 ** (attempt - 1));
 		const again = postponed.map((place) => writes[place]!);
 		const later = await sendTogether(target, description, again, attempt + 1);
 		for (const [i, place] of postponed.entries()) results[place] = later[i]!;
@@ -134,17 +134,17 @@ function itemOf({ id, version, body }: RecordWrite, { takesVersion }: BatchDescr
 }
 
 async function sendAlone(target: Target, { id, version, body }: RecordWrite): Promise<WriteResult> {
-	const { job, description, collection } = target;
+	const { execution, description, collection } = target;
 	const { method, takesIfMatch, contentType } = description;
 	const place = id === undefined ? collection : collection + path`/${id}`;
-	const request: ApiRequest = { method, path: place, ...idempotencyOf(target, description) };
+	const request: ApiRequest = { method, path: place, ...keyOfAttempt(target, description) };
 	if (body) request.body = body;
 	request.headers = {
 		...(contentType !== undefined && body && { 'content-type': contentType }),
 		...(version !== undefined && takesIfMatch && { 'if-match': `"${version}"` }),
 	};
 	try {
-		return { record: recordIn((await job.api.send(request)).body, place) ?? {} };
+		return { record: recordIn((await execution.api.send(request)).body, place) ?? {} };
 	} catch (error) {
 		return { error: error as Error };
 	}
@@ -154,14 +154,14 @@ async function sendAlone(target: Target, { id, version, body }: RecordWrite): Pr
  * A key for each request of each attempt at this node: an attempt reads the CRM anew and plans only
  * what is left, so it must not repeat a key with another body.
  */
-function idempotencyOf(
-	{ job, description, nextNumber }: Target,
+function keyOfAttempt(
+	{ execution, description, nextNumber }: Target,
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 ): Pick<ApiRequest, 'idempotency'> {
 	const name = header ?? description.idempotencyHeader;
 	if (name === undefined) return {};
-	const key = idempotencyKey({ ...job.identity, items: [nextNumber()] }, format);
-	const isPromised = header !== undefined && job.api.isSelfDescribed();
+	const key = idempotencyKey({ ...execution.identity, items: [nextNumber()] }, format);
+	const isPromised = header !== undefined && execution.api.isSelfDescribed();
 	return { idempotency: { header: name, key, isPromised } };
 }
 

@@ -6,9 +6,9 @@ import type { ListDescription } from '../api/openapi/listing';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 
-/** The service's log of what has happened. */
+/** The event log of the service. */
 export interface EventLog {
-	/** The oldest or newest event that there is; undefined if there is none. */
+	/** The oldest or newest event; undefined if the log is empty. */
 	end(which: 'oldest' | 'newest'): Promise<CrmEvent | undefined>;
 	/** The first event at this instant (RFC 3339) or later. */
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
@@ -18,17 +18,17 @@ export interface EventLog {
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
 }
 
-const path = '/events';
-/** What the log has to take, beside the cursor. */
-const filters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
+const logPath = '/events';
+/** Filters the log must accept, apart from the cursor. */
+const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
 /** @throws Error in the user's words where the service has no log that can be read like this */
 export async function openEventLog(api: Connection): Promise<EventLog> {
-	const list = readable((await api.describe(path))?.list);
+	const list = readable((await api.describe(logPath))?.list);
 
 	async function* read(query: Query, limit = Infinity): AsyncGenerator<CrmEvent, void> {
-		for await (const { records } of readPages(api.send, { path: `/v1${path}`, list, query, limit })) {
+		for await (const { records } of readPages(api.send, { path: `/v1${logPath}`, list, query, limit })) {
 			for (const record of records) yield eventIn(record);
 		}
 	}
@@ -42,9 +42,9 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 
 	return {
 		end: async (which) => await first({ [list.sort.name]: orders[which] }),
-		firstSince: async (instant) => await first({ ...inSequence, [filters.since]: instant }),
-		after: (sequence, types) => read({ ...inSequence, [filters.above]: sequence, [filters.types]: types }),
-		newestFirst: (types) => read({ [list.sort.name]: orders.newest, [filters.types]: types }),
+		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
+		after: (sequence, types) => read({ ...inSequence, [logFilters.above]: sequence, [logFilters.types]: types }),
+		newestFirst: (types) => read({ [list.sort.name]: orders.newest, [logFilters.types]: types }),
 	};
 }
 
@@ -57,7 +57,7 @@ function readable(list: ListDescription | undefined): SortedList {
 		list &&
 		sort &&
 		Object.values(orders).every((order) => sort.values.includes(order)) &&
-		Object.values(filters).every((filter) => names.includes(filter))
+		Object.values(logFilters).every((filter) => names.includes(filter))
 	) {
 		return { ...list, sort };
 	}

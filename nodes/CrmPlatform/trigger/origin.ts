@@ -33,7 +33,7 @@ export function isIgnored({ request, actor }: CrmEvent, { keys, users }: Ignored
 	return typeof id === 'string' && users.includes(id);
 }
 
-/** Whether the service says which request caused an event; null means that none did. */
+/** Whether the service reports the request that caused an event; null means no request did. */
 export const tellsOrigin = ({ request }: CrmEvent): boolean => request !== undefined;
 
 export const noOrigin =

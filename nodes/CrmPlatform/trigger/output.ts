@@ -27,7 +27,7 @@ export async function eventOutput(
 	return { ...data.object, event: { id, type, timestamp, sequence } };
 }
 
-/** `data.fetched_at` says when the record was read; null if there is none any more. */
+/** `data.fetched_at` is the time of the read; null if the record no longer exists. */
 async function withCurrentRecord(event: CrmEvent, api: Connection): Promise<IDataObject> {
 	const { types } = await api.describeEvents();
 	const place = recordPath(event, types);

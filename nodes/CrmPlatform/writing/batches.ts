@@ -13,28 +13,28 @@ import { idempotencyOf, warnOfRetries, writeWithStatus } from './single';
  * requests, a few at a time. Where the user turned batches off, one request goes after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
- * @param answer makes the item's output of the record the service answered with, and its HTTP status
+ * @param answer makes the item's output of the record the service answered with, and the HTTP status
  */
 export function writeRecords(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	read: (item: number) => Write,
-	answer: (record: IDataObject, status: number) => Result = (record) => record,
+	answer: (record: IDataObject, item: number, status: number) => Result,
 ): Run | Batched {
 	const alone = async (write: Write, item: number) => {
-		fixBatching(job);
-		const { record, status } = await writeWithStatus(job, description, write, [item]);
-		return answer(record, status);
+		fixBatching(execution);
+		const { record, status } = await writeWithStatus(execution, description, write, [item]);
+		return answer(record, item, status);
 	};
-	const isOncePer = hasWriteOncePer(job);
-	const wanted = isOncePer ? 1 : batchSizeOption(job);
-	const { size, batch } = batchingOf(job, description, wanted);
-	const isOneItem = job.n8n.getInputData().length === 1;
+	const isOncePer = hasWriteOncePer(execution);
+	const wanted = isOncePer ? 1 : batchSizeOption(execution);
+	const { size, batch } = batchingOf(execution, description, wanted);
+	const isOneItem = execution.n8n.getInputData().length === 1;
 	if (isOneItem || (wanted === 1 && size === 1 && !isOncePer)) {
 		return async (item) => await alone(read(item), item);
 	}
 	const isBatched = size > 1;
-	const sent = sentRequests(job);
+	const sent = sentRequests(execution);
 
 	/**
 	 * What became of each item of a batch. One that the service put off is sent alone: that waits, and
@@ -46,20 +46,20 @@ export function writeRecords(
 		items: number[],
 		writes: Write[],
 	): Promise<Array<Result | Error>> => {
-		let isTried = keyHeaderOf(job, description, 'single')?.isPromised === true;
+		let isTried = keyHeaderOf(execution, description, 'single')?.isPromised === true;
 		const outcomes: Array<Result | Error> = [];
 		for (const [place, write] of writes.entries()) {
 			const one = results[place]!;
 			if (one instanceof Error) {
 				outcomes.push(one);
 			} else if ('record' in one) {
-				outcomes.push(answer(one.record, one.status));
+				outcomes.push(answer(one.record, items[place]!, one.status));
 			} else if (isTried && isPutOff(one.problem.status) && !sharesRecord(write, writes)) {
 				const outcome = await alone(write, items[place]!).catch((error: Error) => error);
 				isTried = !(outcome instanceof NodeApiError && isPutOff(Number(outcome.httpCode)));
 				outcomes.push(outcome);
 			} else {
-				outcomes.push(job.api.failure(one.problem));
+				outcomes.push(execution.api.failure(one.problem));
 			}
 		}
 		return outcomes;
@@ -69,14 +69,14 @@ export function writeRecords(
 	const sendTogether = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
 		const [first] = writes;
 		if (!first) return [];
-		fixBatching(job);
+		fixBatching(execution);
 		if (isBatched) sent.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
 			const path = first.collection + batch.path;
-			const idempotency = idempotencyOf(job, keyHeaderOf(job, description, 'batch'), items);
-			warnOfRetries(job, { method: 'POST', path, ...idempotency });
-			const results = await sendBatch(job.api.send, {
+			const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+			warnOfRetries(execution, { method: 'POST', path, ...idempotency });
+			const results = await sendBatch(execution.api.send, {
 				description: batch,
 				path,
 				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { ...body, id })),
@@ -98,12 +98,12 @@ export function writeRecords(
 	return {
 		size,
 		assemble(items): Batch {
-			const writes = items.map((item) => outcomeOf(() => read(item)));
+			const writes = items.map((item) => valueOrError(() => read(item)));
 			const { requests, refused } = requestsFor(items, writes, sent);
 			const records = writes.flatMap((write) =>
 				write instanceof Error ? [] : affectedRecords(write, isBatched),
 			);
-			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(job, item)}`);
+			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
 			return {
 				records: new Set(records),
 				async send() {
@@ -168,7 +168,7 @@ function batchSizeOption({ n8n }: Execution): number {
 /** The two statuses that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
 const isPutOff = (status?: number): boolean => status === 429 || status === 503;
 
-function outcomeOf(read: () => Write): Write | Error {
+function valueOrError(read: () => Write): Write | Error {
 	try {
 		return read();
 	} catch (error) {
@@ -177,9 +177,9 @@ function outcomeOf(read: () => Write): Write | Error {
 }
 
 /** Two writes of one value wait for each other; what cannot be evaluated fails when it is sent. */
-function onceValue(job: Execution, item: number): string {
+function onceValue(execution: Execution, item: number): string {
 	try {
-		return writeOncePer(job, item);
+		return writeOncePer(execution, item);
 	} catch {
 		return '';
 	}

@@ -22,7 +22,7 @@ const jobsAtOnce = 3;
  * of the file can be read
  */
 export async function importRows(
-	job: Execution,
+	execution: Execution,
 	plan: ImportPlan,
 	file: FileRecords,
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
@@ -31,12 +31,14 @@ export async function importRows(
 	const samples: IDataObject[] = [];
 	let report: ReportFiles | undefined;
 	let problem: string | undefined;
+	let lastRow = 0;
 
 	/** Writes what became of the rows of one job. */
 	const record = async ({ rows, results }: Imported): Promise<void> => {
-		report ??= reportFiles(job.n8n, file.columns);
+		report ??= reportFiles(execution.n8n, file.columns);
 		for (const planned of rows) {
 			counts.rows += 1;
+			lastRow = planned.row;
 			const done = results.get(planned);
 			if (done) {
 				counts.done += 1;
@@ -49,7 +51,7 @@ export async function importRows(
 				samples.push(planned.line);
 			}
 		}
-		const { n8n } = job;
+		const { n8n } = execution;
 		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused`);
 	};
 
@@ -60,10 +62,10 @@ export async function importRows(
 		let place = 0;
 		try {
 			for await (const rows of slicesOf(file.rows, plan.trialRows)) {
-				const planned = await planRows(job, plan, rows);
+				const planned = await planRows(execution, plan, rows);
 				const imported = isTrial
 					? Promise.resolve({ rows: planned, results: new Map<PlannedRow, Done>() })
-					: importSlice(job, plan, planned, { place, jobs });
+					: importSlice(execution, plan, planned, { place, jobs });
 				imported.catch(() => undefined);
 				running.push(imported);
 				place += 1;
@@ -74,15 +76,16 @@ export async function importRows(
 		}
 		for (let next = running.shift(); next; next = running.shift()) await record(await next);
 		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
+		if (problem !== undefined) problem = `The file was read up to row ${lastRow} only. ${problem}`;
 		const files = await report!.end();
-		tellRefusals(job, counts, problem);
+		tellRefusals(execution, counts, problem);
 		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
 	} catch (error) {
 		// Nothing new is started; what is under way ends first, so that a next attempt finds it.
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
 		if (counts.rows > 0) {
-			job.api.notices.add(
+			execution.api.notices.add(
 				`${counts.done} rows were done and ${counts.failed} refused before this. Retry the execution to go on: rows that are done are not written again.`,
 			);
 		}
@@ -122,7 +125,7 @@ function tellRefusals({ api }: Execution, { rows, failed }: Counts, problem: str
 			`${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
 		);
 	}
-	if (problem !== undefined) api.notices.add(`The file was imported up to row ${rows + 1} only. ${problem}`);
+	if (problem !== undefined) api.notices.add(problem);
 }
 
 /** The rows of one job, and what was done for those that were not refused. */
@@ -132,7 +135,7 @@ interface Imported {
 }
 
 async function importSlice(
-	job: Execution,
+	execution: Execution,
 	plan: ImportPlan,
 	rows: PlannedRow[],
 	{ place, jobs }: { place: number; jobs: string[] },
@@ -142,10 +145,10 @@ async function importSlice(
 	if (sent.length === 0) return { rows, results };
 	const lines = sent.map(({ line }) => line!);
 	const key = [plan.item, place];
-	const started = await startBackgroundJob(job, plan.description, { query: plan.query, lines }, key);
+	const started = await startBackgroundJob(execution, plan.description, { query: plan.query, lines }, key);
 	jobs.push(started.id);
-	const ended = await waitForJob(job, plan.item, started.path);
-	await readResults(job, started, { plan, sent, results });
+	const ended = await waitForJob(execution, plan.item, started.path);
+	await readResults(execution, started, { plan, sent, results });
 	for (const planned of sent) {
 		if (!results.has(planned)) planned.refusal ??= notDone(ended);
 	}
@@ -153,11 +156,11 @@ async function importSlice(
 }
 
 async function readResults(
-	job: Execution,
+	execution: Execution,
 	{ path }: StartedJob,
 	{ plan, sent, results }: { plan: ImportPlan; sent: PlannedRow[]; results: Map<PlannedRow, Done> },
 ): Promise<void> {
-	for await (const part of readJobResults(job, path)) {
+	for await (const part of readJobResults(execution, path)) {
 		for (const { index, status, id, data, error } of part) {
 			const planned = sent[Number(index)];
 			if (!planned) throw new Error(`The service gave a result for line ${String(index)} of ${sent.length}.`);

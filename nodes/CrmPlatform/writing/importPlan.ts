@@ -5,6 +5,7 @@ import type { Field } from '../api/openapi/fields';
 import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
 import { valueAt } from '../mapping/expressions/template';
+import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal } from './importReport';
 import { readJobLines } from './jobLines';
@@ -23,7 +24,7 @@ export interface ImportPlan {
 	query: Query;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
-	/** The fields of the columns; automatic where absent. */
+	/** The column of each field; automatic where absent. */
 	columns?: ReadonlyMap<string, string>;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;
@@ -90,20 +91,16 @@ function sizeOf(content: IDataObject = {}): number {
 
 /** Reads the lines of a job; a row that cannot be read is refused, and the others are not. */
 export async function planRows(
-	job: Execution,
+	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 ): Promise<PlannedRow[]> {
 	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan.columns)] : []));
 	const items = readable.map((json) => ({ json }));
 	// The mapping reads the rows as if they were the node's input.
-	const n8n = Object.create(job.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
-	const read = await readJobLines({ ...job, n8n }, plan.path, plan.operation, {
-		mode: 'automatic',
-		objectOf: (item) => readable[item] ?? {},
-		emptyCells: plan.clearsEmpty ? 'clear' : 'leave',
-		linked: [],
-	});
+	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
+	const mapping = automaticMapping((item) => readable[item] ?? {}, plan.clearsEmpty ? 'clear' : 'leave');
+	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
 	let index = 0;
 	return rows.map(({ row, content, problem }) => {
 		if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem } };
@@ -118,7 +115,7 @@ export async function planRows(
 
 function renamed(content: IDataObject, columns: ReadonlyMap<string, string> | undefined): IDataObject {
 	if (!columns) return content;
-	const entries = [...columns].flatMap(([column, field]) =>
+	const entries = [...columns].flatMap(([field, column]) =>
 		Object.hasOwn(content, column) ? [[field, content[column]]] : [],
 	);
 	return Object.fromEntries(entries) as IDataObject;

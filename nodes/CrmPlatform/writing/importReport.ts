@@ -44,8 +44,8 @@ const failedColumns = ['row', 'field', 'code', 'message'] as const;
 export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined): ReportFiles {
 	const begin = (name: string): OutputFile =>
 		columns
-			? outputFile(n8n, `${name}.csv`, 'text/csv')
-			: outputFile(n8n, `${name}.ndjson`, 'application/x-ndjson');
+			? outputFile(n8n, { name: `${name}.csv`, type: 'text/csv' })
+			: outputFile(n8n, { name: `${name}.ndjson`, type: 'application/x-ndjson' });
 	const done = begin('done');
 	const failed = begin('failed');
 

@@ -1,5 +1,5 @@
 import type { ResourceDescription } from '../api/openapi/description';
-import { labelFor, type Field } from '../api/openapi/fields';
+import { idField, labelFor } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isEmptyCell, objectFields } from '../mapping/objectFields';
 import { readMapping, type ReadFields } from '../mapping/readFields';
@@ -15,14 +15,14 @@ import { requireAnyValue } from './presets';
  * @throws Error in the user's words where the service does not describe that operation
  */
 export async function readJobLines(
-	job: Execution,
+	execution: Execution,
 	path: `/${string}`,
 	operation: string,
 	mapping: Mapping & ObjectMapping,
 ): Promise<ReadFields> {
 	if (operation === 'delete') return (item) => idOf(mapping.objectOf(item));
 
-	const description = await job.api.describe(path);
+	const description = await execution.api.describe(path);
 	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;
 	if (!write?.fields) {
 		throw new Error(
@@ -31,9 +31,9 @@ export async function readJobLines(
 	}
 	const isUpdate = operation === 'update';
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
-	const { parents: _parents, ...resource } = { ...job.resource, path };
+	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const nulls = operation === 'create' ? 'skip' : 'clear';
-	const read = await readMapping({ ...job, resource }, mapping, fields, nulls);
+	const read = await readMapping({ ...execution, resource }, mapping, fields, nulls);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);
@@ -43,15 +43,6 @@ export async function readJobLines(
 		return line;
 	};
 }
-
-const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: true,
-};
 
 function idOf(object: Record<string, unknown>): { id: string } {
 	const [[, id] = []] = objectFields([idField])(object as never).values;

@@ -13,8 +13,9 @@ export const writeOncePerOption: INodeProperties = {
 		'A value of the item, such as an order number, for which to write only once, even if the workflow is started again. Items are then sent one by one. The service remembers the value for as long as it keeps idempotency keys, often 24 hours. If empty, an item is written once per execution, including its retries.',
 };
 
-/** Whether the user has set Write Once Per. */
-export function hasWriteOncePer({ n8n }: Execution): boolean {
+/** Whether the user has set Write Once Per. n8n keeps options of an operation that was chosen before. */
+export function hasWriteOncePer({ n8n, operation }: Execution): boolean {
+	if (!operation.options?.some(({ name }) => name === writeOncePerOption.name)) return false;
 	const { options } = n8n.getNode().parameters as { options?: { writeOncePer?: unknown } };
 	const raw = options?.writeOncePer;
 	return raw !== undefined && raw !== null && raw !== '';

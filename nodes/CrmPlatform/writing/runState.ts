@@ -70,12 +70,12 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
  * @param kind whether the request writes one record or a batch
  */
 export function keyHeaderOf(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	kind: 'single' | 'batch',
 ): KeyHeader | undefined {
 	const own = kind === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(job, kind, headerIn(job, own) ?? unpromised(headerIn(job, description)));
+	return pinned(execution, kind, headerIn(execution, own) ?? unpromised(headerIn(execution, description)));
 }
 
 /**
@@ -85,22 +85,22 @@ export function keyHeaderOf(
  * @param usual what it says of others: the same header may be honoured here, without a promise
  */
 export function requestKeyHeader(
-	job: Execution,
+	execution: Execution,
 	declared: IdempotencyHeader | undefined,
 	usual: IdempotencyHeader | undefined,
 ): KeyHeader | undefined {
-	const own = declared && headerIn(job, declared);
+	const own = declared && headerIn(execution, declared);
 	// A description that could be read and declares nothing for this path is taken at its word.
-	if (!own && job.api.isSelfDescribed()) return usual && unpromised(headerIn(job, usual));
-	return pinned(job, 'request', own ?? (usual && unpromised(headerIn(job, usual))));
+	if (!own && execution.api.isSelfDescribed()) return usual && unpromised(headerIn(execution, usual));
+	return pinned(execution, 'request', own ?? (usual && unpromised(headerIn(execution, usual))));
 }
 
 function pinned(
-	job: Execution,
+	execution: Execution,
 	kind: 'single' | 'batch' | 'request',
 	described: KeyHeader | undefined,
 ): KeyHeader | undefined {
-	const state = runState(job);
+	const state = runState(execution);
 	const first = state[kind];
 	if (first && (first.isPromised || !described?.isPromised)) return first;
 	if (described) state[kind] = described;
@@ -122,18 +122,18 @@ const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
  * a batch from the packaged description gives way to one from the service's own: keys leave it out.
  */
 export function batchingOf(
-	job: Execution,
+	execution: Execution,
 	{ batch }: WriteDescription,
 	wantedSize: number,
 ): { size: number; batch: BatchDescription | undefined } {
-	const state = runState(job);
+	const state = runState(execution);
 	if (!state.hasSent) {
 		delete state.size;
 		delete state.batchPath;
 	}
 	// A limit of 0 records makes no sense, and slices of no items would never end.
 	state.size ??= Math.max(1, Math.floor(batch ? Math.min(wantedSize, batch.maximum) : 1));
-	const isOwn = job.api.isSelfDescribed();
+	const isOwn = execution.api.isSelfDescribed();
 	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
 		state.batchPath = { path: batch.path, items: batch.items, isOwn };
 	}
@@ -143,8 +143,8 @@ export function batchingOf(
 }
 
 /** Fixes how this run divides its items, before the first of them is sent. */
-export function fixBatching(job: Execution): void {
-	runState(job).hasSent = true;
+export function fixBatching(execution: Execution): void {
+	runState(execution).hasSent = true;
 }
 
 /** Which items this run has sent with one request. */
@@ -157,8 +157,8 @@ export interface SentRequests {
 	with(item: number): readonly number[] | undefined;
 }
 
-export function sentRequests(job: Execution): SentRequests {
-	const state = runState(job);
+export function sentRequests(execution: Execution): SentRequests {
+	const state = runState(execution);
 	const ranges = (state.sent ??= []);
 	const groups = new Map<number, readonly number[]>();
 	for (const range of ranges) {

@@ -18,75 +18,77 @@ import { keyHeaderOf, type KeyHeader } from './runState';
  * answers with anything but a record
  */
 export async function writeOne(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<IDataObject> {
-	return (await writeWithStatus(job, description, write, items)).record;
+	return (await writeWithStatus(execution, description, write, items)).record;
 }
 
 /** The same, with the HTTP status of the answer. */
 export async function writeWithStatus(
-	job: Execution,
+	execution: Execution,
 	description: WriteDescription,
 	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<{ record: IDataObject; status: number }> {
-	const header = keyHeaderOf(job, description, 'single');
-	const { body, status } = await sendWrite(job, description, header, write, items);
+	const header = keyHeaderOf(execution, description, 'single');
+	const { body, status } = await sendWrite(execution, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
-	if (failed) throw job.api.failure(problemOfItem(failed.status, failed.error ?? failed));
+	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
 	return { record: recordIn(body, write.path) ?? {}, status };
 }
 
 /**
  * Sends one write under an idempotency key.
  *
- * @param header carries the key; none is sent without it
- * @param items indexes of the input items it is done for
+ * @param header carries the key; without it, no key is sent
+ * @param items indexes of the input items it is done for; or of one item, and of its part
  * @returns the answer, whatever its body
  * @throws NodeApiError where the service refuses the write
  */
 export async function sendWrite(
-	job: Execution,
+	execution: Execution,
 	{ method, contentType }: Pick<WriteDescription, 'method' | 'contentType'>,
 	header: KeyHeader | undefined,
 	{ path, body, lines, query, headers, isRepeatable }: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
 ): Promise<ApiResponse> {
-	const request: ApiRequest = { method, path, ...idempotencyOf(job, header, items) };
+	const request: ApiRequest = { method, path, ...idempotencyOf(execution, header, items) };
 	if (body) request.body = body;
 	if (lines) request.lines = lines;
 	if (query) request.query = query;
 	if (isRepeatable !== undefined) request.isRepeatable = isRepeatable;
 	if (headers) request.headers = headers;
 	if (contentType !== undefined && body) request.headers = { 'content-type': contentType, ...headers };
-	warnOfRetries(job, request);
-	return await job.api.send(request);
+	warnOfRetries(execution, request);
+	return await execution.api.send(request);
 }
 
 /**
  * The idempotency key of a write for those items; empty without a header for it.
  *
+ * @param items with Write Once Per, the first is an item, and what follows says which part of it
  * @throws Error in the user's words where Write Once Per cannot be kept
  */
 export function idempotencyOf(
-	job: Execution,
+	execution: Execution,
 	header: KeyHeader | undefined,
 	items: number[],
 ): Pick<ApiRequest, 'idempotency'> {
-	if (hasWriteOncePer(job)) {
-		const value = writeOncePer(job, items[0] ?? 0);
+	if (hasWriteOncePer(execution)) {
+		const [item = 0, ...part] = items;
+		const value = [writeOncePer(execution, item), ...part].join('/');
 		if (!header?.isPromised) {
 			throw new Error(
 				'Write Once Per: the service does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
 			);
 		}
-		return { idempotency: { header: header.name, key: valueKey(job.identity, value, header), isPromised: true } };
+		return { idempotency: { header: header.name, key: valueKey(execution.identity, value, header), isPromised: true } };
 	}
 	if (!header) return {};
-	const key = idempotencyKey({ ...job.identity, items }, header);
+	const key = idempotencyKey({ ...execution.identity, items }, header);
 	return { idempotency: { header: header.name, key, isPromised: header.isPromised } };
 }
 

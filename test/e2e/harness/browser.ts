@@ -8,6 +8,11 @@ selectors.setTestIdAttribute('data-test-id');
 
 export const OUTPUT = resolve('.tmp', 'e2e');
 
+/** `npm run pictures` puts the pictures of the documentation into docs/pictures. */
+const PICTURES = process.env['PICTURES'] ?? join(OUTPUT, 'pictures');
+
+export const pictureFile = (name: string): string => join(PICTURES, `${name}.png`);
+
 export const FLAGS = [
 	'--no-sandbox',
 	'--disable-gpu',
@@ -64,21 +69,38 @@ export class Editor {
 		await this.page.getByTestId('ndv').waitFor();
 	}
 
+	/** Begins an empty workflow with a trigger, and adds a node behind it, which n8n then opens. */
+	async addBehindTrigger(node: string, action: string, credential: string): Promise<void> {
+		await this.page.goto(`${theWorld().n8nUrl}/workflow/new`);
+		await this.page.getByTestId('canvas-plus-button').click();
+		const creator = this.page.getByTestId('node-creator');
+		await creator.getByText('Trigger manually').click();
+		await this.page.getByTestId('canvas-handle-plus').click();
+		await creator.getByTestId('node-creator-search-bar').pressSequentially(node);
+		await creator.getByText(node, { exact: true }).first().click();
+		await creator.getByText(action, { exact: true }).click();
+		await this.page.getByTestId('ndv').waitFor();
+		// n8n has chosen the one that was used last, or none.
+		await this.page.getByTestId('node-credentials-select').click();
+		await this.page.getByRole('option', { name: credential }).click();
+	}
+
 	/** One parameter of the open node, by its name in the code. */
 	parameter(name: string): Locator {
-		const named = this.page.getByTestId('node-parameters').getByTestId(`parameter-input-${name}`);
+		// Every text input has the test id of a parameter called `field`; parameters are no inputs.
+		const named = this.page.getByTestId('node-parameters').locator(`div[data-test-id="parameter-input-${name}"]`);
 		// n8n's own settings of a node are on the page as well, hidden.
 		return named.filter({ visible: true });
 	}
 
-	/** Picks an entry of a dropdown parameter by what the user reads. */
-	async choose(name: string, label: string): Promise<void> {
-		const entries = this.page.getByTestId('parameter-input-item').filter({ visible: true });
+	/** Picks an entry of a dropdown parameter by what the user reads; in the given row, where it has several. */
+	async choose(name: string, label: string, row = 0): Promise<void> {
+		const entries = this.page.locator('li[role="option"]').filter({ visible: true });
 		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
 		// A list that n8n is still loading stays closed, or is closed again: a person opens it once more.
 		const end = Date.now() + TIMEOUT_MS;
 		while (!(await entry.isVisible()) && Date.now() < end) {
-			await this.parameter(name).click();
+			await this.parameter(name).nth(row).click();
 			await entry.waitFor({ timeout: 3_000 }).catch(() => undefined);
 		}
 		await entry.click();
@@ -96,14 +118,23 @@ export class Editor {
 		await this.page.getByTestId('node-execute-button').click();
 		const output = this.page.getByTestId('output-panel');
 		await output.getByTestId('node-run-status-success').waitFor();
-		// The panel is there before the data is.
-		await output.locator('tbody td').filter({ hasText: /./ }).first().waitFor();
-		return await output.locator('table').innerText();
+		// The panel is there before the data is: a table, a schema, or files.
+		const data = output.locator('tbody td, [data-test-id="run-data-schema-item"], [data-test-id="ndv-download-binary-data"]');
+		await data.filter({ hasText: /./ }).first().waitFor();
+		const table = output.locator('table');
+		return await ((await table.count()) > 0 ? table : output).innerText();
 	}
 
 	/** Saves what the browser shows under .tmp/e2e, to be looked at when a test has failed. */
 	async screenshot(name: string): Promise<void> {
 		const file = `${name.replaceAll(/\W+/g, '-')}.png`;
 		await this.page.screenshot({ path: join(OUTPUT, file) });
+	}
+	/** Takes a picture of the documentation. */
+	async picture(name: string, page: Page = this.page): Promise<void> {
+		// A tooltip or a passing message would cover the form.
+		await page.mouse.move(0, 0);
+		await page.locator('.el-notification').first().waitFor({ state: 'detached' });
+		await page.screenshot({ path: pictureFile(name) });
 	}
 }

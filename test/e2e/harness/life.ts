@@ -7,8 +7,8 @@ import { byId, mapped } from './resources.ts';
 export interface Life {
 	resource: string;
 	links: Link[];
-	/** What the first node gets. */
-	input?: IDataObject[];
+	/** Prepares what the first node gets. */
+	input?: () => Promise<IDataObject[]>;
 }
 
 interface Plan {
@@ -55,7 +55,7 @@ export function lifeOf(resource: string, plan: Plan): Life {
 		{ operation: 'get', parameters: { ...record, simplify: false } },
 		{ operation: 'update', parameters: { ...record, fields: mapped(change) } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
-		...(created === 'create' ? fileSteps(common) : []),
+		...fileSteps(common),
 		...(plan.between ?? []).map(({ parameters, ...step }) => ({
 			...step,
 			parameters: { ...record, ...parameters },

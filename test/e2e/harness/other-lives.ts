@@ -1,38 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
 import { type Life, idFrom } from './life.ts';
-import { mapped } from './resources.ts';
+import { byId, mapped } from './resources.ts';
+import { startJob } from './sandbox.ts';
+
+/** Starts an import of so many records that it cannot be done before it is canceled. */
+async function startLongJob(): Promise<IDataObject[]> {
+	const lines = Array.from({ length: 20_000 }, () => ({ name: randomUUID() }));
+	return [{ id: (await startJob('resource=tags&operation=create', lines)).id }];
+}
 
 /** What is done with all that is no ordinary record. */
 export function otherLives(): Life[] {
 	return [
 		{
 			resource: 'job',
-			// So many that the job cannot be done before it is canceled.
-			input: Array.from({ length: 20_000 }, () => ({ name: randomUUID() })),
 			links: [
-				{
-					name: 'startImport',
-					resource: 'job',
-					operation: 'startImport',
-					parameters: { fields: mapped({ resource: 'tags', operation: 'create' }) },
-				},
-				{
-					name: 'cancel',
-					resource: 'job',
-					operation: 'cancel',
-					parameters: { recordId: idFrom('startImport') },
-				},
-				{
-					name: 'startExport',
-					resource: 'job',
-					operation: 'startExport',
-					parameters: { fields: mapped({ resource: 'contacts' }) },
-				},
+				{ name: 'cancel', resource: 'job', operation: 'cancel', parameters: { recordId: byId('={{ $json.id }}') } },
 				{
 					name: 'get',
 					resource: 'job',
 					operation: 'get',
-					parameters: { recordId: idFrom('startExport'), simplify: false },
+					parameters: { recordId: idFrom('cancel'), simplify: false },
 				},
 				{
 					name: 'getMany',
@@ -40,13 +29,8 @@ export function otherLives(): Life[] {
 					operation: 'getMany',
 					parameters: { returnAll: false, limit: 1, simplify: false },
 				},
-				{
-					name: 'getResults',
-					resource: 'job',
-					operation: 'getResults',
-					parameters: { recordId: idFrom('startExport'), wait: true },
-				},
 			],
+			input: startLongJob,
 		},
 		{
 			resource: 'webhook',

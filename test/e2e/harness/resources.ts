@@ -42,6 +42,9 @@ export function mapped(value: Record<string, unknown>, matchOn?: string) {
 	};
 }
 
+/** One row of filters. */
+export const filterBy = (field: string, value: string) => ({ rows: [{ field, operator: 'is', value }] });
+
 /** A resource mapper that takes what it knows from the input items. */
 export const fromInput = {
 	mappingMode: 'autoMapInputData',

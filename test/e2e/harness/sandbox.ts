@@ -27,3 +27,15 @@ export async function createRecord(path: string, values: object): Promise<Servic
 	if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`);
 	return body;
 }
+
+/** Starts a background job past the node. */
+export async function startJob(query: string, lines: object[]): Promise<ServiceRecord> {
+	const { sandboxUrl, apiKey } = theWorld();
+	const response = await fetch(`${sandboxUrl}/v1/jobs?${query}`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-ndjson' },
+		body: lines.map((line) => JSON.stringify(line)).join('\n'),
+	});
+	if (response.status !== 202) throw new Error(`A job with ${query}: ${response.status} ${await response.text()}`);
+	return (await response.json()) as ServiceRecord;
+}

@@ -40,7 +40,8 @@ export async function stopWorld(): Promise<void> {
 async function start(): Promise<World> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
 	closers.push(() => rmSync(folder, { recursive: true, force: true }));
-	const installation = await installN8n();
+	// The n8n of a manifest, such as test/versions/n8n; by default the one that `npm start` runs.
+	const installation = await installN8n(process.env['E2E_N8N']);
 	await buildPackage();
 	const tarball = await packPackage(join(folder, 'package'));
 	await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
@@ -53,7 +54,9 @@ async function start(): Promise<World> {
 	});
 	closers.push(() => sandbox.close());
 	const ports = { port: await freePort(), brokerPort: await freePort() };
-	const place = { userFolder: folder, encryptionKey: 'for one run', ...ports };
+	// An old n8n ends where it is told to disable a module that it does not know.
+	const settings = process.env['E2E_N8N'] ? { N8N_DISABLED_MODULES: '' } : {};
+	const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
 	const n8n = startN8n(installation, place, join(OUTPUT, 'n8n.log'));
 	closers.push(() => n8n.stop());
 	await n8n.ready;

@@ -8,6 +8,8 @@ const POLL_MS = 100;
 export interface QueueWorld extends World {
 	/** Of the two processes that receive webhooks; the service is given the first. */
 	webhookUrls: string[];
+	/** Of the database that n8n uses. */
+	postgresPort: number;
 	/** The log of each worker. */
 	workerLogs: string[];
 }

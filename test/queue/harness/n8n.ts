@@ -15,6 +15,10 @@ export interface QueueN8n {
 	webhookUrls: string[];
 	/** What each worker says of the executions it does. */
 	workerLogs: string[];
+	/** Ends a process as a crash does (SIGKILL): `main`, `webhook-1`, `webhook-2`, `worker-1` or `worker-2`. */
+	kill(name: string): Promise<void>;
+	/** Starts a process that was killed, as on another machine: with nothing of what it kept for itself. */
+	replace(name: string): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -35,12 +39,14 @@ export async function startQueueN8n(place: Place): Promise<QueueN8n> {
 	const { installation, tarball, folder, output } = place;
 	const webhookPort = await freePort();
 	const settings = queueSettings(place, n8nUrl(webhookPort));
-	const started: N8nProcess[] = [];
-	const start = async (name: string, command: string[], port: number) => {
+	const started = new Map<string, N8nProcess>();
+	const replacements = new Map<string, () => Promise<{ ready: Promise<void> }>>();
+	const start = async (name: string, command: string[], port: number, machine = 1) => {
 		// As on machines of their own: processes that share a folder take each other for crashed.
-		const userFolder = join(folder, name);
+		const place = machine === 1 ? name : `${name}, machine ${machine}`;
+		const userFolder = join(folder, place);
 		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);
-		const log = join(output, `${name}.log`);
+		const log = join(output, `${place}.log`);
 		const n8n = startN8n(
 			installation,
 			{
@@ -53,11 +59,12 @@ export async function startQueueN8n(place: Place): Promise<QueueN8n> {
 			log,
 			command,
 		);
-		started.push(n8n);
+		started.set(name, n8n);
+		replacements.set(name, async () => await start(name, command, port, machine + 1));
 		return { url: n8n.url, log, ready: n8n.ready };
 	};
 	const stop = async () => {
-		await Promise.all(started.map(async (n8n) => await n8n.stop()));
+		await Promise.all([...started.values()].map(async (n8n) => await n8n.stop()));
 	};
 
 	try {
@@ -76,6 +83,8 @@ export async function startQueueN8n(place: Place): Promise<QueueN8n> {
 			mainUrl: main.url,
 			webhookUrls: webhooks.map(({ url }) => url),
 			workerLogs: workers.map(({ log }) => log),
+			kill: async (name) => await started.get(name)!.kill(),
+			replace: async (name) => await (await replacements.get(name)!()).ready,
 			stop,
 		};
 	} catch (error) {

@@ -78,6 +78,7 @@ async function start(redisProgram: string, postgresProgram: string): Promise<Que
 	return {
 		n8nUrl: n8n.mainUrl,
 		webhookUrls: n8n.webhookUrls,
+		postgresPort: database.port,
 		workerLogs: n8n.workerLogs,
 		owner,
 		session: client.session,

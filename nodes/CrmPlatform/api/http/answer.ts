@@ -15,7 +15,7 @@ import type { HttpResponse, Transport } from './transport';
 /** Media type of newline-delimited JSON. */
 export const ndjson = 'application/x-ndjson';
 
-type Answer = Awaited<ReturnType<Transport>>;
+type RawAnswer = Awaited<ReturnType<Transport>>;
 
 interface SuccessfulAnswer {
 	ok: true;
@@ -38,7 +38,7 @@ export interface FailedAnswer {
  * @param method of the request: a write must not be taken for done when its answer reports an error
  */
 export function readAnswer(
-	answer: Answer,
+	answer: RawAnswer,
 	address: string,
 	method: string,
 ): SuccessfulAnswer | FailedAnswer {
@@ -60,7 +60,7 @@ export function readAnswer(
 }
 
 /** The parts of a failed answer that the decision to retry depends on. */
-export function failedAttempt(answer: Answer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
+export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
 	if ('signedOut' in answer) return { status: 401, headers: {} };
 	if ('connectionError' in answer) {
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };

@@ -16,7 +16,7 @@ type Telling = readonly [happened: string, advice: string];
  */
 export function describeError(status: number, body: ProblemBody, said = ''): ErrorWords {
 	const [happened, advice] =
-		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refused(status, said);
+		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, said);
 	return { message: [happened, said].filter(Boolean).join(': '), advice };
 }
 
@@ -149,7 +149,7 @@ const byStatus: Record<number, Telling> = {
 	431: ['The request headers are too large', 'Check the credential: its key or token is too long.'],
 };
 
-function refused(status: number, said: string): Telling {
+function refusedRequest(status: number, said: string): Telling {
 	return [said === '' ? `The service refused the request (${status})` : '', correct];
 }
 

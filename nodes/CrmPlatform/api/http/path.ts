@@ -61,7 +61,7 @@ export type Query = Record<
 	string | number | boolean | readonly string[] | RepeatedParameter | undefined
 >;
 
-/** A parameter that is given once for each value: `a=1&a=2`. */
+/** A parameter repeated for each value: `a=1&a=2`. */
 export interface RepeatedParameter {
 	each: readonly string[];
 }

@@ -20,7 +20,7 @@ export interface Problem {
 	returnAt?: number;
 }
 
-interface Answer {
+interface ErrorAnswer {
 	status: number;
 	/** Lower-case names. */
 	headers: Readonly<Record<string, string | undefined>>;
@@ -28,7 +28,7 @@ interface Answer {
 }
 
 /** The problem an error answer reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
-export function problemOf(answer: Answer): Problem {
+export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
 	const isHtml = isPage(text);
 	// Where there is no API, a web server says so with a page.
@@ -45,7 +45,7 @@ export function problemOf(answer: Answer): Problem {
 export function problemOfItem(
 	status: number,
 	json: unknown,
-	headers: Answer['headers'] = {},
+	headers: ErrorAnswer['headers'] = {},
 ): Problem {
 	const body: ProblemBody = {
 		...missingScope(headers['www-authenticate']),
@@ -72,7 +72,7 @@ export function problemOfItem(
 const mostReasons = 20;
 
 /** The problem of an answer whose status says success and whose body reports an error. */
-export function contradictoryProblem({ status, headers, text }: Answer): Problem {
+export function contradictoryProblem({ status, headers, text }: ErrorAnswer): Problem {
 	const json = parseJson(text);
 	const stated = (json as { status?: unknown } | undefined)?.status;
 	const isError = typeof stated === 'number' && stated >= 400 && stated < 600;
@@ -97,7 +97,7 @@ function missingScope(challenge = ''): ProblemBody {
 }
 
 /** The problem of an answer whose status says success and whose body cannot be read. */
-export function unreadableProblem(answer: Answer, expected: string): Problem {
+export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;
 	const page = isPage(text);
 	const problem: Problem = {

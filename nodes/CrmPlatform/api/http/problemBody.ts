@@ -164,7 +164,7 @@ const isText = (value: unknown): boolean => text(value) !== undefined;
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The object's own members; none for anything that is not an object. */
+/** The object's own members; empty for anything that is not an object. */
 function membersOf(value: unknown): Members {
 	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
 	// Without a prototype, so that no name finds what every object inherits.

@@ -79,7 +79,7 @@ interface SenderOptions {
 	transport: Transport;
 	/** Address of the service without version prefix. */
 	address: string;
-	/** Aborts waiting; what is under way is aborted by the transport. */
+	/** Aborts waits; the transport itself aborts a request under way. */
 	signal?: AbortSignal | undefined;
 	clock?: Clock;
 	policy?: RetryPolicy;

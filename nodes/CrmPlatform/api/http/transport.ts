@@ -90,7 +90,7 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
  * Requests of a credential's test. n8n gives a test function this one helper and no other
  * (`ICredentialTestFunctions`), the reason why it is used here and nowhere else.
  *
- * @param authorization value of the Authorization header; none for addresses that must not see it
+ * @param authorization value of the Authorization header; absent for addresses that must not see it
  */
 export function testing(
 	{ request: send }: ICredentialTestFunctions['helpers'],
@@ -113,11 +113,13 @@ export function testing(
 }
 
 function options(
-	{ timeout, deadline: _, ...request }: HttpRequest,
+	{ timeout, deadline: _, body, ...request }: HttpRequest,
 	abortSignal: AbortSignal,
 ): IHttpRequestOptions {
 	return {
 		...request,
+		// As bytes, since n8n's HTTP client (axios) parses a text that is JSON before it sends it.
+		...(body !== undefined && { body: Buffer.from(body) }),
 		timeout,
 		abortSignal,
 		// As text, so that malformed JSON is seen as such and not taken for a string.
@@ -179,9 +181,12 @@ async function settle(
 	} finally {
 		cancel?.removeEventListener('abort', abort);
 		overdue.catch(() => undefined);
-		timer.abort();
+		timer.abort(answered);
 	}
 }
+
+/** Ends a deadline. By default, each would cost an error of its own, with a stack. */
+const answered = new Error('The answer is complete');
 
 /** n8n wraps what axios threw, which wraps what Node.js threw. */
 function withCauses(error: unknown): Error[] {

@@ -1,5 +1,6 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import type { OpenApiDocument } from './openapi';
+import { operationOf } from './parts';
 import { pathItemAt } from './paths';
 
 /**
@@ -19,7 +20,7 @@ export function describeRequest(
 	for (const wanted of [path, path.replace(/^\/v1(?=\/)/, '')]) {
 		for (const template of templatesFor(document, wanted)) {
 			const pathItem = pathItemAt(document, template);
-			const operation = pathItem?.[verb];
+			const operation = pathItem && operationOf(pathItem, verb);
 			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);
 		}
 	}

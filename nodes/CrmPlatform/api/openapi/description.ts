@@ -2,11 +2,12 @@ import { describeJob } from './jobs';
 import {
 	describeList,
 	recordFieldsOf,
-	summaryOf,
+	summaryFieldNames,
 	type ListDescription,
 	type RecordField,
 } from './listing';
 import type { OpenApiDocument, PathItem } from './openapi';
+import { operationOf } from './parts';
 import { collectionIn, pathItemAt } from './paths';
 import { describeWrite, type WriteDescription } from './writing';
 
@@ -28,7 +29,7 @@ export interface ResourceDescription {
 	summary: string[];
 }
 
-// Reading a document takes tens of milliseconds; what was read lives as long as the document.
+// Parsing takes tens of milliseconds, so descriptions are cached as long as the document lives.
 const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
 
 /**
@@ -52,36 +53,54 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 	const prefix = collectionIn(document, path);
 	const collection = prefix === undefined ? undefined : pathItemAt(document, prefix);
 	if (prefix === undefined || !collection) return undefined;
-	const write = (pathItem: PathItem, verb: Parameters<typeof describeWrite>[3]) =>
-		describeWrite(document, prefix, pathItem, verb);
+	const write = (pathItem: PathItem | undefined, verb: Parameters<typeof describeWrite>[3]) =>
+		pathItem && operationOf(pathItem, verb) && describeWrite(document, prefix, pathItem, verb);
+	const list = operationOf(collection, 'get');
 
-	const description: ResourceDescription = { fields: [], summary: [], actions: {} };
-	if (collection.get) {
-		description.list = describeList(document, collection, collection.get);
-		const job = describeJob(document, prefix, collection.get);
-		if (job) description.list.job = job;
-		description.fields = recordFieldsOf(document, collection.get);
-		description.summary = summaryOf(description.fields);
-	}
-	if (collection.post) description.create = write(collection, 'post');
-	if (collection.put) description.upsert = write(collection, 'put');
-
-	for (const [key, steps] of pathsUnder(document, prefix)) {
-		const [id, step, ...more] = steps;
+	const under = pathsUnder(document, prefix).flatMap(([key, [id, ...steps]]) => {
 		const pathItem = isParameter(id) ? pathItemAt(document, key) : undefined;
-		if (!pathItem) continue;
-		if (step === undefined) {
-			if (pathItem.patch) description.update = write(pathItem, 'patch');
-			else if (pathItem.put) description.update = write(pathItem, 'put');
-			if (pathItem.delete) description.delete = write(pathItem, 'delete');
-		} else if (more.length === 0 && pathItem.post) {
-			description.actions[step] = write(pathItem, 'post');
-		} else if (step === 'tags' && more.length === 1 && isParameter(more[0])) {
-			if (pathItem.put) description.addTag = write(pathItem, 'put');
-			if (pathItem.delete) description.removeTag = write(pathItem, 'delete');
-		}
-	}
+		return pathItem ? [{ pathItem, steps }] : [];
+	});
+	const one = under.find(({ steps }) => steps.length === 0)?.pathItem;
+	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0);
+
+	const description: ResourceDescription = lazily<ResourceDescription>({
+		list: () => {
+			const described = list && describeList(document, collection, list);
+			const job = list && describeJob(document, prefix, list);
+			return described && job ? { ...described, job } : described;
+		},
+		create: () => write(collection, 'post'),
+		upsert: () => write(collection, 'put'),
+		update: () => write(one, 'patch') ?? write(one, 'put'),
+		delete: () => write(one, 'delete'),
+		addTag: () => write(tag?.pathItem, 'put'),
+		removeTag: () => write(tag?.pathItem, 'delete'),
+		actions: () =>
+			Object.fromEntries(
+				under.flatMap(({ pathItem, steps: [step, ...more] }) => {
+					const action = step === undefined || more.length > 0 ? undefined : write(pathItem, 'post');
+					return step !== undefined && action ? [[step, action]] : [];
+				}),
+			),
+		fields: () => (list ? recordFieldsOf(document, list) : []),
+		summary: () => (description.list ? summaryFieldNames(description.fields, description.list) : []),
+	});
 	return description;
+}
+
+/** An object whose members are read when they are first asked for: of most descriptions, one or two are. */
+function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] | undefined }): T {
+	const object = {} as T;
+	for (const name of Object.keys(readers) as Array<keyof T>) {
+		const get = () => {
+			const value = readers[name]();
+			Object.defineProperty(object, name, { value, enumerable: true });
+			return value;
+		};
+		Object.defineProperty(object, name, { get, configurable: true, enumerable: true });
+	}
+	return object;
 }
 
 /** The paths below a collection, with their steps from there on. */

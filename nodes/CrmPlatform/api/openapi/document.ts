@@ -16,7 +16,7 @@ export interface LoadedDocument {
 export interface DocumentSource {
 	/** Where the service publishes its OpenAPI document. */
 	url: string;
-	/** Address of the service: the credential is sent to it and to nobody else. */
+	/** Address of the service, the only one that the credential is sent to. */
 	address: string;
 	/** Whatever the answer may depend on, so that accounts never see each other's. */
 	secret: string;

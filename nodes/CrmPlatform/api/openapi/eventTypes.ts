@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { resolve, type OpenApiDocument, type Schema } from './openapi';
+import type { OpenApiDocument, Schema } from './openapi';
+import { operationOf, readPart, resolve } from './parts';
 import { collectionIn, pathItemAt } from './paths';
 import { flatten, jsonSchema } from './schema';
 
@@ -53,7 +54,8 @@ function eventType(
 function subscribable(document: OpenApiDocument): string[] {
 	const path = collectionIn(document, '/webhooks');
 	const collection = path === undefined ? undefined : pathItemAt(document, path);
-	const body = jsonSchema(resolve(document, collection?.post?.requestBody ?? {}, 'requestBody'));
+	const create = collection && operationOf(collection, 'post');
+	const body = jsonSchema(readPart(document, create?.requestBody, 'requestBody'));
 	const { events } = flatten(document, body ?? {}).properties ?? {};
 	const items = resolve(document, flatten(document, events ?? {}).items ?? {}, 'schema');
 	return alternatives(items)

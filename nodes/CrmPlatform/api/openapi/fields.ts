@@ -33,6 +33,8 @@ export interface Field {
 	linksTo?: string[];
 	/** Whether it is one of the fields people use most, where the description tells. */
 	important?: true;
+	/** For custom fields: the type in their definition, such as `long_text`. */
+	type?: string;
 	/** Whether two records cannot have the same value, where that is known. */
 	unique?: boolean;
 	/**
@@ -192,3 +194,14 @@ function choicesOf(schema: Schema): Array<string | number | boolean> {
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
 }
+
+/** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */
+export const idField: Field = {
+	name: 'id',
+	path: ['id'],
+	label: 'ID',
+	description: '',
+	kind: 'text',
+	required: false,
+	unique: true,
+};

@@ -1,5 +1,6 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
+import { operationOf } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
 
 /** The background job that does an operation for many records. */
@@ -20,12 +21,13 @@ export function describeJob(
 ): JobDescription | undefined {
 	const path = job && pathOfPost(document, job.operationId);
 	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
-	if (!job || path === undefined || !pathItem?.post) return undefined;
+	const operation = pathItem && operationOf(pathItem, 'post');
+	if (!job || path === undefined || !operation) return undefined;
 	return {
 		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
 		collection,
 		query: job.parameters ?? {},
-		...idempotencyHeaderOf(document, pathItem, pathItem.post),
+		...idempotencyHeaderOf(document, pathItem, operation),
 	};
 }
 

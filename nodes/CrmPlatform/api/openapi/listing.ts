@@ -1,6 +1,8 @@
 import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
+import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
-import { resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
+import { readPart, resolve } from './parts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
 
@@ -24,6 +26,8 @@ export interface ListDescription extends RecordTimes {
 	filters: Field[];
 	/** Whether custom fields are filters too (see customFilters). */
 	takesCustomFields?: true;
+	/** The comparisons that filters by custom fields have, by type of field, where the service tells. */
+	customComparisons?: Record<string, string[]>;
 	/** The background job that exports the list. */
 	job?: JobDescription;
 }
@@ -40,7 +44,7 @@ const usualNames = {
 	fields: ['fields', 'select'],
 };
 
-/** Largest page where the document gives none: every service takes that much. */
+/** Largest page if the document does not say: small enough for any service. */
 const modestPage = 100;
 
 /** Reads how a list operation pages, sorts and filters. */
@@ -76,16 +80,24 @@ export function describeList(
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
 	const taken = [cursor, pageSize?.name, sort?.name, fields];
+	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	description.filters = query
 		.filter(({ name }) => !taken.includes(name))
-		.map((parameter) => parameterField(document, parameter));
+		.map((parameter) => {
+			const filter = parameterField(document, parameter);
+			const isTitled = (parameter.schema ?? jsonSchema(parameter))?.title !== undefined;
+			const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
+			return label === undefined ? filter : { ...filter, label };
+		});
 	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
+	const custom = operation['x-custom-field-filters'];
+	if (custom !== undefined) description.customComparisons = custom;
 	return description;
 }
 
 /** `$response.body#/next_cursor` as the value of a link's parameter names the cursor's parameter. */
 function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): string | undefined {
-	const response = resolve(document, operation.responses?.['200'] ?? {}, 'response');
+	const response = readPart(document, operation.responses?.['200'], 'response');
 	const parameters = Object.values(response.links ?? {}).flatMap((link) =>
 		Object.entries(resolve(document, link, 'link').parameters ?? {}),
 	);
@@ -99,7 +111,7 @@ export function parameterField(document: OpenApiDocument, parameter: OpenApiPara
 	const { name = '', description = '', required = false } = parameter;
 	const schema = parameter.schema ?? jsonSchema(parameter) ?? {};
 	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const made = field(document, [name], schema.title ?? comparisonLabel(name), schema, required);
+	const made = field(document, [name], schema.title ?? filterLabel(name), schema, required);
 	const encoding = encodingOf(parameter, made);
 	return {
 		...made,
@@ -119,19 +131,11 @@ function encodingOf({ schema, content, style = 'form', explode }: OpenApiParamet
 	return style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : undefined;
 }
 
-/** What stands in brackets after the name of a filter, in words. */
-export const comparisons: Record<string, string> = {
-	gte: 'At Least',
-	gt: 'More Than',
-	lte: 'At Most',
-	lt: 'Less Than',
-};
-
-/** `created_at[gte]` → `Created At (At Least)`. */
-function comparisonLabel(name: string): string {
+/** `created_at[gte]` → `Created At`; a comparison that is not known stays: `Name (Like)`. */
+function filterLabel(parameter: string): string {
+	const { name } = comparedBy(parameter);
 	const [, field = name, comparison] = /^(.+)\[(\w+)\]$/.exec(name) ?? [];
-	if (comparison === undefined) return labelFor(field);
-	return `${labelFor(field)} (${comparisons[comparison] ?? labelFor(comparison)})`;
+	return comparison === undefined ? labelFor(field) : `${labelFor(field)} (${labelFor(comparison)})`;
 }
 
 /** A value of a record as it is answered. */
@@ -144,7 +148,7 @@ export interface RecordField {
 
 /** The fields of the records a list operation answers with, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(resolve(document, list.responses?.['200'] ?? {}, 'response'));
+	const envelope = jsonSchema(readPart(document, list.responses?.['200'], 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
@@ -154,12 +158,18 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	});
 }
 
-/** How many fields a simplified record has at the most (n8n's guidelines). */
+/** Most fields of a simplified record (n8n's UX guidelines), custom fields aside. */
 const summaryLength = 10;
 
-/** The id and the first plain values of a record; none where the document does not say which it has. */
-export function summaryOf(fields: RecordField[]): string[] {
+/**
+ * The id, the first plain fields, the time of the last change and the custom fields of a record; empty if
+ * the document does not describe its fields.
+ */
+export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListDescription, 'changed'>): string[] {
 	if (fields.length === 0) return [];
-	const plain = fields.filter(({ isPlain }) => isPlain).map(({ name }) => name);
-	return [...new Set(['id', ...plain])].slice(0, summaryLength);
+	const has = (wanted?: string) => fields.filter(({ name }) => name === wanted).map(({ name }) => name);
+	const last = has(changed?.field);
+	const plain = fields.filter(({ name, isPlain }) => isPlain && !last.includes(name)).map(({ name }) => name);
+	const first = [...new Set(['id', ...plain])].slice(0, summaryLength - last.length);
+	return [...first, ...last, ...has('custom_fields')];
 }

@@ -69,21 +69,20 @@ const recordOf = <T>(parser: Parser<T>) =>
 		),
 	);
 
-const text = optional(z.string());
-const number = optional(z.number());
-const flag = optional(z.boolean());
+// By hand, since they are most of a document, and optional() costs four times as much.
+const text = z.unknown().transform((json) => (typeof json === 'string' ? json : undefined));
+const number = z.unknown().transform((json) => (typeof json === 'number' ? json : undefined));
+const flag = z.unknown().transform((json) => (typeof json === 'boolean' ? json : undefined));
 
 // `true` stands for any value (JSON Schema, section 4.3.2), and so does a schema that makes no
-// sense; `false` allows none.
-const schema: Parser<Schema> = z.lazy(() =>
-	z.unknown().transform((json, context): Schema => {
-		if (json === false) context.addIssue({ code: 'custom', message: 'allows no value' });
-		const parsed = schemaObject.safeParse(json);
-		return parsed.success ? parsed.data : {};
-	}),
-);
+// sense; `false` allows no value.
+const schema: Parser<Schema> = z.unknown().transform((json, context): Schema => {
+	if (json === false) context.addIssue({ code: 'custom', message: 'allows no value' });
+	const parsed = schemaObject.safeParse(json);
+	return parsed.success ? parsed.data : {};
+});
 
-const schemas = z.lazy(() => listOf(schema));
+const schemas = listOf(schema);
 
 const schemaObject: Parser<Schema> = z.object({
 	$ref: text,
@@ -107,12 +106,12 @@ const schemaObject: Parser<Schema> = z.object({
 	nullable: flag,
 	readOnly: flag,
 	required: listOf(z.string()),
-	properties: z.lazy(() => recordOf(schema)),
-	items: z.lazy(() => optional(schema)),
+	properties: recordOf(schema),
+	items: optional(schema),
 	allOf: schemas,
 	anyOf: schemas,
 	oneOf: schemas,
-	'x-enum-labels': z.lazy(() => recordOf(z.string())),
+	'x-enum-labels': recordOf(z.string()),
 	'x-important': flag,
 	'x-lower-case': flag,
 	'x-resource': text,
@@ -144,29 +143,34 @@ const link = z.object({ ...reference, parameters: optional(z.record(z.unknown())
 
 const response = z.object({ ...reference, content, links: recordOf(link) });
 
+/** Parameters, which parametersIn() reads: lists have dozens, and a write needs none of them. */
+const unread = optional(z.array(z.unknown()));
+
 const operation = z.object({
 	operationId: text,
 	/** Ours: the operation that does the same for many records at once, by its operationId. */
 	'x-batch': text,
 	'x-job': optional(z.object({ operationId: z.string(), parameters: recordOf(z.string()) })),
 	'x-custom-fields': customFieldNames,
-	parameters: listOf(parameter),
-	requestBody: optional(requestBody),
-	responses: recordOf(response),
+	/** Ours: the comparisons that filters by custom fields have, by type of field. */
+	'x-custom-field-filters': recordOf(z.array(z.string())),
+	parameters: unread,
+	requestBody: z.unknown(),
+	responses: optional(z.record(z.unknown())),
 });
 
 const pathItem = z.object({
 	...reference,
-	parameters: listOf(parameter),
-	get: optional(operation),
-	post: optional(operation),
-	put: optional(operation),
-	patch: optional(operation),
-	delete: optional(operation),
+	parameters: unread,
+	get: z.unknown(),
+	post: z.unknown(),
+	put: z.unknown(),
+	patch: z.unknown(),
+	delete: z.unknown(),
 });
 
-// A document has megabytes, of which one node needs two paths: it is checked from outside, and what
-// is inside is parsed by those who read it, pathItemAt() and resolve().
+// A document has megabytes, of which one node needs two operations: it is checked from outside, and what
+// is inside is parsed by those who read it: pathItemAt(), operationOf() and readPart().
 const document = z.object({
 	openapi: z.string().regex(/^3\./),
 	servers: listOf(z.object({ url: z.string() })),
@@ -181,68 +185,11 @@ export type OpenApiParameter = z.infer<typeof parameter>;
 export type OpenApiResponse = z.infer<typeof response>;
 export type PathItem = z.infer<typeof pathItem>;
 
-/** Reads a path of a document; undefined where it cannot be read. */
-export function parsePathItem(json: unknown): PathItem | undefined {
-	const parsed = pathItem.safeParse(json);
-	return parsed.success ? parsed.data : undefined;
-}
-
 /** Reads an OpenAPI 3 document; undefined where the JSON is not one. */
 export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
 	const parsed = document.safeParse(json);
 	return parsed.success ? parsed.data : undefined;
 }
 
-const parsers = { schema, parameter, requestBody, response, link, pathItem };
-
-type Referable = { [Kind in keyof typeof parsers]: z.infer<(typeof parsers)[Kind]> };
-
-/**
- * Follows references inside the document (JSON Pointer, RFC 6901). What stands beside a reference
- * takes precedence over what it refers to (OpenAPI 3.1, section 4.8.23; generators do it for 3.0).
- *
- * @returns an object that says nothing where the reference leads nowhere or in a circle
- */
-export function resolve<Kind extends keyof Referable>(
-	document: OpenApiDocument,
-	value: Referable[Kind],
-	kind: Kind,
-): Referable[Kind] {
-	let current: Referable[Kind] = value;
-	for (let depth = 0; current.$ref !== undefined; depth++) {
-		const { $ref, ...siblings } = current;
-		const parsed = depth > 20 ? undefined : parsers[kind].safeParse(pointedAt(document, $ref));
-		const target = (parsed?.success ? parsed.data : {}) as Referable[Kind];
-		current = { ...target, ...defined(siblings) };
-	}
-	return current;
-}
-
-/** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
-function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
-	if (!reference.startsWith('#/') || depth > 20) return undefined;
-	let value: unknown = document;
-	for (const step of reference.slice(2).split('/')) {
-		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
-		if (typeof $ref === 'string') value = pointedAt(document, $ref, depth + 1);
-		const key = decoded(step).replace(/~1/g, '/').replace(/~0/g, '~');
-		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
-		value = (value as Record<string, unknown>)[key];
-	}
-	return value;
-}
-
-function decoded(step: string): string {
-	try {
-		return decodeURIComponent(step);
-	} catch {
-		return step;
-	}
-}
-
-const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-/** The members of an object that have a value. */
-export function defined<T extends object>(object: T): Partial<T> {
-	return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
-}
+/** The parts of a document that are read one by one. */
+export const parsers = { schema, parameter, requestBody, response, link, operation, pathItem };

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
-import { parsePathItem, resolve, type OpenApiDocument, type PathItem } from './openapi';
+import { isObject } from '../http/json';
+import type { OpenApiDocument, PathItem } from './openapi';
+import { readPart } from './parts';
 
-/** The operations of a path, as the document writes it; undefined where it has none. */
+/** The operations of a path as written in the document; undefined if the document lacks the path. */
 export function pathItemAt(document: OpenApiDocument, path: string): PathItem | undefined {
-	const pathItem = parsePathItem(document.paths[path]);
-	return pathItem && resolve(document, pathItem, 'pathItem');
+	const pathItem = document.paths[path];
+	return isObject(pathItem) ? readPart(document, pathItem, 'pathItem') : undefined;
 }
 
 /**

@@ -1,19 +1,22 @@
-/** What a list says of when its records were created, changed and deleted. */
+/** The fields and parameters of a list that tell when its records were created, changed and deleted. */
 export interface RecordTimes {
-	/** When a record was created, which never changes, and the parameters for a half-open span of it. */
+	/** When a record was created, which never changes, and the parameters for a half-open interval. */
 	created?: { field: string; from: string; before: string };
-	/** When a record was last changed, and the parameter for what was changed from an instant on. */
-	changed?: { field: string; since: string };
-	/** When a record was deleted, and the parameter that lists the deleted ones as well. */
+	/**
+	 * When a record was last changed, the parameter that lists records changed since an instant, and the
+	 * one that lists records changed before an instant, if any.
+	 */
+	changed?: { field: string; since: string; until?: string };
+	/** When a record was deleted, and the parameter that includes deleted records. */
 	deleted?: { field: string; parameter: string };
 }
 
 const createdFields = ['created_at', 'createdAt', 'created_on', 'created'];
 
 const changed = [
-	{ field: 'updated_at', parameters: ['updated_since', 'updated_at[gte]'] },
-	{ field: 'updatedAt', parameters: ['updatedSince', 'updatedAt[gte]'] },
-	{ field: 'modified_at', parameters: ['modified_since', 'modified_at[gte]'] },
+	{ field: 'updated_at', parameters: ['updated_since', 'updated_at[gte]'], before: 'updated_until' },
+	{ field: 'updatedAt', parameters: ['updatedSince', 'updatedAt[gte]'], before: 'updatedUntil' },
+	{ field: 'modified_at', parameters: ['modified_since', 'modified_at[gte]'], before: 'modified_until' },
 ];
 
 const deletedParameter = 'include_deleted';
@@ -27,9 +30,9 @@ export function recordTimes(parameters: string[]): RecordTimes {
 	if (created !== undefined) {
 		times.created = { field: created, from: `${created}[gte]`, before: `${created}[lt]` };
 	}
-	for (const { field, parameters: known } of changed) {
+	for (const { field, parameters: known, before } of changed) {
 		const since = known.find(has);
-		if (since !== undefined) times.changed ??= { field, since };
+		if (since !== undefined) times.changed ??= { field, since, ...(has(before) && { until: before }) };
 	}
 	if (has(deletedParameter)) times.deleted = { field: 'deleted_at', parameter: deletedParameter };
 	return times;

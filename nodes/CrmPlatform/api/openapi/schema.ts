@@ -1,12 +1,5 @@
-import {
-	defined,
-	resolve,
-	type OpenApiDocument,
-	type OpenApiOperation,
-	type OpenApiParameter,
-	type PathItem,
-	type Schema,
-} from './openapi';
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
+import { defined, readPart, resolve } from './parts';
 
 /**
  * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it)
@@ -78,7 +71,7 @@ export function parametersIn(
 ): OpenApiParameter[] {
 	const byName = new Map<string, OpenApiParameter>();
 	for (const reference of [...(pathItem.parameters ?? []), ...(operation.parameters ?? [])]) {
-		const parameter = resolve(document, reference, 'parameter');
+		const parameter = readPart(document, reference, 'parameter');
 		if (parameter.in === place && parameter.name !== undefined) byName.set(parameter.name, parameter);
 	}
 	return [...byName.values()];
@@ -87,7 +80,7 @@ export function parametersIn(
 /** The values a parameter takes, one by one or as a list. */
 export function parameterChoices(document: OpenApiDocument, { schema = {} }: OpenApiParameter): string[] {
 	const own = flatten(document, schema);
-	// Beside those that can be named, a parameter may take others by a pattern.
+	// A parameter may take values of a pattern as well as the listed ones.
 	const named = (own.anyOf ?? []).map((one) => flatten(document, one).enum).find(Boolean);
 	const values = own.enum ?? flatten(document, own.items ?? {}).enum ?? named ?? [];
 	return values.filter((value) => typeof value === 'string');

@@ -1,13 +1,8 @@
 import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
-import { parameterField } from './listing';
-import {
-	resolve,
-	type OpenApiDocument,
-	type OpenApiOperation,
-	type PathItem,
-} from './openapi';
+import type { OpenApiDocument, OpenApiOperation, PathItem } from './openapi';
+import { operationOf, readPart } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
 import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from './schema';
 
@@ -19,8 +14,6 @@ export interface WriteDescription {
 	/** Media type of the body, where it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
-	/** The parameters in the query. */
-	query: Field[];
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
@@ -67,14 +60,10 @@ export function describeWrite(
 	pathItem: PathItem,
 	verb: 'post' | 'put' | 'patch' | 'delete',
 ): WriteDescription {
-	const operation = pathItem[verb] ?? {};
+	const operation = operationOf(pathItem, verb) ?? {};
 	const method = verb.toUpperCase() as WriteDescription['method'];
 	const query = parametersIn(document, pathItem, operation, 'query');
-	const description: WriteDescription = {
-		method,
-		...bodyOf(document, operation),
-		query: query.map((parameter) => parameterField(document, parameter)),
-	};
+	const description: WriteDescription = { method, ...bodyOf(document, operation) };
 
 	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
 	const headers = parametersIn(document, pathItem, operation, 'header');
@@ -98,9 +87,9 @@ export function describeWrite(
 
 function bodyOf(
 	document: OpenApiDocument,
-	{ requestBody = {} }: OpenApiOperation,
+	{ requestBody }: OpenApiOperation,
 ): Pick<WriteDescription, 'fields' | 'contentType' | 'refusal'> {
-	const described = resolve(document, requestBody, 'requestBody');
+	const described = readPart(document, requestBody, 'requestBody');
 	const body = jsonBody(described);
 	if (body) {
 		const [type = ''] = body.type.split(';');
@@ -126,14 +115,15 @@ function describeBatch(
 	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
 	if (!path?.startsWith(`${collection}/`)) return undefined;
 	const pathItem = pathItemAt(document, path);
-	if (!pathItem?.post) return undefined;
-	const requestBody = resolve(document, pathItem.post.requestBody ?? {}, 'requestBody');
+	const operation = pathItem && operationOf(pathItem, 'post');
+	if (!operation) return undefined;
+	const requestBody = readPart(document, operation.requestBody, 'requestBody');
 	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {
 		const { type, maxItems } = flatten(document, schema);
 		// Without a limit of the service's own, a batch may be refused as too large.
 		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
-			const key = idempotencyHeaderOf(document, pathItem, pathItem.post);
+			const key = idempotencyHeaderOf(document, pathItem, operation);
 			const batch = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
 			const item = flatten(document, flatten(document, schema).items ?? {});
 			return item.properties?.version ? { ...batch, takesVersion: true } : batch;

@@ -6,7 +6,8 @@ import {
 } from 'n8n-workflow';
 
 import { piecesOf, valueAt, type Piece } from './template';
-import { evaluateTogether, type Evaluated } from './combined';
+import type { Evaluated } from './combined';
+import { evaluateInGroups } from './groups';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
 export interface ParameterValue {
@@ -17,8 +18,8 @@ export interface ParameterValue {
 
 /**
  * Evaluates stored values with the results of n8n's engine: constants and paths into the item
- * without it, the other expressions in one evaluation per item, or one by one where they cannot be
- * combined.
+ * without it, the other expressions in one evaluation for many items, in one per item where they know
+ * more of it than its data, or one by one where they cannot be combined.
  *
  * @returns evaluates the values for an input item, in their order
  * @throws NodeOperationError from what is returned; it names the field
@@ -31,7 +32,7 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 	const codes = plans.flatMap(({ pieces = [] }) =>
 		pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])),
 	);
-	const evaluate = evaluateTogether(n8n, codes);
+	const evaluate = evaluateInGroups(n8n, codes);
 
 	return (item) => {
 		const json = items[item]?.json ?? {};

@@ -33,6 +33,25 @@ const closing: Record<string, string> = { '(': ')', '[': ']' };
  * without side effects. Code it does not know is rejected, and then evaluated on its own.
  */
 export function isPlainCode(code: string): boolean {
+	return tokensOf(code) !== undefined;
+}
+
+/** What n8n gives all items alike, beside `$json`, and the moment of the evaluation. */
+const namesForAll = new Set(
+	'$json $now $today $if $ifEmpty $min $max $average $not $jmespath $jmesPath $vars $workflow $runIndex'.split(' '),
+);
+
+/** Whether plain code knows nothing of its item but `$json`: no `$itemIndex`, no `$('Node').item`. */
+export function readsOnlyJson(code: string): boolean {
+	const tokens = tokensOf(code) ?? ['$'];
+	return tokens.every((token, i) => {
+		const isName = token.startsWith('$') && !isAccess(tokens[i - 1]);
+		return !isName || namesForAll.has(token);
+	});
+}
+
+/** The tokens of plain code; undefined for any other. */
+function tokensOf(code: string): string[] | undefined {
 	const open: string[] = [];
 	const tokens: string[] = [];
 	for (let at = 0; at < code.length; ) {
@@ -40,20 +59,24 @@ export function isPlainCode(code: string): boolean {
 		const lexer = endsValue(previous) ? afterValue : beforeValue;
 		lexer.lastIndex = at;
 		const token = lexer.exec(code)?.[0];
-		if (token === undefined) return false;
+		if (token === undefined) return undefined;
 		at = lexer.lastIndex;
 		if (token.trim() === '') continue;
 
-		const isProperty = previous === '.' || previous === '?.';
-		if (changingNames.has(token) || (!isProperty && statementWords.has(token))) return false;
+		const isChange = changingNames.has(token);
+		if (isChange || (!isAccess(previous) && statementWords.has(token))) return undefined;
 		// A method named by a value may be any.
-		if (token === '(' && previous === ']') return false;
+		if (token === '(' && previous === ']') return undefined;
 		const close = closing[token];
 		if (close !== undefined) open.push(close);
-		else if ((token === ')' || token === ']') && open.pop() !== token) return false;
+		else if ((token === ')' || token === ']') && open.pop() !== token) return undefined;
 		tokens.push(token);
 	}
-	return tokens.length > 0 && open.length === 0 && !isRewritten(tokens);
+	return tokens.length > 0 && open.length === 0 && !isRewritten(tokens) ? tokens : undefined;
+}
+
+function isAccess(token: string | undefined): boolean {
+	return token === '.' || token === '?.';
 }
 
 function endsValue(token: string): boolean {

@@ -18,7 +18,7 @@ export interface ChangeChoice extends DispatchOptions {
 
 /** @throws Error in the user's words where Since is not a date */
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
-	const { atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
+	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
 	const source = n8n.getNodeParameter('source', 'events') as ChangeChoice['source'];
 	const moveOn = n8n.getNodeParameter('moveOn', 'started') as MoveOn;
 	const isGrouped = n8n.getNodeParameter('grouping', 'each') === 'group';
@@ -27,6 +27,7 @@ export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 		start: source === 'events' ? startOf(n8n) : '',
 		moveOn,
 		attempts: positive(n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
+		afterCrash: afterCrash === 'setAside' ? 'setAside' : 'startAgain',
 		atOnce: moveOn === 'ended' ? 1 : positive(atOnce, defaults.atOnce),
 		groupSize: isGrouped ? positive(n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
 		interval: 1000 * positive(interval, defaults.interval),

@@ -1,11 +1,7 @@
-import {
-	type INodeExecutionData,
-	type IRun,
-	type ITriggerFunctions,
-} from 'n8n-workflow';
+import type { INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
-import { outcomeOf, outcomeOfError, setAsideError, type Outcome } from './outcome';
+import { executionOutcome, outcomeOfError, setAsideError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 
 /** When a group counts as finished. */
@@ -15,8 +11,12 @@ export interface DispatchOptions {
 	moveOn: MoveOn;
 	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
 	attempts: number;
+	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
+	afterCrash: 'startAgain' | 'setAside';
 	/** The most executions under way. */
 	atOnce: number;
+	/** The most events or records in a group. */
+	groupSize: number;
 }
 
 const storedMessage =
@@ -25,8 +25,8 @@ const storedMessage =
 /** Groups that failed and wait for their next attempt; with more of them, nothing new is read. */
 const mostWaiting = 100;
 
-/** Groups that are read ahead, so that there is one when an execution ends. */
-const mostAhead = 20;
+/** Events or records that are read ahead, so that there is one when an execution ends. */
+const mostAhead = 50;
 
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
@@ -50,8 +50,6 @@ export class Dispatcher {
 	private readonly running = new Set<string>();
 	/** When a group may be started next (Unix epoch ms). */
 	private readonly notBefore = new Map<string, number>();
-	/** Groups that this process has opened: no earlier execution of theirs can be under way. */
-	private readonly fresh = new Set<string>();
 	private isStored = true;
 	private isClosed = false;
 	/** Called when a group has come out. */
@@ -80,11 +78,13 @@ export class Dispatcher {
 		this.onSettled = () => undefined;
 	}
 
-	/** How many groups may be opened now. */
+	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
 	get room(): number {
 		const waiting = this.notBefore.size;
 		if (waiting >= mostWaiting) return 0;
-		return Math.max(0, this.options.atOnce + mostAhead - (this.position.open.length - waiting));
+		const ahead = this.position.open.length - waiting - this.running.size;
+		const most = Math.max(2, Math.floor(mostAhead / this.options.groupSize));
+		return ahead > most / 2 ? 0 : most - ahead;
 	}
 
 	/** Milliseconds until a group that failed is due; undefined if none waits. */
@@ -93,13 +93,7 @@ export class Dispatcher {
 		return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.clock.now());
 	}
 
-	open(groups: Group[]): void {
-		for (const { name } of groups) this.fresh.add(name);
-		this.position.open.push(...groups);
-		this.isStored = false;
-	}
-
-	/** Notes a change of the position that opens no group. */
+	/** Notes a change of the position that no start has stored yet. */
 	changed(): void {
 		this.isStored = false;
 	}
@@ -119,6 +113,8 @@ export class Dispatcher {
 			if ((this.notBefore.get(group.name) ?? 0) > this.clock.now()) continue;
 			const items = await load(group);
 			if (this.isClosed) return;
+			// Published again meanwhile, the trigger may have started it already.
+			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
 			this.notBefore.delete(group.name);
 			if (items.length === 0) this.finish(group);
 			else this.start(group, items);
@@ -127,7 +123,12 @@ export class Dispatcher {
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
 	storeWhenIdle(): void {
-		if (this.isStored || this.running.size > 0) return;
+		if (this.running.size === 0) this.store();
+	}
+
+	/** Has n8n store the position without starting anything, unless it has stored it already. */
+	store(): void {
+		if (this.isStored) return;
 		this.isStored = true;
 		storePosition(this.n8n, this.position);
 		// n8n 2.41 stores static data in `emit` only. These items cannot be written down, so no execution
@@ -146,7 +147,7 @@ export class Dispatcher {
 		storePosition(n8n, this.position);
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
-			(run) => this.settle(group, outcomeOf(run)),
+			(run) => this.settle(group, executionOutcome(run)),
 			(error: Error) => this.settle(group, outcomeOfError(error)),
 		);
 		const key = Dispatcher.hasKeys(n8n) ? this.keyOf(group) : undefined;
@@ -164,25 +165,22 @@ export class Dispatcher {
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
-		} else if (this.isFinished(group, outcome)) {
+		} else if (this.options.moveOn !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
-		} else if (group.attempt >= this.options.attempts) {
-			this.setAside(group);
+		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
+			this.setAside(group, outcome);
 		} else {
 			const delay = outcome === 'unknown' ? 0 : Math.min(firstDelay * 2 ** (group.attempt - 1), longestDelay);
 			this.notBefore.set(group.name, this.clock.now() + delay);
 			group.attempt += 1;
 		}
-		this.fresh.delete(group.name);
 		if (this.isClosed) this.storeWhenIdle();
 		this.onSettled();
 	}
 
-	private isFinished({ name }: Group, outcome: Outcome): boolean {
-		if (this.options.moveOn !== 'succeeded' || outcome === 'succeeded') return true;
-		// Its execution exists, though this process has opened the group just now: the stored position was
-		// older than the executions, so the group has come out before.
-		return outcome === 'unknown' && this.fresh.has(name);
+	/** Whether the group may have succeeded, and must not succeed twice. */
+	private isDoubtful(outcome: Outcome): boolean {
+		return outcome === 'unknown' && this.options.afterCrash === 'setAside';
 	}
 
 	private finish(group: Group): void {
@@ -192,8 +190,8 @@ export class Dispatcher {
 		this.isStored = false;
 	}
 
-	private setAside(group: Group): void {
+	private setAside(group: Group, outcome: Outcome): void {
 		this.finish(group);
-		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group));
+		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
 	}
 }

@@ -25,7 +25,7 @@ export async function latestItems(
 ): Promise<INodeExecutionData[]> {
 	if (records) {
 		const page = await records.page('', mostShown);
-		const found = await records.existing(page.records.map(({ id }) => String(id)));
+		const found = records.asExisting(page.records);
 		if (found.length > 0) return found.map((json) => ({ json }));
 		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}

@@ -6,7 +6,7 @@ import type { Group } from './position';
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started';
 
 /** n8n gives no run for a key that an execution has already. */
-export function outcomeOf(run: IRun | undefined): Outcome {
+export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
@@ -17,12 +17,17 @@ export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
 }
 
-/** Tells the user of a group that is not started any more. */
-export function setAsideError(node: INode, { kind, ids, attempt }: Group): NodeOperationError {
+/** Tells the user of a group that is not started any more, and how its last execution came out. */
+export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcome: Outcome): NodeOperationError {
 	const what = kind === 'events' ? 'event' : 'record';
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
-	const why = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
+	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
+	const isUnknown = outcome === 'unknown';
+	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : failed;
+	const advice = isUnknown
+		? 'Check what the execution has done, and retry it if it has not finished'
+		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
-		description: `The trigger continues with the others. Find the failed executions in the list, and retry the last one once its cause is fixed (${ids.join(', ')}).`,
+		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
 	});
 }

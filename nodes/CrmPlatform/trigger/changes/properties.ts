@@ -1,18 +1,26 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { mapperProperty } from '../../parameters/fields';
+import { filtersProperty } from '../../parameters/filters';
+import { linkedProperty } from '../../parameters/linkedRecords';
 import { outputFieldsOption, simplifyProperty } from '../../parameters/output';
+import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
 
-/** Resources whose records can be listed without choosing anything before. */
+/** Resources whose records can be listed, and of whose changes events tell. */
 const listable = resources
-	.filter(({ path, operations }) => !path.includes('{') && operations.some(({ option }) => option.value === 'getMany'))
-	// Events are what tells of changes, and have none of their own.
+	.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany'))
 	.filter(({ value }) => !['event', 'webhookDelivery', 'job', 'webhook'].includes(value));
+
+const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource: chosen.map(({ value }) => value) } });
+const linked = linkedProperty({
+	displayName: 'Filter by Linked Record',
+	name: 'recordFiltersLinked',
+	description: 'Only include records linked to these, such as the contacts of a company',
+});
 
 /** The parameters of the Poll Trigger. */
 export const changeProperties: INodeProperties[] = [
@@ -41,24 +49,18 @@ export const changeProperties: INodeProperties[] = [
 		default: 'contact',
 		displayOptions: forRecords,
 	},
+	...listable.flatMap((resource) =>
+		(resource.parents ?? []).map((parent) => ({ ...parent, displayOptions: showFor([resource]) })),
+	),
 	{
-		...mapperProperty(
-			{
-				displayName: 'Records in Scope',
-				name: 'recordFilters',
-				description: 'Only include records that match all filters. Without filters, all records are included.',
-			},
-			{
-				mode: 'add',
-				resourceMapperMethod: 'getFilters',
-				valuesLabel: 'Filters',
-				fieldWords: { singular: 'filter', plural: 'filters' },
-				addAllFields: false,
-				supportAutoMap: false,
-			},
-		),
+		...filtersProperty({
+			displayName: 'Records in Scope',
+			name: 'recordFilters',
+			description: 'Only include records that match all filters. Without filters, all records are included.',
+		}),
 		displayOptions: forRecords,
 	},
+	{ ...linked, displayOptions: showFor(listable.filter(({ isLinked }) => isLinked)) },
 	{ ...simplifyProperty, displayOptions: forRecords },
 	{
 		displayName: 'Begin',
@@ -157,6 +159,26 @@ export const changeProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
+			{
+				displayName: 'After a Crash',
+				name: 'afterCrash',
+				type: 'options',
+				options: [
+					{
+						name: 'Set Aside',
+						value: 'setAside',
+						description: 'Report these events and do not start them again, so that nothing is done twice',
+					},
+					{
+						name: 'Start Again',
+						value: 'startAgain',
+						description: 'Start these events again, although some may have succeeded',
+					},
+				],
+				default: 'startAgain',
+				displayOptions: { show: { '/moveOn': ['succeeded'] } },
+				description: 'What to do with events whose executions were running when n8n was killed',
+			},
 			{
 				displayName: 'Executions at Once',
 				name: 'atOnce',

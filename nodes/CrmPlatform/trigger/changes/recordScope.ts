@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-work
 import type { Connection } from '../../api/connection';
 import type { Query } from '../../api/http/path';
 import { readFilters } from '../../mapping/filters';
+import { collectionPath, pickedId } from '../../mapping/locator';
 import type { Execution } from '../../model';
 import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
@@ -23,8 +24,8 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
 	const description = resource && (await api.describe(resource.path));
 	const { types } = await api.describeEvents();
-	const eventTypes = types.filter(({ collection }) => collection === resource?.path).map(({ type }) => type);
-	if (!resource || !description?.list || eventTypes.length === 0) {
+	const about = types.filter(({ collection }) => collection !== undefined && isSamePath(collection, resource?.path));
+	if (!resource || !description?.list || about.length === 0) {
 		throw new Error('The service cannot list these records or their changes. Choose Events.');
 	}
 	const { list, fields, summary } = description;
@@ -37,6 +38,10 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		// Nothing is written.
 		identity: {} as Execution['identity'],
 	};
+	const path = collectionPath(execution, 0);
+	// Records of a custom object have events of their own: `custom.{key}.created`.
+	const [object] = resource.parents ?? [];
+	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
 	const filters = (await readFilters(execution, 'recordFilters', list))(0) as Query;
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, 0, summary ?? []);
 	const query: Query = { ...filters };
@@ -44,9 +49,9 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		query[list.fields] = [...new Set(['id', ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
-		eventTypes,
+		eventTypes: about.map(({ type }) => type.replace(parameter, key)),
 		scope: {
-			path: `/v1${resource.path}`,
+			path,
 			list,
 			query,
 			isFiltered: Object.keys(filters).length > 0,
@@ -54,6 +59,11 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		},
 	};
 }
+
+const parameter = /\{\w+\}/g;
+
+/** Whether two paths are the same but for the names of their parameters. */
+const isSamePath = (one: string, other = ''): boolean => one.replace(parameter, '{}') === other.replace(parameter, '{}');
 
 /** Parameters are read as in an execution with one empty item: a trigger's take no item. */
 function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {

@@ -23,7 +23,10 @@ export interface RecordScope {
 export interface RecordReader {
 	/** A page of the backfill; an empty cursor is the first. */
 	page(cursor: string, size: number): Promise<Page>;
+	/** One item for each of these records that is there and in scope. */
 	existing(ids: string[]): Promise<IDataObject[]>;
+	/** The same items of records that were just read. */
+	asExisting(records: IDataObject[]): IDataObject[];
 	/** One item for each record that the events are about. */
 	changed(events: CrmEvent[]): Promise<IDataObject[]>;
 }
@@ -51,7 +54,12 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 		return found;
 	};
 
+	const asExisting = (records: IDataObject[]) =>
+		records.map((record): IDataObject => ({ ...output(record), change: 'existing' }));
+
 	return {
+		asExisting,
+
 		async page(cursor, size) {
 			const paged: Query = { ...query, [sort]: order };
 			if (list.pageSize) paged[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
@@ -61,11 +69,8 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 
 		async existing(ids) {
 			const found = await inScope(ids);
-			return ids.flatMap((id) => {
-				const record = found.get(id);
-				// A record that is gone by now is told of by the event of its deletion.
-				return record ? [{ ...output(record), change: 'existing' }] : [];
-			});
+			// A record that is gone by now is told of by the event of its deletion.
+			return asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 		},
 
 		async changed(events) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { chunks } from '../../api/batch';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
 import type { EventChoice } from '../eventProperties';
@@ -31,6 +32,8 @@ const backfillPage = 100;
 export class ChangeSource {
 	/** Events of open groups, so that a group just read is not read again. */
 	private readonly cache = new Map<string, CrmEvent>();
+	/** Items of groups of a backfill, by name, for the same reason. What changes meanwhile, an event tells later. */
+	private readonly pages = new Map<string, IDataObject[]>();
 
 	private readonly api: Connection;
 	private readonly log: EventLog;
@@ -43,7 +46,8 @@ export class ChangeSource {
 	}
 
 	/**
-	 * Reads groups and moves the position past them.
+	 * Reads groups, opens them and moves the position past them, both at once: the position may be stored
+	 * at any time.
 	 *
 	 * @param most how many groups are wanted
 	 * @param isCancelled whether the reading is no longer wanted; the position then stays
@@ -54,8 +58,14 @@ export class ChangeSource {
 			const page = await records.page(position.backfill.cursor, Math.max(this.options.size, backfillPage));
 			if (isCancelled()) return [];
 			position.backfill = page.next === undefined ? undefined : { cursor: page.next };
-			const ids = page.records.map(({ id }) => String(id));
-			return chunks(ids, this.options.size).map((part) => groupOf('records', part, part, 0));
+			const groups = chunks(page.records, this.options.size).map((part) => {
+				const ids = part.map(({ id }) => String(id));
+				const group = groupOf('records', ids, ids, 0);
+				this.pages.set(group.name, records.asExisting(part));
+				return group;
+			});
+			position.open.push(...groups);
+			return groups;
 		}
 		// Records of a backfill come before the changes that follow it.
 		if (position.open.some(({ kind }) => kind === 'records')) return [];
@@ -81,7 +91,7 @@ export class ChangeSource {
 		}
 		advance(position, read, upTo, now);
 		for (const event of found) this.cache.set(event.id, event);
-		return chunks(found, this.options.size).map((part) =>
+		const groups = chunks(found, this.options.size).map((part) =>
 			groupOf(
 				'events',
 				part.map(({ id }) => id),
@@ -89,12 +99,18 @@ export class ChangeSource {
 				Math.min(...part.map(({ sequence }) => sequence)) - 1,
 			),
 		);
+		position.open.push(...groups);
+		return groups;
 	}
 
 	/** The items of a group; fewer where records are gone or no longer pass the filters. */
 	async load(group: Group): Promise<INodeExecutionData[]> {
 		const { records, output } = this.options;
-		if (group.kind === 'records') return items((await records?.existing(group.ids)) ?? []);
+		if (group.kind === 'records') {
+			const known = this.pages.get(group.name);
+			this.pages.delete(group.name);
+			return items(known ?? (await records?.existing(group.ids)) ?? []);
+		}
 		const events = await this.events(group);
 		for (const { id } of events) this.cache.delete(id);
 		if (records) return items(await records.changed(events));
@@ -121,8 +137,4 @@ function groupOf(kind: Group['kind'], ids: string[], records: string[], after: n
 	const hash = () => createHash('sha256').update(ids.join()).digest('base64url').slice(0, 22);
 	const isShort = ids.length === 1 && first.length <= 64;
 	return { name: `${kind}:${isShort ? first : hash()}`, attempt: 1, kind, ids, records, after };
-}
-
-function chunks<T>(all: T[], size: number): T[][] {
-	return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

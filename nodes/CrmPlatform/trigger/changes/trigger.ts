@@ -72,7 +72,12 @@ async function startReading(
 	const closing = new AbortController();
 	const { signal } = closing;
 	let wake: () => void = () => undefined;
-	dispatcher.onSettled = () => wake();
+	let isReading = false;
+	dispatcher.onSettled = () => {
+		// Reading may wait for the rate limit; until the outcome is stored, it is lost if n8n is killed.
+		if (isReading && choice.moveOn === 'succeeded') dispatcher.store();
+		wake();
+	};
 
 	/** Waits, but no longer than until an execution has come out or the trigger is closed. */
 	const pause = async (ms: number): Promise<void> => {
@@ -92,14 +97,16 @@ async function startReading(
 		const start = async () => await dispatcher.startDue(async (group) => await source.load(group));
 		// Before reading, which takes time: a start also stores what has ended.
 		await start();
-		if (choice.moveOn === 'succeeded') dispatcher.storeWhenIdle();
+		if (choice.moveOn === 'succeeded') dispatcher.store();
 		const { room } = dispatcher;
 		let isQuiet = false;
 		if (room > 0 && (hasMore || clock.now() - lastRead >= choice.interval)) {
 			const wasBackfill = position.backfill !== undefined;
-			const groups = await source.read(position, room, clock.now(), () => signal.aborted);
+			isReading = true;
+			const reading = source.read(position, room, clock.now(), () => signal.aborted);
+			const groups = await reading.finally(() => (isReading = false));
+			if (groups.length > 0) dispatcher.changed();
 			if (signal.aborted) return 0;
-			dispatcher.open(groups);
 			lastRead = clock.now();
 			hasMore = wasBackfill || groups.length >= room;
 			isQuiet = groups.length === 0;

@@ -30,7 +30,7 @@ export async function findBacklogStart(
 /** Subscriptions for which this process has recovered missed events. */
 export const recoveredSubscriptions = new Set<string>();
 
-/** How far back missed events are recovered, in hours; undefined where the user wants none. */
+/** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
 export function recoverHours(n8n: IHookFunctions | IWebhookFunctions): number | undefined {
 	if (isTest(n8n) || !(n8n.getNodeParameter('recover', true) as boolean)) return undefined;
 	return Number(n8n.getNodeParameter('recoverHours', 24));

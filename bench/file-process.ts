@@ -1,0 +1,97 @@
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { type Parts, runIn } from '../tools/node-context.ts';
+import { automatic, connectorParts, connectorTo } from './connector.ts';
+
+/** What it is told, as JSON in its only argument. */
+export interface FileTask {
+	url: string;
+	/** `extract` is n8n's own way: Extract from File, then batches of Create. */
+	work: 'import' | 'export' | 'extract';
+	/** The CSV file, and a small one to warm up with, where files are read. */
+	file?: string;
+	warmUp?: string;
+	/** Where n8n is installed, for its own nodes. */
+	n8n?: string;
+}
+
+/** What it prints, as JSON. */
+export interface FileWork {
+	/** Records written or exported. */
+	count: number;
+	milliseconds: number;
+	/** Resident memory at its highest, above what n8n-core and the node take, in MB. */
+	grown: number;
+}
+
+/** n8n's own class, as far as it is needed here. */
+interface Store {
+	config: { mode: string; localStoragePath: string };
+	init(): Promise<void>;
+	store(location: object, content: unknown, data: IBinaryData): Promise<IBinaryData>;
+}
+
+/** Works on one file in a process of its own, which was started with `--expose-gc`. */
+const task = JSON.parse(process.argv[2]!) as FileTask;
+const parts = connectorParts();
+const load = createRequire(resolve('package.json')) as (name: string) => unknown;
+const { BinaryDataService } = load('n8n-core') as { BinaryDataService: unknown };
+const { Container } = load('@n8n/di') as { Container: { get(type: unknown): Store } };
+const folder = mkdtempSync(join(tmpdir(), 'bench-binary-'));
+const binary = Container.get(BinaryDataService);
+Object.assign(binary.config, { mode: 'filesystem', localStoragePath: folder });
+await binary.init();
+
+const works: Record<FileTask['work'], (file: string) => Promise<number>> = {
+	async import(file) {
+		const [item] = await run(parts, { resource: 'contact', operation: 'importFile' }, await stored(file));
+		return Number(item?.json['done']);
+	},
+	async export() {
+		const [item] = await run(parts, { resource: 'contact', operation: 'exportFile' });
+		return Number(item?.json['records']);
+	},
+	async extract(file) {
+		const extracted = await run(extractor(), { operation: 'csv', binaryPropertyName: 'data' }, await stored(file));
+		const items = extracted.map(({ json }) => json);
+		return (await connectorTo(task.url).create(items, automatic)).length;
+	},
+};
+
+const work = works[task.work];
+if (task.warmUp === undefined) await connectorTo(task.url).contacts({ options: { onePage: true } });
+else await work(task.warmUp);
+globalThis.gc!();
+const before = process.memoryUsage.rss();
+let highest = before;
+const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 20);
+const start = performance.now();
+const count = await work(task.file ?? '');
+const milliseconds = performance.now() - start;
+clearInterval(watch);
+highest = Math.max(highest, process.memoryUsage.rss());
+rmSync(folder, { recursive: true });
+const done: FileWork = { count, milliseconds, grown: (highest - before) / 1e6 };
+process.stdout.write(JSON.stringify(done), () => process.exit());
+
+async function run(of: Parts, parameters: IDataObject, data?: IBinaryData): Promise<INodeExecutionData[]> {
+	const credential = { baseUrl: task.url, apiKey: 'KEY' };
+	const setup = { credential, parameters: { options: {}, ...parameters } as INodeParameters };
+	return (await runIn(of, { ...setup, ...(data && { files: { data } }) })).items;
+}
+
+async function stored(file: string): Promise<IBinaryData> {
+	const location = { type: 'execution', workflowId: 'bench', executionId: 'before' };
+	return await binary.store(location, createReadStream(file), { data: '', mimeType: 'text/csv' });
+}
+
+function extractor(): Parts {
+	const path = ['n8n-nodes-base', 'dist', 'nodes', 'Files', 'ExtractFromFile', 'ExtractFromFile.node.js'];
+	const { ExtractFromFile } = load(join(task.n8n ?? '', 'node_modules', ...path)) as {
+		ExtractFromFile: new () => Parts['node'];
+	};
+	return { ...parts, node: new ExtractFromFile() };
+}

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { installN8n } from '../tools/n8n.mjs';
+import { buildConnector } from './connector.ts';
+import type { FileTask, FileWork } from './file-process.ts';
+import { type Row, rowOf, sideBySide, time } from './measure.ts';
+import { startSandbox } from './sandbox-server.ts';
+import type { ServerProcess } from './server-process.ts';
+
+// BENCH_FILE_ROWS=1000 to see that it works.
+const rows = Number(process.env['BENCH_FILE_ROWS'] ?? 100_000);
+const rounds = 2;
+/** What the connector allows itself, so that both do the same. */
+const perJob = 5_000;
+const jobsAtOnce = 3;
+/** Megabytes above n8n's own that a file of any size may take. */
+const mostMemory = 150;
+
+/** Import File and Export File beside a loop that sends the same bytes to jobs. */
+export async function benchFiles(): Promise<Row[]> {
+	await buildConnector();
+	return await inFolder(async (server, folder) => {
+		const grown: Record<'import' | 'export', number[]> = { import: [], export: [] };
+		const watched = async (work: 'import' | 'export', more: Partial<FileTask>, expected: number) => {
+			const done = await inProcess({ url: server.url, work, ...more });
+			if (done.count !== expected) throw new Error(`${done.count} of ${expected} records went through ${work}.`);
+			grown[work].push(done.grown);
+			return done.milliseconds;
+		};
+		const imports = await sideBySide(rounds, async (which, round) => {
+			const people = peopleOf(`${which}${round}`, rows);
+			if (which === 'bare') return await time(async () => await bareImport(server, people));
+			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm${round}`, 10));
+			return await watched('import', { file: csvFile(folder, 'people', people), warmUp }, rows);
+		});
+		const { total } = JSON.parse(await server.ask('GET', '/v1/contacts?limit=1')) as { total: number };
+		const exports = await sideBySide(rounds, async (which) =>
+			which === 'bare'
+				? await time(async () => await bareExport(server, join(folder, 'bare.ndjson')))
+				: await watched('export', {}, total),
+		);
+		const memory = (work: 'import' | 'export'): Row => {
+			const highest = Math.max(...grown[work]);
+			return { what: `memory, ${work}`, unit: 'MB', ours: highest, bare: mostMemory, most: { value: mostMemory } };
+		};
+		return [
+			{ ...rowOf(`import of ${rows.toLocaleString('en')} rows of CSV`, 'ms', imports), most: { ratio: 1.3 } },
+			memory('import'),
+			{ ...rowOf(`export of ${total.toLocaleString('en')} contacts as CSV`, 'ms', exports), most: { ratio: 1.3 } },
+			memory('export'),
+		];
+	});
+}
+
+/** Import File beside what n8n has without it: Extract from File, then batches of Create. */
+export async function benchFilesBesideN8n(): Promise<Row[]> {
+	await buildConnector();
+	const n8n = await installN8n();
+	return await inFolder(async (server, folder) => {
+		const grown: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };
+		const pair = await sideBySide(1, async (which, round) => {
+			const file = csvFile(folder, 'people', peopleOf(`${which}-${round}`, rows));
+			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm-${which}-${round}`, 10));
+			const work = which === 'ours' ? 'import' : 'extract';
+			const done = await inProcess({ url: server.url, work, file, warmUp, n8n });
+			if (done.count !== rows) throw new Error(`${done.count} of ${rows} records went through ${work}.`);
+			grown[which].push(done.grown);
+			return done.milliseconds;
+		});
+		const what = `${rows.toLocaleString('en')} rows of CSV`;
+		return [
+			rowOf(what, 'ms', pair),
+			{ what: 'memory, the same', unit: 'MB', ours: Math.max(...grown.ours), bare: Math.max(...grown.bare) },
+		];
+	});
+}
+
+async function inFolder(work: (server: ServerProcess, folder: string) => Promise<Row[]>): Promise<Row[]> {
+	const folder = mkdtempSync(join(tmpdir(), 'bench-files-'));
+	const server = await startSandbox(folder, 'files', 0);
+	try {
+		return await work(server, folder);
+	} finally {
+		await server.stop();
+		rmSync(folder, { recursive: true });
+	}
+}
+
+async function inProcess(task: FileTask): Promise<FileWork> {
+	const args = ['--expose-gc', resolve('bench', 'file-process.ts'), JSON.stringify(task)];
+	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+	const output: Buffer[] = [];
+	child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+	const [code] = (await once(child, 'close')) as [number | null];
+	if (code !== 0) throw new Error(`The process of ${task.work} ended with ${code}.`);
+	return JSON.parse(Buffer.concat(output).toString()) as FileWork;
+}
+
+interface Person {
+	last_name: string;
+	email: string;
+	job_title: string;
+	external_id: string;
+}
+
+const peopleOf = (name: string, count: number): Person[] =>
+	Array.from({ length: count }, (_, i) => ({
+		last_name: `Moreno ${i}`,
+		email: `${name}.${i}@files.example`,
+		job_title: 'Head of Purchasing, Spare Parts',
+		external_id: `${name}-${i}`,
+	}));
+
+function csvFile(folder: string, name: string, people: Person[]): string {
+	const path = join(folder, `${name}.csv`);
+	const lines = people.map((person) => Object.values(person).map((value) => `"${value}"`).join());
+	writeFileSync(path, `${Object.keys(people[0]!).join()}\n${lines.join('\n')}\n`);
+	return path;
+}
+
+/** Jobs of so many lines, a few at once; the results are read as text. */
+async function bareImport(server: ServerProcess, people: Person[]): Promise<void> {
+	server.leave();
+	let next = 0;
+	const lane = async () => {
+		while (next < people.length) {
+			const lines = people.slice(next, (next += perJob)).map((person) => JSON.stringify(person));
+			const id = await startJob(server, 'resource=contacts&operation=create', lines.join('\n'));
+			const results = await server.ask('GET', `/v1/jobs/${id}/results`);
+			if (results.split('"status":201').length - 1 !== lines.length) throw new Error('A line was not created.');
+		}
+	};
+	await Promise.all(Array.from({ length: jobsAtOnce }, lane));
+}
+
+async function bareExport(server: ServerProcess, path: string): Promise<void> {
+	server.leave();
+	const id = await startJob(server, 'resource=contacts&operation=export', '');
+	const file = createWriteStream(path);
+	file.end(await server.ask('GET', `/v1/jobs/${id}/results`));
+	await once(file, 'finish');
+}
+
+/** @returns its id, once it has ended */
+async function startJob(server: ServerProcess, query: string, lines: string): Promise<string> {
+	const type = { 'Content-Type': 'application/x-ndjson' };
+	const { id } = JSON.parse(await server.ask('POST', `/v1/jobs?${query}`, lines, type)) as { id: string };
+	for (;;) {
+		const job = JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
+		if (job.finished_at !== null) return id;
+		await sleep(20);
+	}
+}

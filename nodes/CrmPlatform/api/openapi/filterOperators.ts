@@ -1,0 +1,84 @@
+import type { FieldKind } from './fields';
+import type { Comparison, FilteredField } from './filteredFields';
+
+/** How a user compares a field with a value: one or two filters of the service. */
+export interface FilterOperator {
+	/** As workflows store it. */
+	value: string;
+	name: string;
+	/** The parameters that hold its value; none where the operator says it all. */
+	takes?: 'values' | 'choices' | 'dates';
+	/** The filters it consists of, each with its value: the first or the second that was given, or a constant. */
+	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
+	/** The fields it is for; any if absent. */
+	suits?: (kind: FieldKind | undefined) => boolean;
+}
+
+const isTime = (kind?: FieldKind) => kind === 'date' || kind === 'dateTime';
+const isList = (kind?: FieldKind) => kind === 'list';
+const isBoolean = (kind?: FieldKind) => kind === 'boolean';
+const isAmount = (kind?: FieldKind) => !isTime(kind);
+
+/** In the order of lists. */
+export const filterOperators: FilterOperator[] = [
+	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
+	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], suits: isList },
+	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], suits: isList },
+	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], suits: isBoolean },
+	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], suits: isBoolean },
+	{ value: 'contains', name: 'Contains', takes: 'values', filters: [['contains', 'first']] },
+	{ value: 'startsWith', name: 'Starts With', takes: 'values', filters: [['starts_with', 'first']] },
+	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], suits: isAmount },
+	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], suits: isAmount },
+	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], suits: isAmount },
+	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], suits: isAmount },
+	{
+		value: 'isBetween',
+		name: 'Is Between',
+		takes: 'values',
+		filters: [['gte', 'first'], ['lte', 'second']],
+		suits: isAmount,
+	},
+	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], suits: isTime },
+	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], suits: isTime },
+	{ value: 'isOnOrAfter', name: 'Is On or After', takes: 'dates', filters: [['gte', 'first']], suits: isTime },
+	{ value: 'isBefore', name: 'Is Before', takes: 'dates', filters: [['lt', 'first']], suits: isTime },
+	{ value: 'isOnOrBefore', name: 'Is On or Before', takes: 'dates', filters: [['lte', 'first']], suits: isTime },
+	{
+		value: 'isBetweenDates',
+		name: 'Is Between',
+		takes: 'dates',
+		filters: [['gte', 'first'], ['lte', 'second']],
+		suits: isTime,
+	},
+	{ value: 'isEmpty', name: 'Is Empty', filters: [['empty', true]] },
+	{ value: 'isNotEmpty', name: 'Is Not Empty', filters: [['empty', false]] },
+];
+
+/** Whether an operator takes two values. */
+export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([, value]) => value === 'second');
+
+/** The kind of the field's values; undefined where its filters do not tell. */
+export function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
+	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((one) => filters.get(one)?.kind).find(Boolean);
+}
+
+/**
+ * The bounds of a whole day of instants, which is half open: after a day is from the start of the next
+ * day on. A date has no time, and an instant that is given has no day.
+ */
+export function wholeDayBound(comparison: Comparison): { comparison: Comparison; isNextDay: boolean } {
+	if (comparison === 'gt') return { comparison: 'gte', isNextDay: true };
+	if (comparison === 'lte') return { comparison: 'lt', isNextDay: true };
+	return { comparison, isNextDay: false };
+}
+
+/** The operators that the filters of a field allow. */
+export function operatorsOf(field: FilteredField): FilterOperator[] {
+	const kind = kindOfFiltered(field);
+	const comparison = (one: Comparison) => (kind === 'dateTime' ? wholeDayBound(one).comparison : one);
+	return filterOperators.filter(
+		({ filters, suits }) =>
+			(suits?.(kind) ?? true) && filters.every(([one]) => field.filters.has(comparison(one))),
+	);
+}

@@ -1,0 +1,85 @@
+/** The beginning of a gzip file (RFC 1952, section 2.3.1), of which deflate is the only method. */
+const gzipMark = [0x1f, 0x8b, 0x08];
+/** The beginning of a ZIP file, and so of an Excel workbook. */
+const zipMark = [0x50, 0x4b, 0x03, 0x04];
+
+/** Compresses chunks as they come. */
+export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+	yield* through(new CompressionStream('gzip'), chunks);
+}
+
+/**
+ * The bytes of a file, unpacked if they are compressed with gzip.
+ *
+ * @throws Error in the user's words where they are damaged, or a ZIP file
+ */
+export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Uint8Array, void> {
+	let beginning: Uint8Array = new Uint8Array();
+	while (beginning.length < zipMark.length) {
+		const { value, done } = await chunks.next();
+		if (done) break;
+		beginning = Buffer.concat([beginning, value]);
+	}
+	const begins = (mark: number[]) => mark.every((byte, i) => beginning[i] === byte);
+	if (begins(zipMark)) {
+		await chunks.return();
+		throw new Error(
+			'The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.',
+		);
+	}
+	const all = withBeginning(beginning, chunks);
+	if (!begins(gzipMark)) return yield* all;
+	try {
+		yield* through(new DecompressionStream('gzip'), all);
+	} catch (error) {
+		// What the platform throws for damaged data (Compression Standard, section 5); of the file's own, none is.
+		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
+	}
+}
+
+const damaged = (cause: unknown): Error =>
+	new Error(
+		'The file is compressed with gzip, and it is damaged, cut off or made of several parts. Create it again, or unpack it before.',
+		{ cause },
+	);
+
+async function* withBeginning(
+	beginning: Uint8Array,
+	rest: AsyncGenerator<Uint8Array, void>,
+): AsyncGenerator<Uint8Array, void> {
+	try {
+		if (beginning.length > 0) yield beginning;
+		yield* rest;
+	} finally {
+		await rest.return();
+	}
+}
+
+/** Sends chunks through one of the platform's streams: community nodes may not import node:zlib. */
+async function* through(
+	{ readable, writable }: CompressionStream | DecompressionStream,
+	chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+	const writer = writable.getWriter();
+	const reader = readable.getReader();
+	const feed = async () => {
+		try {
+			for await (const chunk of chunks) await writer.write(chunk);
+			await writer.close();
+		} catch (error) {
+			// The reader gets it.
+			await writer.abort(error);
+		}
+	};
+	const feeding = feed().catch(() => undefined);
+	try {
+		for (;;) {
+			const { value, done } = (await reader.read()) as { value?: Uint8Array; done: boolean };
+			if (done || !value) return;
+			yield value;
+		}
+	} finally {
+		await reader.cancel().catch(() => undefined);
+		await feeding;
+	}
+}

@@ -1,0 +1,64 @@
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+import { outputFile, type FileKind, type OutputFile } from './binary';
+
+/** What files of rows have in common. */
+export interface PartsKind extends FileKind {
+	/** The text each of them begins with. */
+	beginning: string;
+	/** Most rows of one file; Infinity for a single file. */
+	rowsPerFile: number;
+}
+
+/** A file that was stored, and how many rows it has. */
+export interface OutputPart {
+	rows: number;
+	file: IBinaryData;
+}
+
+/** Rows that are written into as many files as they need, one after another. */
+export interface OutputParts {
+	/** @throws Error where n8n cannot store it */
+	add(row: string): Promise<void>;
+	/** Ends the last file; without rows, there is one file. @throws Error where n8n cannot store it */
+	end(): Promise<OutputPart[]>;
+}
+
+/** Begins files in n8n's binary store. */
+export function outputParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...kind }: PartsKind): OutputParts {
+	const parts: OutputPart[] = [];
+	let current: OutputFile | undefined;
+	let rows = 0;
+
+	const begin = async (): Promise<OutputFile> => {
+		const name = rowsPerFile === Infinity ? kind.name : numbered(kind.name, parts.length + 1);
+		current = outputFile(n8n, { ...kind, name });
+		if (beginning !== '') await current.write(beginning);
+		return current;
+	};
+	const endCurrent = async (): Promise<void> => {
+		const file = current ?? (await begin());
+		current = undefined;
+		parts.push({ rows, file: await file.end() });
+		rows = 0;
+	};
+
+	return {
+		async add(row) {
+			if (current && rows === rowsPerFile) await endCurrent();
+			const file = current ?? (await begin());
+			rows += 1;
+			await file.write(row);
+		},
+		async end() {
+			if (current || parts.length === 0) await endCurrent();
+			return parts;
+		},
+	};
+}
+
+/** `contacts-2.csv` for the second part of `contacts.csv`. */
+function numbered(name: string, part: number): string {
+	const [, stem = name, ending = ''] = /^(.+?)((?:\.\w+)?(?:\.gz)?)$/.exec(name) ?? [];
+	return `${stem}-${part}${ending}`;
+}

@@ -1,0 +1,103 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { attempt, combined, evaluateTogether, type Evaluated } from './combined';
+import { readsOnlyJson } from './plainCode';
+
+/** Bounds how long the event loop stands still: some milliseconds. */
+const mostItems = 100;
+
+/**
+ * Of the items' text in a group. n8n's engine `vm` has 128 MB for what an evaluation reads and gives;
+ * if that is used up, every later expression of the execution fails.
+ */
+const mostCharacters = 2 ** 18;
+
+/** Deeper data may have no end: some objects contain themselves. */
+const deepest = 50;
+
+/**
+ * Evaluates pieces of code for a group of items in one evaluation, where the items are read one after
+ * another. Code that may read more of its item than `$json` is evaluated item by item, and so is
+ * everything once a group fails: the failing item is the one reported.
+ *
+ * @param codes plain code (see isPlainCode)
+ * @returns gives the values for an item, in the order of `codes`
+ */
+export function evaluateInGroups(n8n: IExecuteFunctions, codes: string[]): (item: number) => Evaluated[] {
+	const one = evaluateTogether(n8n, codes);
+	const items = n8n.getInputData();
+	const expression = `{{ ${overGroup(codes)} }}`;
+	let fits = codes.length > 0 && codes.every(readsOnlyJson);
+	let first = 0;
+	let results: Evaluated[][] = [];
+	let next = 0;
+
+	return (item) => {
+		const known = results[item - first];
+		if (known) return known;
+		const isInOrder = item === next;
+		next = item + 1;
+		if (!fits || !isInOrder) return one(item);
+		const group = groupFrom(items, item);
+		if (group.length < 2) return one(item);
+		const evaluated = attempt(() => evaluateGroup(n8n, expression, items, group));
+		fits = Array.isArray(evaluated) && evaluated.length === group.length;
+		if (!fits) return one(item);
+		results = evaluated as Evaluated[][];
+		first = item;
+		next = item + group.length;
+		return results[0]!;
+	};
+}
+
+/** Code for the values of each item of `$json.group`. Like each evaluation, each item has a moment of its own. */
+function overGroup(codes: string[]): string {
+	const values = combined(codes);
+	const today = 'DateTime.now().set({ hour: 0, minute: 0, second: 0, millisecond: 0 })';
+	return codes.some((code) => /\$now|\$today/.test(code))
+		? `$json.group.map($json => (($now, $today) => ${values})(DateTime.now(), ${today}))`
+		: `$json.group.map($json => ${values})`;
+}
+
+/**
+ * The engine reads items where the node got them, so the group goes there for the length of one
+ * evaluation: as an item behind the last, which no plain code can see.
+ */
+function evaluateGroup(
+	n8n: IExecuteFunctions,
+	expression: string,
+	items: INodeExecutionData[],
+	group: IDataObject[],
+): unknown {
+	items.push({ json: { group } });
+	try {
+		return n8n.evaluateExpression(expression, items.length - 1);
+	} finally {
+		items.pop();
+	}
+}
+
+/** The data of the items that fit into a group; none from an item on whose data is too large. */
+function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
+	const group: IDataObject[] = [];
+	let left = mostCharacters;
+	for (const { json } of items.slice(start, start + mostItems)) {
+		// A value computed by its object may fail to be.
+		left = Number(attempt(() => withoutSizeOf(json, left, 0)) ?? -1);
+		if (left < 0) break;
+		group.push(json);
+	}
+	return group;
+}
+
+/** What a value leaves of a number of characters; negative for all that is too large or nested too deeply. */
+function withoutSizeOf(value: unknown, characters: number, depth: number): number {
+	let left = depth < deepest ? characters - 8 : -1;
+	if (typeof value === 'string') return left - value.length;
+	if (typeof value !== 'object' || value === null) return left;
+	for (const key in value) {
+		if (left < 0) break;
+		left = withoutSizeOf((value as IDataObject)[key], left, depth + 1);
+	}
+	return left;
+}

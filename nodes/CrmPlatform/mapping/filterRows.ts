@@ -1,0 +1,125 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { Field } from '../api/openapi/fields';
+import type { FilteredField } from '../api/openapi/filteredFields';
+import {
+	filterOperators,
+	isRange,
+	kindOfFiltered,
+	operatorsOf,
+	wholeDayBound,
+	type FilterOperator,
+} from '../api/openapi/filterOperators';
+import { parseMoment } from './dates';
+import { evaluateValues } from './expressions';
+import { isEmptyCell, type FieldValue } from './objectFields';
+import { isFilledByModel } from './stored';
+
+/** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
+export type FilterRow = Partial<Record<RowKey, unknown>>;
+
+const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate'] as const;
+type RowKey = (typeof rowKeys)[number];
+
+/** The filters of the parameter `parameter`. */
+export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
+	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
+
+/**
+ * Reads the rows as values of the service's filters. Left out is a row for which an AI agent's model
+ * gives nothing: it has to answer for every value it is shown.
+ *
+ * @returns reads an input item, with the fields its list can be filtered by
+ * @throws Error from the returned function, in the user's words, for a field or an operator the service
+ * does not have, and for a row without a value
+ */
+export function filterRowValues(
+	n8n: IExecuteFunctions,
+	rows: FilterRow[],
+): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
+	const read = evaluateValues(
+		n8n,
+		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: row[key] }))),
+	);
+	const zone = n8n.getTimezone();
+	return (item, fields) => {
+		const values = read(item);
+		return rows.flatMap((row, i) => {
+			const start = i * rowKeys.length;
+			const given = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
+			return rowValues(row, given, fields, zone);
+		});
+	};
+}
+
+function rowValues(
+	stored: FilterRow,
+	given: FilterRow,
+	fields: Map<string, FilteredField>,
+	zone: string,
+): FieldValue[] {
+	const name = String(given.field ?? '').trim();
+	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
+	const field = fields.get(name) ?? refuseFilter(name);
+	const operator = operatorOf(field, String(given.operator ?? 'is'));
+
+	const [first, second] = keysOf(operator);
+	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
+	const missing = wanted.filter((key) => isNothing(given[key]));
+	if (missing.some((key) => !isFilledByModel(stored[key]))) throw noFilterValue(field);
+	if (missing.length > 0) return [];
+
+	return operator.filters.map(([comparison, source]): FieldValue => {
+		if (typeof source === 'boolean') return [field.filters.get(comparison)!, source];
+		const value = given[(source === 'first' ? first : second)!];
+		const bound = wholeDay(field, value, zone);
+		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
+		const filter = field.filters.get(at.comparison);
+		if (!filter) throw unknownOperator(field, operator.name);
+		if (bound) return [filter, at.isNextDay ? bound.plus({ days: 1 }) : bound];
+		// One value, whatever commas are in it.
+		const isOne = operator.value === 'is' && filter.kind === 'list' && !Array.isArray(value);
+		return [filter, isOne ? [value] : value];
+	});
+}
+
+function keysOf({ takes }: FilterOperator): RowKey[] {
+	if (takes === 'dates') return ['date', 'secondDate'];
+	if (takes === 'choices') return ['choices'];
+	return takes === 'values' ? ['value', 'secondValue'] : [];
+}
+
+/** The start of the day, where a whole day was given for a field of instants. */
+function wholeDay(field: FilteredField, value: unknown, zone: string) {
+	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	return isDay && kindOfFiltered(field) === 'dateTime' ? parseMoment(value, zone) : undefined;
+}
+
+function operatorOf(field: FilteredField, name: string): FilterOperator {
+	const operator = operatorsOf(field).find(({ value }) => value === name);
+	if (operator) return operator;
+	throw unknownOperator(field, filterOperators.find(({ value }) => value === name)?.name ?? name);
+}
+
+function unknownOperator(field: FilteredField, operator: string): Error {
+	const names = [...new Set(operatorsOf(field).map(({ name }) => name))].join(', ');
+	return new Error(
+		`${field.label}: the service cannot filter this field by "${operator}". Choose another operator: ${names}.`,
+	);
+}
+
+/** @throws Error in the user's words */
+export function refuseFilter(name: string): never {
+	throw new Error(
+		`The service does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+	);
+}
+
+export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
+	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
+}
+
+/** Whether there is nothing to filter by, in a list: in none of its places. */
+export function isNothing(value: unknown): boolean {
+	return Array.isArray(value) ? value.every(isNothing) : isEmptyCell(value);
+}

@@ -1,0 +1,96 @@
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import { parseJson } from '../api/http/json';
+import { mapperProperty } from './fields';
+import { fieldsDependOn } from './record';
+
+const columnsMode: INodeProperties = {
+	displayName: 'Map Columns',
+	name: 'columnsMode',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Automatically',
+			value: 'automatic',
+			description: 'Each column goes into the field with its name or label',
+		},
+		{ name: 'By Hand', value: 'each', description: 'Enter the column of each field in a form' },
+		{ name: 'Using JSON', value: 'json', description: 'An object of columns and their fields' },
+	],
+	default: 'automatic',
+};
+
+const columns = mapperProperty(
+	{
+		displayName: 'Columns',
+		name: 'columns',
+		description:
+			'The name of the column for each field, as the header of the file has it. Columns that are not named here are not sent.',
+	},
+	{
+		mode: 'add',
+		resourceMapperMethod: 'getColumnFields',
+		valuesLabel: 'Columns',
+		fieldWords: { singular: 'field', plural: 'fields' },
+		addAllFields: true,
+		multiKeyMatch: false,
+		supportAutoMap: false,
+	},
+);
+
+/** Which column of a file goes into which field. */
+export const columnProperties: INodeProperties[] = [
+	columnsMode,
+	{
+		...columns,
+		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },
+		displayOptions: { show: { columnsMode: ['each'] } },
+	},
+	{
+		displayName: 'Columns (JSON)',
+		name: 'columnsJson',
+		type: 'json',
+		displayOptions: { show: { columnsMode: ['json'] } },
+		default: '{}',
+		description:
+			'An object of columns and the names or labels of their fields, such as { "E-Mail": "email" }. Columns that are not in it are not sent.',
+	},
+];
+
+/**
+ * The column of each field; undefined where they are mapped automatically.
+ *
+ * @throws Error in the user's words where a column has no field, a field two columns, or no column is mapped
+ */
+export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string, string> | undefined {
+	const mode: unknown = n8n.getNodeParameter('columnsMode', item, 'automatic');
+	if (mode === 'automatic') return undefined;
+	const mapping = new Map<string, string>();
+	for (const [column, field] of mode === 'json' ? jsonPairs(n8n, item) : mappedPairs(n8n, item)) {
+		if (column === '' || field === '') throw new Error('Columns: a column or its field is empty. Fill in both.');
+		if (mapping.has(field)) throw new Error(`Columns: two columns go into ‘${field}’. Remove one of them.`);
+		mapping.set(field, column);
+	}
+	if (mapping.size > 0) return mapping;
+	throw new Error('Columns: no column is mapped. Add those to import, or map them automatically.');
+}
+
+type Pair = [column: string, field: string];
+
+function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
+	const { value } = n8n.getNodeParameter('columns', item) as { value?: Record<string, unknown> | null };
+	return Object.entries(value ?? {})
+		.map(([field, column]): Pair => [String(column ?? '').trim(), field])
+		.filter(([column]) => column !== '');
+}
+
+function jsonPairs(n8n: IExecuteFunctions, item: number): Pair[] {
+	const given: unknown = n8n.getNodeParameter('columnsJson', item, '{}');
+	const parsed = typeof given === 'string' ? parseJson(given) : given;
+	const pairs = typeof parsed === 'object' && parsed && !Array.isArray(parsed) ? Object.entries(parsed) : undefined;
+	if (pairs?.every((pair): pair is Pair => typeof pair[1] === 'string')) {
+		return pairs.map(([column, field]) => [column.trim(), field.trim()]);
+	}
+	throw new Error('Columns (JSON): give an object such as { "E-Mail": "email", "Surname": "last_name" }.');
+}

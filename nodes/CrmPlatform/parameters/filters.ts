@@ -1,0 +1,94 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
+import { fieldsDependOn } from './record';
+
+const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
+	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
+});
+
+/** In alphabetical order, as n8n's verification wants five or more; a row shows four at the most. */
+const values: INodeProperties[] = [
+	{
+		displayName: 'Field Name or ID',
+		name: 'field',
+		type: 'options',
+		typeOptions: { loadOptionsMethod: 'getFilterFields', loadOptionsDependsOn: fieldsDependOn },
+		default: '',
+		description:
+			'The field to filter by. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
+	{
+		displayName: 'Operator Name or ID',
+		name: 'operator',
+		type: 'options',
+		typeOptions: {
+			loadOptionsMethod: 'getFilterOperators',
+			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
+		},
+		default: 'is',
+		description:
+			'How to compare the field with the value. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
+	{
+		displayName: 'Value',
+		name: 'value',
+		type: 'string',
+		default: '',
+		description:
+			'The value to compare with. Choices and records can be given by name. With Is One Of, separate values with commas.',
+		...valuesOf(({ takes }) => takes === 'values'),
+	},
+	{
+		displayName: 'Value (Date)',
+		name: 'date',
+		type: 'dateTime',
+		typeOptions: { dateOnly: true },
+		default: '',
+		description:
+			'A day, in the time zone of the workflow. For a time of day, use an expression such as {{ $now.minus({ hours: 1 }) }}.',
+		...valuesOf(({ takes }) => takes === 'dates'),
+	},
+	{
+		displayName: 'Value (Last Date)',
+		name: 'secondDate',
+		type: 'dateTime',
+		typeOptions: { dateOnly: true },
+		default: '',
+		description: 'The last day that matches',
+		...valuesOf((operator) => operator.takes === 'dates' && isRange(operator)),
+	},
+	{
+		displayName: 'Value (Maximum)',
+		name: 'secondValue',
+		type: 'string',
+		default: '',
+		description: 'The largest value that matches',
+		...valuesOf((operator) => operator.takes === 'values' && isRange(operator)),
+	},
+	{
+		displayName: 'Value Names or IDs',
+		name: 'choices',
+		type: 'multiOptions',
+		typeOptions: {
+			loadOptionsMethod: 'getFilterChoices',
+			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
+		},
+		default: [],
+		description:
+			'The values of which one must match. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		...valuesOf(({ takes }) => takes === 'choices'),
+	},
+];
+
+/** Filters as rows of a field, an operator and a value; the service says which fields and operators there are. */
+export const filtersProperty = (
+	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
+): INodeProperties => ({
+	...property,
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add filter',
+	default: {},
+	options: [{ displayName: 'Filter', name: 'rows', values }],
+});

@@ -1,0 +1,103 @@
+import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { customFilters } from '../api/customFields';
+import type { Field } from '../api/openapi/fields';
+import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
+import { filterOperators, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { customFieldsOf } from './customFieldsOf';
+import { editorContext, type EditorContext } from './editorContext';
+import { choiceOptions } from './mapperField';
+import { referencesOf } from './references';
+
+/** The filters of a list, those on custom fields included. */
+export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
+	if (!list) return [];
+	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : [];
+	return [...list.filters, ...customFilters(list, custom)];
+}
+
+/** The fields a list can be filtered by. */
+export async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const fields = await offeredFields(await editorContext(this));
+	return [{ name: 'Choose a Field', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
+}
+
+/** The operators that the field of the same row allows; all of them if the field is not known yet. */
+export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const context = await editorContext(this);
+	const field = await chosenField(this, context);
+	if (!field) return distinct(filterOperators).map(({ name, value }) => ({ name, value }));
+	const hasChoices = (await choicesOf(context.api, field)).length > 0;
+	const isSearch = field.name === context.description.list?.search;
+	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
+	// Exact times are nobody's filter, and true and false have operators of their own.
+	const isTyped = ['date', 'dateTime', 'boolean'].includes(kindOfFiltered(field) ?? '') && offered.length > 1;
+	const options = offered
+		.filter(({ value }) => !(isTyped && value === 'is'))
+		.map((operator) => option(operator, field, isSearch));
+	// n8n marks a value that is not listed as wrong, and a row begins with this one.
+	const isListed = options.some(({ value }) => value === 'is');
+	return isListed ? options : [{ name: 'Choose an Operator', value: 'is' }, ...options];
+}
+
+/** The values of the field of the same row, where they are few. */
+export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const context = await editorContext(this);
+	const field = await chosenField(this, context);
+	return field ? await choicesOf(context.api, field) : [];
+}
+
+/** One of those that have the same name but take their value another way. */
+const distinct = (operators: FilterOperator[]) =>
+	operators.filter(({ name }, i) => operators.findIndex((other) => other.name === name) === i);
+
+function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
+	const shown = { name: isSearch ? 'Matches' : name, value };
+	const [first, ...others] = filters;
+	const [comparison, given] = first ?? [];
+	const description = comparison && field.filters.get(comparison)?.description;
+	// The service says whether case matters. Of a whole day and of a constant it says something else.
+	const isSaid = given === 'first' && others.length === 0 && kindOfFiltered(field) !== 'dateTime';
+	const choices = value === 'is' && field.filters.get('is')?.choices;
+	if (choices) return { ...shown, description: choices.map(({ label }) => label).join(', ') };
+	return isSaid && description ? { ...shown, description } : shown;
+}
+
+async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField | undefined> {
+	const name = n8n.getCurrentNodeParameter('&field');
+	if (typeof name !== 'string' || name === '' || isExpression(name)) return undefined;
+	return (await offeredFields(context)).find((field) => field.name === name);
+}
+
+/**
+ * The fields that are offered. Beside the other parameters of a list, without what those stand for:
+ * Changed Since, and Filter by Linked Record, which leaves only whether there is a record.
+ */
+async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
+	const { description, operation, resource } = context;
+	const { changed, deleted } = description.list ?? {};
+	const isList = operation !== undefined && !operation.write;
+	const all = await filtersOf(context);
+	const has = (name: string) => all.some((filter) => filter.name === name);
+	const twins = [
+		deleted?.parameter,
+		isList || has(`${changed?.field}[gte]`) ? changed?.since : undefined,
+		has(`${changed?.field}[lt]`) ? changed?.until : undefined,
+	];
+	const fields = filteredFields(all.filter(({ name }) => !twins.includes(name)));
+	if (!isList) return fields;
+	for (const field of fields) {
+		if (field.name === changed?.field) for (const one of ['is', 'gte', 'gt'] as const) field.filters.delete(one);
+		if (resource.isLinked && field.filters.get('is')?.reference !== undefined) field.filters.delete('is');
+	}
+	return fields.filter(({ filters }) => filters.size > 0);
+}
+
+async function choicesOf(api: Connection, { filters }: FilteredField): Promise<INodePropertyOptions[]> {
+	const filter = filters.get('is');
+	if (filter?.kind !== 'list') return [];
+	const own = choiceOptions(filter);
+	if (own || filter.reference === undefined) return own ?? [];
+	return (await referencesOf(api, [filter])).get(filter.name) ?? [];
+}

@@ -1,0 +1,45 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { CustomFields } from '../api/customFields';
+import type { ResourceDescription } from '../api/openapi/description';
+import type { ListQuery } from './query';
+import { outputField, outputValue, type OutputField } from './simplify';
+
+/** A column of an exported table, and where its value is in a record. */
+export interface ExportColumn {
+	header: string;
+	path: OutputField['path'];
+}
+
+/**
+ * The chosen fields, or all of the record: members of objects that can be written one by one, such as
+ * an address, and the account's custom fields have columns of their own.
+ *
+ * @param isLabelled whether a column is called by its label, where no other has the same
+ */
+export function exportColumns(
+	{ fields, recordFields }: ListQuery,
+	{ fields: described, create, update }: ResourceDescription,
+	custom: CustomFields | undefined,
+	isLabelled: boolean,
+): ExportColumn[] {
+	const written = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
+	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
+	const places = new Map<string, OutputField['path']>();
+	for (const { name, path } of fields ?? recordFields.map(outputField)) {
+		const isWhole = path.length === 1;
+		const members = isWhole ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
+		if (members.length === 0) places.set(name, path);
+		for (const member of members) places.set(member.name, member.path as OutputField['path']);
+		const readOnly = name === 'custom_fields' ? (custom?.readOnly ?? []) : [];
+		for (const one of readOnly) places.set(one, ['custom_fields', one.slice('custom_fields.'.length)]);
+	}
+	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name) ?? name }));
+	const uses = new Map<string, number>();
+	for (const { label } of named) uses.set(label, (uses.get(label) ?? 0) + 1);
+	return named.map(({ name, path, label }) => ({ path, header: isLabelled && uses.get(label) === 1 ? label : name }));
+}
+
+/** The values of a record, in the order of the columns. */
+export const exportedCells = (record: IDataObject, columns: ExportColumn[]): unknown[] =>
+	columns.map(({ path }) => outputValue(record, path));

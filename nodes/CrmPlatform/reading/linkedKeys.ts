@@ -1,0 +1,88 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { chunks, mostIds } from '../api/batch';
+import type { Connection } from '../api/connection';
+import { readPages } from '../api/lists/pages';
+import type { Field } from '../api/openapi/fields';
+import { valueAt } from '../mapping/expressions/template';
+import { identifyingFields } from '../mapping/lookUp';
+
+/** Linked records of one kind that are remembered: some 10 MB. */
+const mostRemembered = 100_000;
+
+/** Unique values by id; undefined for a record that has none. */
+type Keys = Map<unknown, string | undefined>;
+
+/**
+ * Replaces the ids of linked records by a value that is unique among them and the same in any account,
+ * such as the domain of a company: Import File finds the records by it. An id without one stays, and a
+ * notice says so.
+ *
+ * @param fields of the records; those that refer to other records are replaced
+ * @returns replaces those of some records, and remembers what it has read for the next
+ * @throws Error in the user's words where the service does not find records by several ids
+ */
+export function linkedKeys(
+	api: Connection,
+	fields: Field[],
+): (records: IDataObject[]) => Promise<IDataObject[]> {
+	// Parts of other records, such as the stages of a pipeline, cannot be looked up by name.
+	const links = fields.filter(({ reference, part }) => reference !== undefined && part === undefined);
+	const remembered = new Map<string, Keys>();
+
+	return async (records) => {
+		const wanted = new Map<string, Set<unknown>>();
+		for (const { reference = '', path } of links) {
+			const ids = records.flatMap((record) => valueAt(record, path)[0] ?? []);
+			wanted.set(reference, new Set([...(wanted.get(reference) ?? []), ...ids]));
+		}
+		for (const [reference, ids] of wanted) {
+			const known: Keys = remembered.get(reference) ?? new Map<unknown, string | undefined>();
+			if (known.size > mostRemembered) known.clear();
+			remembered.set(reference, known);
+			const unknown = [...ids].filter((id) => !known.has(id));
+			for (const some of chunks(unknown, mostIds)) await readKeys(api, reference, some, known);
+		}
+		const keyOf = (reference: string, id: unknown): unknown => {
+			const key = remembered.get(reference)?.get(id);
+			if (key === undefined && id !== null && id !== undefined) api.notices.add(withoutKey(reference));
+			return key ?? id;
+		};
+		return records.map((record) =>
+			links.reduce((changed, { reference = '', path }) => {
+				const value: unknown = valueAt(changed, path)[0];
+				if (value === null || value === undefined) return changed;
+				const keys = Array.isArray(value) ? value.map((id) => keyOf(reference, id)) : keyOf(reference, value);
+				return withValue(changed, path, keys);
+			}, record),
+		);
+	};
+}
+
+async function readKeys(api: Connection, reference: string, ids: unknown[], keys: Keys): Promise<void> {
+	const { list, upsert } = (await api.describe(`/${reference}`)) ?? {};
+	const unique = (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name));
+	if (unique.length === 0) return;
+	if (!list?.filters.some(({ name }) => name === 'ids')) {
+		throw new Error(
+			`Linked Records: the service does not find ${reference} by several IDs at once. Choose IDs instead.`,
+		);
+	}
+	const query = { ids: ids.map(String), ...(list.fields !== undefined && { [list.fields]: ['id', ...unique] }) };
+	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query })) {
+		for (const record of records) {
+			const key = unique.map((name) => record[name]).find((value) => typeof value === 'string' && value !== '');
+			keys.set(record.id, key as string | undefined);
+		}
+	}
+	for (const id of ids) if (!keys.has(id)) keys.set(id, undefined);
+}
+
+const withoutKey = (reference: string): string =>
+	`Some linked ${reference} have no unique value of their own, so the file has their IDs, which another account does not know.`;
+
+/** A copy with another value at that place. */
+function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {
+	const inner = rest.length === 0 ? value : withValue(record[name] as IDataObject, rest, value);
+	return { ...record, [name]: inner as IDataObject };
+}

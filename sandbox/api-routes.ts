@@ -1,0 +1,101 @@
+import { accountRoutes } from './account/routes.ts';
+import { listOperation } from './collection/operations.ts';
+import { collectionRoutes, readRoutes } from './collection/routes.ts';
+import { homeHandler } from './console/routes.ts';
+import { commonHeaders, errors } from './description/responses.ts';
+import { eventRoutes } from './event-log/routes.ts';
+import { withoutVersion } from './http/deprecation.ts';
+import { docsPath } from './http/docs-path.ts';
+import type { Operation } from './http/operation.ts';
+import type { RateLimiter } from './http/rate-limit.ts';
+import type { ApiRoute } from './http/route.ts';
+import type { Service } from './http/service.ts';
+import { jobRoutes } from './jobs/routes.ts';
+import { oauthRoutes } from './oauth/routes.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { contacts } from './schemas/contacts.ts';
+import type { Dispatcher } from './webhooks/dispatcher.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/** Every route of the API, in the order of the OpenAPI document. */
+export function apiRoutes(
+	service: Service,
+	limiter: RateLimiter,
+	dispatcher: Dispatcher,
+): ApiRoute[] {
+	const routes: ApiRoute[] = [
+		...collectionRoutes(service),
+		...jobRoutes(service),
+		...webhookRoutes(service, dispatcher),
+		...eventRoutes(service),
+		...accountRoutes(service),
+		...oauthRoutes(service, limiter),
+		contactsWithoutVersion(service),
+		{
+			method: 'GET',
+			path: '/',
+			handler: welcomeHandler(service),
+			operation: () => discovery('getWelcome', 'Get the entry point', 'Where to continue.'),
+		},
+		{
+			method: 'GET',
+			path: '/openapi.json',
+			handler: (c) => c.body(openApiText(routes), 200, { 'Content-Type': 'application/json' }),
+			operation: () =>
+				discovery(
+					'getDescription',
+					'Get the OpenAPI document',
+					'The service, as an OpenAPI 3.1 document.',
+				),
+		},
+	];
+	return routes;
+}
+
+/** The source document names the path without the version as well. */
+const contactsWithoutVersion = (service: Service): ApiRoute => ({
+	...readRoutes(service, contacts).list,
+	path: '/contacts',
+	deprecation: withoutVersion,
+	operation: () => ({
+		...listOperation(contacts),
+		operationId: 'verifyCredentials',
+		summary: 'List contacts, without the version',
+		description:
+			`Responds like ${withoutVersion.successor} until ${withoutVersion.sunset.slice(0, 10)}. ` +
+			`Use ${withoutVersion.successor} instead.`,
+	}),
+});
+
+/** Browsers get a page, programs get JSON. */
+function welcomeHandler(service: Service): ApiRoute['handler'] {
+	const home = homeHandler(service);
+	return (c) => (c.req.header('Accept')?.includes('text/html') ? home(c) : c.json(welcome));
+}
+
+const welcome = {
+	name: 'CRM Platform API, sandbox',
+	about: 'The service as its contract describes it, with sample data.',
+	documentation: docsPath,
+	description: '/openapi.json',
+	console: 'GET / in a browser',
+	settings: '/settings/api',
+	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
+};
+
+function discovery(operationId: string, summary: string, description: string): Operation {
+	const content = { 'application/json': { schema: { description, type: 'object' } } };
+	return {
+		operationId,
+		tags: ['discovery'],
+		summary,
+		parameters: [],
+		responses: { 200: { description, headers: commonHeaders, content }, ...errors(405, 500, 503) },
+		security: [],
+	};
+}
+
+let documentText: string | undefined;
+
+/** The document as JSON, built once: the routes differ between services in their handlers only. */
+const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));

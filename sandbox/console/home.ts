@@ -1,0 +1,37 @@
+import { html } from 'hono/html';
+import { docsPath } from '../http/docs-path.ts';
+import type { Service } from '../http/service.ts';
+import { customerResources, eventsPath, recordsPath, settingsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { recentEventList } from './events.ts';
+import { resourceLabels } from './titles.ts';
+import type { Visitor } from './visitor.ts';
+
+/**
+ * How many records there are of each kind, and what happened last.
+ *
+ * @param origin of the API
+ */
+export const homeBody = (service: Service, visitor: Visitor, origin: string): Html =>
+	html`<h1>Welcome, ${visitor.session.member.name}</h1>
+		<p class="quiet">This is a sandbox with made-up customers. Change whatever you like, and see here what
+			your workflows do. Its API is at <code>${origin}</code>: get a key in
+			<a href="${settingsPath}">API and integrations</a>, and read the
+			<a href="${docsPath}">API documentation</a>.</p>
+		<ul class="tiles">
+			${customerResources.map((resource) => {
+				const total = visitor.store.table(resource.name)!.count([], false);
+				return html`<li>
+					<a class="card" href="${recordsPath(resource.name)}">
+						<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(visitor.store, resource).many}
+					</a>
+				</li>`;
+			})}
+		</ul>
+		<section aria-labelledby="recent">
+			<div class="row apart">
+				<h2 id="recent">Recent events</h2>
+				<a href="${eventsPath}">All events</a>
+			</div>
+			${recentEventList(service, visitor)}
+		</section>`;

@@ -1,0 +1,144 @@
+import { html } from 'hono/html';
+import type { Service } from '../http/service.ts';
+import { recordsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { filterFinder } from '../queries/custom-field-filters.ts';
+import { listPage } from '../queries/list.ts';
+import { longestSearch, parseListQuery, sortableFields } from '../queries/list-query.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { resourceLabels, recordLink, titleField } from './titles.ts';
+import { shownValue } from './values.ts';
+import { mayWrite, type Visitor } from './visitor.ts';
+
+const pageLength = '25';
+
+/** What changed last is what somebody who tries a workflow looks for. */
+const usualSort = '-updated_at';
+
+interface Listed {
+	data: StoredRecord[];
+	next_cursor: string | null;
+	total: number;
+}
+
+/**
+ * The records of a resource, found as the API finds them: its parameters are those of the page.
+ *
+ * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
+ */
+export async function listBody(
+	{ store: { accountKey } }: Service,
+	visitor: Visitor,
+	resource: Resource,
+	address: URL,
+): Promise<Html> {
+	// A field of the search form that is left empty asks for nothing.
+	const asked = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
+	const given = new Map([['sort', usualSort], ['limit', pageLength], ...asked]);
+	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
+	const page = await listPage(visitor.store.table(resource.name)!, query, accountKey);
+	const { data, next_cursor: next, total } = JSON.parse(page) as Listed;
+	const path = recordsPath(resource.name);
+	const { one, many } = resourceLabels(visitor.store, resource);
+	const to = (change: Record<string, string | undefined>) => {
+		const entries = Object.entries({ ...Object.fromEntries(asked), ...change });
+		const kept = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+		return `${path}?${new URLSearchParams(kept).toString()}`;
+	};
+	return html`<div class="row apart">
+			<h1>${many} <small>${total.toLocaleString('en-GB')}</small></h1>
+			${mayWrite(visitor, resource)
+				? html`<a class="button main" href="${path}/new">New ${one.toLowerCase()}</a>`
+				: ''}
+		</div>
+		<p class="quiet">${resource.description}</p>
+		${searchForm(resource, asked, path)}
+		${data.length === 0
+			? html`<p class="card quiet">There are no such records.</p>`
+			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, given.get('sort')!, to)}</div>`}
+		<p class="row">
+			${asked.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
+			${next === null ? '' : html`<a class="button" href="${to({ cursor: next })}">Next page</a>`}
+		</p>`;
+}
+
+/** Full text, and the choices among the fields that people use first. */
+function searchForm(resource: Resource, asked: Map<string, string>, path: string): Html {
+	const choices = resource.important
+		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
+		.filter(([, { enum: options }]) => options !== undefined);
+	const known = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
+	const others = [...asked].filter(([name]) => !known.includes(name));
+	return html`<form class="search row" role="search" method="get" action="${path}">
+			<div class="grow">
+				<label class="unseen" for="q">Search</label>
+				<input id="q" name="q" type="search" maxlength="${longestSearch}"
+					placeholder="Search by ${resource.searched.slice(0, 3).join(', ').replaceAll('_', ' ')}"
+					value="${asked.get('q') ?? ''}" />
+			</div>
+			${choices.map(([name, { title, enum: options, 'x-enum-labels': labels }]) => {
+				return html`<div>
+					<label class="unseen" for="filter-${name}">${title}</label>
+					<select id="filter-${name}" name="${name}">
+						<option value="">Any ${title?.toLowerCase()}</option>
+						${options!
+							.filter((option) => option !== null)
+							.map(
+								(option) => html`<option value="${option}" ${asked.get(name) === option ? 'selected' : ''}>
+									${(labels as Record<string, string>)[String(option)]}
+								</option>`,
+							)}
+					</select>
+				</div>`;
+			})}
+			${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+			<button>Search</button>
+			${asked.size > 0 ? html`<a href="${path}">Clear</a>` : ''}
+		</form>
+		${others.map(([name, value]) => html`<p class="quiet">Only records whose <code>${name}</code> is <code>${value}</code>.</p>`)}`;
+}
+
+/** Beside its title, a record is listed with the fields that people use first. */
+function listedFields({ properties, important }: Resource, title: string | undefined): string[] {
+	const parts = title === 'name' && properties['name']!.readOnly ? ['first_name', 'last_name'] : [];
+	const isShort = ({ items, properties: members, maxLength }: JsonSchema) =>
+		!items?.properties && !members && Number(maxLength ?? 0) <= 300;
+	return important
+		.filter((name) => name !== title && !parts.includes(name) && isShort(properties[name]!))
+		.filter((name) => name !== 'custom_fields')
+		.slice(0, 5);
+}
+
+function recordsTable(
+	{ store }: Visitor,
+	resource: Resource,
+	records: StoredRecord[],
+	sort: string,
+	to: (change: Record<string, string | undefined>) => string,
+): Html {
+	const title = titleField(resource);
+	const columns = [...listedFields(resource, title), 'updated_at'];
+	const header = (name: string) => {
+		const label = resource.properties[name]?.title ?? 'Record';
+		if (!sortableFields(resource).includes(name)) return html`<th scope="col">${label}</th>`;
+		const direction = { [name]: 'ascending', [`-${name}`]: 'descending' }[sort];
+		const next = sort === name ? `-${name}` : name;
+		return html`<th scope="col" ${direction ? html`aria-sort="${direction}"` : ''}>
+			<a href="${to({ sort: next, cursor: undefined })}">${label}</a>
+		</th>`;
+	};
+	return html`<table>
+		<thead>
+			<tr>${[title ?? 'id', ...columns].map(header)}</tr>
+		</thead>
+		<tbody>
+			${records.map(
+				(record) => html`<tr>
+					<th scope="row">${recordLink(resource, record)}</th>
+					${columns.map((name) => html`<td>${shownValue(store, resource.properties[name]!, record[name])}</td>`)}
+				</tr>`,
+			)}
+		</tbody>
+	</table>`;
+}

@@ -1,0 +1,173 @@
+import type { Context } from 'hono';
+import { Problem, type ProblemBody } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
+import { formMiddleware } from '../pages/forms.ts';
+import { eventsPath, recordsPath } from '../pages/navigation.ts';
+import { takeAction } from '../records/take-action.ts';
+import { createRecord, deleteRecord, existingRecord, updateRecord } from '../records/write.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { eventsBody } from './events.ts';
+import { formErrors, recordForm, submitForm } from './form.ts';
+import { actionFields, formFields } from './form-fields.ts';
+import { changeOf, formTexts, startOf } from './form-values.ts';
+import { homeBody } from './home.ts';
+import { listBody } from './list.ts';
+import { recordBody } from './record.ts';
+import { resourceLabels, recordPath, titleOf } from './titles.ts';
+import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
+
+const list = '/records/{resource}';
+const one = `${list}/{id}`;
+const noErrors = { errors: new Map<string, string[]>(), message: undefined };
+
+/** The console: pages on which people see and change what the API serves. */
+export function consoleRoutes(service: Service): Route[] {
+	const page = (path: string, show: (c: Context<Env>, visitor: Visitor) => Response | Promise<Response>): Route => ({
+		method: 'GET',
+		path,
+		handler: forVisitors(service, show),
+	});
+	const form = (path: string, submit: (c: Context<Env>, visitor: Visitor) => Promise<Response>): Route => ({
+		method: 'POST',
+		path,
+		handler: forVisitors(service, submit),
+		middleware: formMiddleware,
+	});
+	const recordOf = (c: Context<Env>, { store }: Visitor, resource: Resource) =>
+		existingRecord(store, resource, c.req.param('id')!);
+
+	/** The form of a new record or of one there is, as it begins or as it was refused. */
+	const showForm = (
+		c: Context<Env>,
+		visitor: Visitor,
+		resource: Resource,
+		stored: StoredRecord | undefined,
+		refused?: { typed: URLSearchParams; problem: ProblemBody },
+	) => {
+		writingOf(service, c, visitor, resource);
+		const fields = formFields(visitor.store, resource, stored);
+		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
+		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
+		const { one: label } = resourceLabels(visitor.store, resource);
+		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
+		const title = stored ? `Edit ${titleOf(resource, stored)}` : `New ${label.toLowerCase()}`;
+		const body = recordForm(visitor, {
+			title,
+			fields,
+			state: { texts, errors, isNew: !stored },
+			message,
+			to,
+			version: stored && (refused?.typed.get('version') ?? String(stored.version)),
+			cancel: to,
+			submit: stored ? 'Save' : `Create ${label.toLowerCase()}`,
+		});
+		return visitor.show(title, body, (refused?.problem.status ?? 200) as 422);
+	};
+
+	const create = form(list, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const fields = formFields(visitor.store, resource, undefined);
+		return submitForm(service, c, visitor, {
+			resource,
+			effect: (writing, typed) =>
+				createRecord(writing, changeOf(fields, formTexts(fields, {}), typed)).id!,
+			done: (id) => recordPath(resource, { id }),
+			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { typed, problem }),
+		});
+	});
+
+	const update = form(one, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const stored = recordOf(c, visitor, resource);
+		const fields = formFields(visitor.store, resource, stored);
+		return submitForm(service, c, visitor, {
+			resource,
+			effect: (writing, typed) =>
+				updateRecord(
+					writing,
+					stored.id,
+					changeOf(fields, formTexts(fields, stored), typed),
+					versionIn(typed),
+				),
+			done: () => recordPath(resource, stored),
+			refused: (typed, problem) => showForm(c, visitor, resource, stored, { typed, problem }),
+		});
+	});
+
+	/** What cannot be done is said on the page of the record. */
+	const showRefusal =
+		(visitor: Visitor, resource: Resource, record: StoredRecord) =>
+		(_: URLSearchParams, { status, detail }: ProblemBody) =>
+			visitor.show(
+				titleOf(resource, record),
+				recordBody(service, visitor, resource, record, detail),
+				status as 409,
+			);
+
+	const remove = form(`${one}/delete`, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const record = recordOf(c, visitor, resource);
+		return submitForm(service, c, visitor, {
+			resource,
+			effect: (writing, typed) => deleteRecord(writing, record.id, versionIn(typed)),
+			done: () => recordsPath(resource.name),
+			refused: showRefusal(visitor, resource, record),
+		});
+	});
+
+	const act = form(`${one}/actions/{action}`, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const record = recordOf(c, visitor, resource);
+		const action = resource.actions?.[c.req.param('action')!];
+		if (!action) throw new Problem('not_found', 'There is no such action.');
+		const fields = actionFields(visitor.store, action.input ?? {});
+		return submitForm(service, c, visitor, {
+			resource,
+			effect: (writing, typed) =>
+				takeAction(
+					writing,
+					record.id,
+					action,
+					changeOf(fields, formTexts(fields, {}), typed),
+					versionIn(typed),
+				),
+			done: () => recordPath(resource, record),
+			refused: showRefusal(visitor, resource, record),
+		});
+	});
+
+	return [
+		page(eventsPath, (c, visitor) =>
+			visitor.show('Events', eventsBody(service, visitor, new URL(c.req.url))),
+		),
+		page(list, async (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			const body = await listBody(service, visitor, resource, new URL(c.req.url));
+			return visitor.show(resourceLabels(visitor.store, resource).many, body);
+		}),
+		page(`${list}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
+		page(one, (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			const record = recordOf(c, visitor, resource);
+			return visitor.show(titleOf(resource, record), recordBody(service, visitor, resource, record));
+		}),
+		page(`${one}/edit`, (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			return showForm(c, visitor, resource, recordOf(c, visitor, resource));
+		}),
+		create,
+		update,
+		remove,
+		act,
+	];
+}
+
+/** The home page, for those who open it in a browser. */
+export const homeHandler = (service: Service): Route['handler'] =>
+	forVisitors(service, (c, visitor) =>
+		visitor.show('Home', homeBody(service, visitor, new URL(c.req.url).origin)),
+	);
+
+/** A form changes the version that it shows; without one it changes none. */
+const versionIn = (form: URLSearchParams): string => `"${form.get('version') ?? ''}"`;

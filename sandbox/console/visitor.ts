@@ -1,0 +1,93 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { grantableScopes, scopeOf } from '../access/scopes.ts';
+import { Problem } from '../foundation/problem.ts';
+import type { Route } from '../http/route.ts';
+import type { Env, Service } from '../http/service.ts';
+import { navigation } from '../pages/navigation.ts';
+import { type Html, renderPage } from '../pages/page.ts';
+import { type Session, sessionOf } from '../pages/session.ts';
+import { signInAddress } from '../pages/sign-in.ts';
+import { applyDueTransitions } from '../records/due-transitions.ts';
+import { jobs } from '../schemas/jobs.ts';
+import type { Resource } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { type StoreView, storeSeenBy } from '../store/visible-store.ts';
+import type { Writing } from '../store/writing.ts';
+
+/** A signed-in user, with the records and events that the API would show them. */
+export interface Visitor {
+	session: Session;
+	store: StoreView;
+	/** Shows a page with the navigation beside it. */
+	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status']): Response | Promise<Response>;
+}
+
+type Answered = Response | Promise<Response>;
+
+/** Handles requests of signed-in users; sends others to sign in, and shows refusals as pages. */
+export const forVisitors =
+	(service: Service, handler: (c: Context<Env>, visitor: Visitor) => Answered): Route['handler'] =>
+	async (c) => {
+		const { pathname, search } = new URL(c.req.url);
+		const session = sessionOf(service, c);
+		if (!session) {
+			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
+		}
+		await applyDueTransitions(service);
+		const show: Visitor['show'] = (title, body, status = 200) =>
+			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
+		const caller = { type: 'user', id: session.member.id };
+		try {
+			return await handler(c, { session, store: storeSeenBy(service.store, caller), show });
+		} catch (error) {
+			if (!(error instanceof Problem)) throw error;
+			const title = String(error.body(c.get('requestId'))['title']);
+			return show(title, refusal(title, error.message), error.status as 404);
+		}
+	};
+
+/**
+ * The resource that a path names.
+ *
+ * @throws Problem not_found
+ */
+export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
+	const name = c.req.param('resource')!.replaceAll('.', '/');
+	const table = store.table(name);
+	if (table) return table.resource;
+	throw new Problem('not_found', `There are no records called ${name}.`);
+}
+
+/** Webhooks and jobs are made through the API, which gives a secret and takes lines of records. */
+const viewed = [webhooks.name, jobs.name];
+
+/** Whether the visitor may change these records here; a role allows what it allows by token. */
+export const mayWrite = ({ session }: Visitor, { name }: Resource): boolean =>
+	!viewed.includes(name) &&
+	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
+
+/** @throws Problem insufficient_scope if the visitor may not write these records */
+export function writingOf(
+	{ newId, now }: Service,
+	c: Context<Env>,
+	visitor: Visitor,
+	resource: Resource,
+): Writing {
+	if (!mayWrite(visitor, resource)) {
+		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
+	}
+	return {
+		newId,
+		resource,
+		store: visitor.store,
+		actor: { type: 'user', id: visitor.session.member.id },
+		request: { id: c.get('requestId'), idempotency_key: null },
+		now: now(),
+	};
+}
+
+const refusal = (title: string, detail: string): Html => html`<section class="card">
+	<h1>${title}</h1>
+	<p>${detail}</p>
+</section>`;

@@ -1,0 +1,83 @@
+/** The same first request in each language of the samples. */
+const firstCall: Record<string, string> = {
+	sh: `curl "$BASE_URL/v1/contacts?limit=3" \\
+  --header "Authorization: Bearer $API_KEY"`,
+	javascript: `const response = await fetch(
+  \`\${baseUrl}/v1/contacts?limit=3\`,
+  { headers: { Authorization: \`Bearer \${apiKey}\` } },
+);
+const { data } = await response.json();`,
+	python: `response = requests.get(
+    f"{base_url}/v1/contacts",
+    params={"limit": 3},
+    headers={"Authorization": f"Bearer {api_key}"},
+)
+contacts = response.json()["data"]`,
+	php: `$curl = curl_init("$baseUrl/v1/contacts?limit=3");
+curl_setopt_array($curl, [
+    CURLOPT_RETURNTRANSFER => true,
+    CURLOPT_HTTPHEADER => ["Authorization: Bearer $apiKey"],
+]);
+$contacts = json_decode(curl_exec($curl))->data;`,
+	ruby: `uri = URI("#{base_url}/v1/contacts?limit=3")
+response = Net::HTTP.get_response(
+  uri, { "Authorization" => "Bearer #{api_key}" }
+)
+contacts = JSON.parse(response.body)["data"]`,
+	go: `request, _ := http.NewRequest(
+	"GET", baseURL+"/v1/contacts?limit=3", nil)
+request.Header.Set("Authorization", "Bearer "+apiKey)
+response, err := http.DefaultClient.Do(request)`,
+};
+
+const samples = Object.entries(firstCall).map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\``);
+
+/** What a reader needs to know before the first operation, as the documentation shows it (CommonMark). */
+export const introduction = `
+Read and change the records of a CRM account, and be told when they change.
+
+# Signing in
+
+Send an API key or an OAuth 2.0 access token in the header \`Authorization: Bearer <TOKEN>\`.
+
+- **API keys** open the whole account. Administrators create them in the settings, under
+  *API and integrations*.
+- **Access tokens** act for the user who allowed them, within the scopes granted. Clients use the
+  authorization code flow with PKCE (S256). A token lasts an hour; its refresh token is replaced whenever
+  it is used.
+
+To verify credentials, list contacts:
+
+${samples.join('\n\n')}
+
+# Pages and cursors
+
+A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
+filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 unless you ask for 1 to
+500. To follow changes, filter with \`updated_since\`, or read events.
+
+# Limits
+
+Requests are counted per account and minute: 1,000 with the plan Starter, 5,000 with Pro. Every response has
+\`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, the end of the minute in Unix seconds. A 429 response has
+\`Retry-After\` in seconds. A batch of up to 100 records counts as one request; a job takes 100,000 lines.
+
+# Idempotency
+
+Send a new \`Idempotency-Key\` with every write. After a timeout or a 5xx response, repeat the request with the
+same key: it takes effect once, and a repeated response has \`Idempotent-Replayed: true\`. Keys are kept for 24
+hours. To change only the version that you have read, send its \`ETag\` as \`If-Match\`.
+
+# Errors
+
+Errors are \`application/problem+json\` (RFC 9457). \`code\` is for programs, \`detail\` for people, and \`errors\`
+names each wrong field by its pointer. Quote \`request_id\` when you ask for help.
+
+# Events and signatures
+
+A webhook subscribes an address to types of events, such as \`contact.created\` or \`deal.*\`. Events arrive at
+least once and in no order: skip an \`id\` that you have seen, and a \`version\` older than the one you have.
+Deliveries are signed as Standard Webhooks specify: \`webhook-signature\` is \`v1,\` and the Base64 of an
+HMAC-SHA256 of \`{webhook-id}.{webhook-timestamp}.{body}\`, with the secret that creating the webhook returned.
+Failed deliveries are repeated for days. Events are kept for 30 days, in sequence, at \`/v1/events\`.
+`.trim();

@@ -1,0 +1,84 @@
+import { pathParameter } from '../description/parameters.ts';
+import { scopeFor } from '../access/scopes.ts';
+import { commonErrors, errors, headerRefs } from '../description/responses.ts';
+import { type Deprecation, deprecationHeaders } from '../http/deprecation.ts';
+import type { Operation, Parameter } from '../http/operation.ts';
+import type { ApiRoute } from '../http/route.ts';
+import { anyRecords } from '../schemas/custom-objects.ts';
+import { resources } from '../schemas/index.ts';
+import { exampleId } from '../schemas/request-examples.ts';
+import { tags } from '../schemas/tags.ts';
+
+type DescribedOperation = Operation & { deprecated?: true };
+
+interface PathItem {
+	parameters?: Parameter[];
+	[method: string]: DescribedOperation | Parameter[] | undefined;
+}
+
+/** The parameters in paths. An operation can describe its own instead. */
+const usualParameters = [
+	pathParameter('id', 'Id of the record.'),
+	pathParameter('tag_id', 'Id of the tag.'),
+	pathParameter('delivery_id', 'Id of the delivery.'),
+	pathParameter('key', 'Key of the object.'),
+];
+
+/**
+ * The paths of routes, each with its parameters and its operations.
+ *
+ * @throws Error if a parameter in a path is not described
+ */
+export function pathsOf(routes: readonly ApiRoute[]): Record<string, PathItem> {
+	const paths: Record<string, PathItem> = {};
+	for (const { method, path, deprecation, operation: describe } of routes) {
+		const own = describe();
+		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+		const inPath = names.map((name) => parameterNamed(name, own.parameters));
+		const operation = {
+			...own,
+			parameters: own.parameters.filter((one) => !inPath.includes(one)),
+			...credentials(method, path, own),
+		};
+		const shown = inPath.map((parameter) => ({ ...parameter, ...pathExample(path, parameter.name) }));
+		paths[path] ??= inPath.length > 0 ? { parameters: shown } : {};
+		paths[path][method.toLowerCase()] = deprecation ? deprecate(operation, deprecation) : operation;
+	}
+	return paths;
+}
+
+/** The credentials that a request needs, and the errors that every request with credentials can get. */
+function credentials(method: string, path: string, { responses }: Operation): Partial<Operation> {
+	const scope = scopeFor(method, path);
+	if (scope === undefined) return {};
+	return {
+		responses: { ...responses, ...errors(...commonErrors) },
+		...(scope !== null && { security: [{ apiKey: [] }, { oauth2: [scope] }] }),
+	};
+}
+
+/** A value in the sample data, so that the documentation's requests can be sent as they stand. */
+function pathExample(path: string, parameter: string): { example?: string } {
+	const resource = [...resources, anyRecords].find(({ name }) => path.startsWith(`/v1/${name}/{id}`));
+	const values: Record<string, string | undefined> = {
+		id: resource && exampleId(resource.idPrefix),
+		tag_id: exampleId(tags.idPrefix),
+		key: 'machines',
+	};
+	const example = values[parameter];
+	return example === undefined ? {} : { example };
+}
+
+function parameterNamed(name: string, own: Parameter[]): Parameter {
+	const parameter = [...own, ...usualParameters].find((one) => one.in === 'path' && one.name === name);
+	if (parameter) return parameter;
+	throw new Error(`The path parameter ${name} has no description.`);
+}
+
+/** The operation of a deprecated route, with the headers that announce it and the 410 after its sunset. */
+function deprecate(operation: Operation, deprecation: Deprecation): DescribedOperation {
+	const { responses, ...rest } = operation;
+	const announced = headerRefs(...Object.keys(deprecationHeaders(deprecation)));
+	const success = { ...responses[200], headers: { ...responses[200]?.headers, ...announced } };
+	return { ...rest, deprecated: true, responses: { ...responses, 200: success, ...errors(410) } };
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { demoMembers } from '../../sandbox/seed/members.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { theWorld } from './harness/access.ts';
+import { FLAGS } from './harness/browser.ts';
+
+const { chromium: executablePath } = theWorld();
+const testWithChromium = executablePath ? test : test.skip;
+
+/** The application that users are asked about, on an address of its own. */
+const application = createServer((_, response) => response.end('Connected'));
+let redirectUri: string;
+let sandbox: Sandbox;
+let browser: Browser;
+
+beforeAll(async () => {
+	application.listen(0, '127.0.0.1');
+	await once(application, 'listening');
+	redirectUri = `http://localhost:${(application.address() as AddressInfo).port}/callback`;
+	sandbox = await startSandbox({ contacts: 0 });
+	if (executablePath) browser = await chromium.launch({ executablePath, args: FLAGS });
+});
+afterAll(async () => {
+	await browser?.close();
+	await sandbox?.close();
+	application.close();
+});
+
+/** An empty page, and all that its policies refuse from now on. */
+async function openPage(): Promise<{ page: Page; refused: string[] }> {
+	const page = await browser.newPage();
+	const refused: string[] = [];
+	page.on('console', (message) => {
+		if (message.text().includes('Content Security Policy')) refused.push(message.text());
+	});
+	return { page, refused };
+}
+
+async function signIn(page: Page): Promise<void> {
+	const { email, password } = demoMembers[0]!;
+	await page.getByLabel('E-mail').waitFor();
+	await page.keyboard.type(email);
+	await page.keyboard.press('Tab');
+	await page.keyboard.type(password);
+	await page.keyboard.press('Enter');
+}
+
+testWithChromium('in a real browser, by keyboard, a client is made, allowed, denied and deleted', async () => {
+	const { page, refused } = await openPage();
+	await page.goto(`${sandbox.url}/settings/api`);
+	await signIn(page);
+	await page.getByLabel('Name of a new client').fill('An application');
+	await page.getByLabel('Redirect addresses').fill(redirectUri);
+	await page.getByLabel('No, it runs on').press('Space');
+	await page.getByRole('button', { name: 'Create OAuth client' }).press('Enter');
+	const clientId = await page.getByRole('status').locator('code').innerText();
+
+	const query = new URLSearchParams({
+		response_type: 'code',
+		client_id: clientId,
+		redirect_uri: redirectUri,
+		code_challenge: 'x'.repeat(43),
+		code_challenge_method: 'S256',
+	});
+	for (const [button, answer] of [['Allow', 'code'], ['Deny', 'error']] as const) {
+		await page.goto(`${sandbox.url}/oauth/authorize?${query}`);
+		await page.getByText('Contacts: read').waitFor();
+		await page.getByRole('button', { name: button }).press('Enter');
+		await page.waitForURL(`${redirectUri}?*`);
+		expect(new URL(page.url()).searchParams.get(answer)).toBeTruthy();
+	}
+
+	await page.goto(`${sandbox.url}/settings/api`);
+	await page.getByLabel('Delete An application').press('Enter');
+	await page.getByRole('button', { name: 'Delete for good' }).press('Enter');
+	await page.getByText(clientId).waitFor({ state: 'detached' });
+	expect(refused).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import type { KillableN8n } from './killable.ts';
+import type { EditedSystem, Person } from './edited-system.ts';
+
+type Contact = { id: string; email: string; last_name: string | null; version: number };
+
+/** Contacts of one domain, as somebody edits them who is not n8n. */
+export class EditedContacts implements EditedSystem {
+	private readonly ids = new Map<string, string>();
+
+	private readonly call: KillableN8n['call'];
+	private readonly domain: string;
+
+	/** @param call calls the service */
+	constructor(call: KillableN8n['call'], domain: string) {
+		this.call = call;
+		this.domain = domain;
+	}
+
+	async people(): Promise<Person[]> {
+		const contacts = await this.list<Contact>('/v1/contacts', `email[contains]=${this.domain}&fields=id,email,last_name,version`);
+		for (const { id, email } of contacts) this.ids.set(email, id);
+		return contacts.map(({ email, last_name: name, version }) => ({ email, name, version }));
+	}
+
+	async stored(): Promise<unknown> {
+		return await this.people();
+	}
+
+	async add(email: string, name: string): Promise<void> {
+		const { id } = (await this.call('POST', '/v1/contacts', { email, last_name: name })) as Contact;
+		this.ids.set(email, id);
+	}
+
+	async rename(email: string, name: string): Promise<boolean> {
+		if (!this.ids.has(email)) await this.people();
+		const path = `/v1/contacts/${this.ids.get(email)}`;
+		const before = ((await this.call('GET', path)) as Contact).last_name;
+		if (before === name) return false;
+		await this.call('PATCH', path, { last_name: name });
+		return true;
+	}
+
+	/** How often n8n has created or changed each of them: the keys of its writes begin with its name. */
+	async writesOfN8n(): Promise<Map<string, number>> {
+		const events = await this.list<{
+			request: { idempotency_key: string | null } | null;
+			data: { object: Contact };
+		}>('/v1/events', 'type=contact.created,contact.updated,contact.deleted');
+		const counts = new Map<string, number>();
+		for (const { request, data } of events) {
+			const { email } = data.object;
+			if (!email?.endsWith(this.domain) || !request?.idempotency_key?.startsWith('n8n/')) continue;
+			counts.set(email, (counts.get(email) ?? 0) + 1);
+		}
+		return counts;
+	}
+
+	private async list<One>(path: string, query: string): Promise<One[]> {
+		const all: One[] = [];
+		for (let cursor: string | null = ''; cursor !== null; ) {
+			const more = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+			const page = (await this.call('GET', `${path}?${query}&limit=500${more}`)) as {
+				data: One[];
+				next_cursor: string | null;
+			};
+			all.push(...page.data);
+			cursor = page.next_cursor;
+		}
+		return all;
+	}
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { IDataObject, INode } from 'n8n-workflow';
+import { installCommunityPackage } from '../../../demo/community-package.ts';
+import { N8nClient } from '../../../demo/n8n-client.ts';
+import { startN8n } from '../../../demo/n8n-process.ts';
+import { freePort } from '../../../demo/ports.ts';
+import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
+import { installN8n } from '../../../tools/n8n.mjs';
+import { packPackage } from '../../../tools/pack.ts';
+
+/** A row of n8n's table of executions. */
+export interface ExecutionRow {
+	/** Null for a failure that a trigger reports. */
+	deduplicationKey: string | null;
+	status: string;
+	workflowId: string;
+}
+
+/** A page of a list. */
+export interface Page {
+	data: IDataObject[];
+	next_cursor: string | null;
+	total: number;
+}
+
+/** An n8n of its own beside a sandbox, that may be killed at any time. */
+export interface KillableN8n {
+	client: N8nClient;
+	credentialId: string;
+	/** Calls the service. */
+	call(method: string, path: string, body?: object): Promise<unknown>;
+	/** All executions, from n8n's database. */
+	rows(): ExecutionRow[];
+	countRows(): number;
+	/** Ends n8n, or one of its processes, as a crash does (SIGKILL), and starts it again. */
+	killAndStart(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** The package must be built. */
+export async function startKillableN8n(): Promise<KillableN8n> {
+	const folder = mkdtempSync(join(tmpdir(), 'n8n-killed-'));
+	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
+	const close = async () => {
+		for (const closer of closers.splice(0).reverse()) await closer();
+	};
+	try {
+		const installation = await installN8n();
+		const tarball = await packPackage(join(folder, 'package'));
+		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
+		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise' });
+		closers.push(() => sandbox.close());
+		const ports = { port: await freePort(), brokerPort: await freePort() };
+		// What is pruned cannot be counted.
+		const settings = { EXECUTIONS_DATA_PRUNE: 'false' };
+		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
+		let starts = 0;
+		const start = () => startN8n(installation, place, resolve('.tmp', 'e2e', `n8n-killed-${(starts += 1)}.log`));
+		let n8n = start();
+		closers.push(() => n8n.kill());
+		await n8n.ready;
+
+		const client = new N8nClient(n8n.url);
+		await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
+		const credentialId = await client.createCredential({
+			name: 'Sandbox',
+			type: 'crmPlatformApi',
+			data: { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' },
+		});
+
+		const query = <Row>(sql: string): Row[] => {
+			const database = new DatabaseSync(join(folder, '.n8n', 'database.sqlite'), { readOnly: true });
+			try {
+				return database.prepare(sql).all() as unknown as Row[];
+			} finally {
+				database.close();
+			}
+		};
+
+		// n8n 2.41 leaves some of the executions that were killed as running.
+		const abandoned = new Set<number>();
+		return {
+			client,
+			credentialId,
+			call: callerOf(sandbox),
+			rows: () =>
+				query<ExecutionRow & { id: number }>('SELECT id, deduplicationKey, status, workflowId FROM execution_entity').map(
+					({ id, ...row }) => (abandoned.has(id) && row.status === 'running' ? { ...row, status: 'crashed' } : row),
+				),
+			countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
+			async killAndStart() {
+				await n8n.kill();
+				const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
+				for (const { id } of running) abandoned.add(id);
+				n8n = start();
+				await n8n.ready;
+			},
+			close,
+		};
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}
+
+/** Calls a sandbox, and gives the body it answers with. */
+export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
+	return async (method, path, body) => {
+		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+		const response = await fetch(url + path, init);
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+		return text === '' ? undefined : (JSON.parse(text) as unknown);
+	};
+}
+
+/** A Poll Trigger, and the nodes after it in a row. */
+export function pollingWorkflow(credentialId: string, name: string, parameters: IDataObject, next: INode[]) {
+	const trigger: INode = {
+		id: `trigger ${name}`,
+		name: 'Trigger',
+		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters: { ...(parameters as INode['parameters']), options: { interval: 1 } },
+		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+	};
+	const nodes = [trigger, ...next];
+	const connections = Object.fromEntries(
+		next.map((node, i) => [nodes[i]!.name, { main: [[{ node: node.name, type: 'main' as const, index: 0 }]] }]),
+	);
+	return { name, nodes, connections };
+}
+
+/** One of n8n's own nodes. */
+export function baseNode(type: string, typeVersion: number, name: string, parameters: IDataObject): INode {
+	return {
+		id: name,
+		name,
+		type: `n8n-nodes-base.${type}`,
+		typeVersion,
+		position: [220, 0],
+		parameters: parameters as INode['parameters'],
+	};
+}

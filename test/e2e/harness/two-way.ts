@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readExample } from '../../../demo/examples.ts';
+import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
+import type { EditedContacts } from './edited-contacts.ts';
+import type { EditedSystem, Person } from './edited-system.ts';
+
+/** How often each person was edited on one side. */
+type Edits = Map<string, number>;
+
+/** Few names, so that people get back a name which they had before. */
+const names = Array.from({ length: 6 }, (_, i) => `Name ${i}`);
+
+/** One edit in so many adds a person. */
+const adds = 10;
+
+/** The longest time between two edits on a side: several runs of the workflow come between them. */
+const longestPauseMs = 60;
+
+/** A generator of numbers, 0 ≤ n < 1, that gives the same ones for the same seed. */
+function randomOf(seed: number): () => number {
+	let state = seed;
+	return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+}
+
+/** Longer for many edits on a busy machine, where runs would pile up. */
+const seconds = Number(process.env['SYNC_SECONDS'] ?? 1);
+
+/**
+ * The example Keep a table and the CRM in step, which looks at both sides every second.
+ *
+ * @param table the name of its table
+ */
+export function twoWayExample(table: string, credential: { type: string; id: string; name: string }): Workflow {
+	const text = JSON.stringify(readExample('sync-two-way.json', credential))
+		.replaceAll('"value":"people"', `"value":"${table}"`)
+		.replaceAll('"tableName":"people"', `"tableName":"${table}"`)
+		.replaceAll('"field":"minutes","minutesInterval":1', `"field":"seconds","secondsInterval":${seconds}`)
+		.replaceAll('"interval":5', `"interval":${seconds}`);
+	return JSON.parse(text) as Workflow;
+}
+
+interface TwoWay {
+	n8n: N8nClient;
+	/** In production. */
+	workflowId: string;
+	crm: EditedContacts;
+	other: EditedSystem;
+	domain: string;
+	/** On each side. */
+	edits: number;
+	seed: number;
+	/** What happens to n8n meanwhile. */
+	meanwhile?: () => Promise<void>;
+}
+
+/**
+ * Edits people on both sides at random while a workflow keeps them in step, and expects that both
+ * come to agree, that n8n has written to the CRM what was edited in the other system and no more, and
+ * that nothing is written any more when it is quiet.
+ *
+ * @returns how much n8n has written to the CRM
+ */
+export async function expectInStep(setup: TwoWay): Promise<number> {
+	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = async () => undefined } = setup;
+	const longestMs = 90_000 + edits * 500;
+	const people = Array.from({ length: Math.ceil(edits / 5) }, (_, i) => `person-${i}@${domain}`);
+	for (const email of people) await crm.add(email, 'New');
+	await untilInStep(crm, other, longestMs);
+
+	const [inOther] = await Promise.all([
+		editAtRandom(other, people, 'other', edits, randomOf(seed)),
+		editAtRandom(crm, people, 'crm', edits, randomOf(seed + 1)),
+		meanwhile(),
+	]);
+	await untilInStep(crm, other, longestMs);
+	const writes = await crm.writesOfN8n();
+	// Edits of one person that follow each other are merged.
+	expect([...writes].filter(([email, count]) => count > (inOther.get(email) ?? 0))).toEqual([]);
+
+	const stored = await other.stored();
+	const executions = (await n8n.listExecutions(workflowId)).length;
+	while ((await n8n.listExecutions(workflowId)).length < executions + 3) await sleep(200);
+	expect(await other.stored()).toEqual(stored);
+	expect(await crm.writesOfN8n()).toEqual(writes);
+	await n8n.deactivateWorkflow(workflowId);
+	return [...writes.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * Edits people at random, one edit after the other.
+ *
+ * @param known addresses of people whom the system has
+ * @param newcomers what the addresses of those who are added begin with
+ * @returns how often each was edited; an edit that failed may or may not have been made, and counts
+ */
+async function editAtRandom(
+	system: EditedSystem,
+	known: string[],
+	newcomers: string,
+	count: number,
+	random: () => number,
+): Promise<Edits> {
+	const mine = [...known];
+	const edits: Edits = new Map();
+	const pick = <One>(all: One[]) => all[Math.floor(random() * all.length)]!;
+	for (let done = 0; done < count; ) {
+		await sleep(random() * longestPauseMs);
+		const isNew = random() < 1 / adds;
+		const email = isNew ? `${newcomers}-${done}@${known[0]!.split('@')[1]}` : pick(mine);
+		const name = pick(names);
+		let isEdited = true;
+		if (isNew) {
+			await system.add(email, name);
+			mine.push(email);
+		} else {
+			isEdited = await system.rename(email, name);
+		}
+		if (!isEdited) continue;
+		edits.set(email, (edits.get(email) ?? 0) + 1);
+		done += 1;
+	}
+	return edits;
+}
+
+/**
+ * Waits until both have the same people with the same names, and the other system their versions.
+ *
+ * @throws Error with what differs, if that takes too long
+ */
+async function untilInStep(crm: EditedSystem, other: EditedSystem, longestMs: number): Promise<void> {
+	for (const deadline = Date.now() + longestMs; ; ) {
+		const ours = inOrder(await crm.people());
+		const theirs = inOrder(await other.people());
+		if (JSON.stringify(ours) === JSON.stringify(theirs)) return;
+		if (Date.now() > deadline) expect(theirs).toEqual(ours);
+		await sleep(200);
+	}
+}
+
+const inOrder = (people: Person[]) =>
+	people
+		.map(({ email, name, version }) => [email, name, version])
+		.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));

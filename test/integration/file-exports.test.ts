@@ -1,0 +1,87 @@
+import { gunzipSync } from 'node:zlib';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { filterRows } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const { importOf, exportOf } = fileRuns(sandbox, store);
+
+const contactsLike = async (email: string) => {
+	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
+	return body.data as IDataObject[];
+};
+
+describe('an export', () => {
+	test('takes the filters, order and fields of Get Many', async () => {
+		await importOf('last_name,email\nB,b@export.example\nA,a@export.example\nC,c@other.example\n');
+		const { json, text } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'export.example' }),
+			options: { sort: 'last_name', outputFields: ['last_name', 'email'], columnHeaders: 'labels' },
+		});
+		expect(json).toMatchObject({ records: 2 });
+		expect(text).toBe('\uFEFFLast Name,Email\r\nA,a@export.example\r\nB,b@export.example\r\n');
+	});
+
+	test('keeps formulas from spreadsheets, and the import gives them back', async () => {
+		await importOf('last_name,email\n"=HYPERLINK(""http://x"")",f@formula.example\n');
+		const options = { outputFields: ['last_name', 'external_id'] };
+		const { text } = await exportOf({ filters: filterRows({ 'email[contains]': 'formula.example' }), options });
+		expect(text).toContain(`'=HYPERLINK`);
+		await importOf(`${text.replace('external_id', 'email').replace(/,\r\n$/, ',g@formula.example\r\n')}`);
+		const [, again] = await contactsLike('formula.example');
+		expect(again).toMatchObject({ last_name: '=HYPERLINK("http://x")' });
+	});
+
+	test('gives NDJSON as the service has it', async () => {
+		await importOf('last_name,email\nA,a@lines.example\n');
+		const { text } = await exportOf({ fileFormat: 'ndjson', filters: filterRows({ 'email[contains]': 'lines.example' }) });
+		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);
+	});
+
+	test('goes into parts of so many rows, one in each output item', async () => {
+		const rows = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name},${name}@parts.example\n`);
+		await importOf(`last_name,email\n${rows.join('')}`);
+		const { items } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'parts.example' }),
+			options: { sort: 'last_name', outputFields: ['last_name'], rowsPerFile: 2, fileName: 'people.csv' },
+		});
+		expect(items.map(({ json }) => json)).toMatchObject([2, 2, 1].map((records, i) => ({ records, part: i + 1, parts: 3 })));
+		expect(items.map(({ binary }) => binary?.data?.fileName)).toEqual(['people-1.csv', 'people-2.csv', 'people-3.csv']);
+		const texts = await Promise.all(items.map(async ({ binary }) => await store.text(binary?.data)));
+		expect(texts.map((text) => rowsOf(text).map((row) => row.last_name))).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+	});
+
+	test('that is compressed is unpacked by the import', async () => {
+		const rows = Array.from({ length: 2000 }, (_, i) => `N${i},${i}@gzip.example\n`);
+		await importOf(`last_name,email\n${rows.join('')}`);
+		const query = { filters: filterRows({ 'email[contains]': 'gzip.example' }) };
+		const { items } = await exportOf({ ...query, options: { outputFields: ['id', 'last_name'], compress: true } });
+		const file = items[0]?.binary?.data;
+		expect(file).toMatchObject({ fileName: 'contact.csv.gz', mimeType: 'application/gzip' });
+		const bytes = await store.bytes(file);
+		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(2000);
+		const { json } = await importOf(bytes, { importAs: 'delete' });
+		expect(json).toMatchObject({ deleted: 2000, failed: 0 });
+	});
+
+	test('without records is a file with a header alone', async () => {
+		const { json, text } = await exportOf({
+			filters: filterRows({ 'email[contains]': 'nobody.example' }),
+			options: { outputFields: ['email'], rowsPerFile: 10 },
+		});
+		expect(json).toMatchObject({ records: 0, part: 1, parts: 1 });
+		expect(text).toBe('\uFEFFemail\r\n');
+	});
+
+	test('is new in each execution, whatever another operation has left in the options', async () => {
+		const query = { filters: filterRows({ 'email[contains]': 'left.example' }), options: { writeOncePer: 'A-17' } };
+		expect((await exportOf(query)).json).toMatchObject({ records: 0 });
+		await importOf('last_name,email\nA,a@left.example\n');
+		expect((await exportOf(query)).json).toMatchObject({ records: 1 });
+	});
+});

@@ -1,0 +1,66 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
+import { byId } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const source = useSandbox({ contacts: 120 });
+const target = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const from = fileRuns(source, store);
+const to = fileRuns(target, store);
+
+const shared = ['address', 'lifecycle_stage', 'owner_id', 'tag_ids', 'custom_fields', 'external_id'];
+
+/** Kinds of records, what people write in them, and an order that both accounts have. */
+const kinds = [
+	{
+		resource: 'company',
+		sort: 'name',
+		fields: ['name', 'domain', 'industry', 'employee_count', 'annual_revenue', 'currency', 'website', ...shared],
+	},
+	{
+		resource: 'contact',
+		sort: 'email',
+		fields: ['first_name', 'last_name', 'email', 'emails', 'phones', 'company_id', 'marketing_consent', ...shared],
+	},
+	{
+		resource: 'customObjectRecord',
+		sort: 'title',
+		fields: ['custom_fields', 'external_id', 'owner_id'],
+		more: { objectKey: byId('machines') },
+	},
+];
+
+/** Deletes all records, which the files of exports name by their ids. */
+async function empty(): Promise<void> {
+	for (const { resource, more = {} } of kinds) {
+		const { text } = await to.exportOf({ ...more, options: { outputFields: ['id'] } }, resource);
+		if (text.trim().split('\n').length > 1) await to.importOf(text, { ...more, importAs: 'delete', resource });
+	}
+}
+
+const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
+	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500&sort=email');
+	return body.data as IDataObject[];
+};
+
+test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and comes back byte for byte', async (fileFormat) => {
+	await empty();
+	for (const { resource, sort, fields, more = {} } of kinds) {
+		const options = { outputFields: fields, sort, linkedAs: 'keys' };
+		const query = { ...more, fileFormat, options };
+		const exported = await from.exportOf(query, resource);
+		expect(exported.hints).toEqual([]);
+		const { json, failed } = await to.importOf(exported.text, { ...more, fileFormat, resource });
+		expect({ resource, refused: json.failed, failed }).toMatchObject({ resource, refused: 0 });
+		expect((await to.exportOf(query, resource)).text).toBe(exported.text);
+	}
+	// The links are those of the other account: the same companies have other ids there.
+	const [there, here] = [await companies(source), await companies(target)];
+	const linked = there.filter(({ company_id: id }) => id !== null);
+	expect(linked.length).toBeGreaterThan(50);
+	const ids = new Set(here.map(({ company_id: id }) => id));
+	expect(linked.filter(({ company_id: id }) => ids.has(id))).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { parse } from 'csv-parse/sync';
+
+import type { BinaryStore } from './binary-store.ts';
+import { run, type Setup } from './n8n.ts';
+import { filterRows } from './parameters.ts';
+import type { TestSandbox } from './sandbox.ts';
+
+/** Import File and Export File, run against a sandbox. */
+export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
+	const importing = (more: IDataObject = {}, resource = 'contact') =>
+		({ resource, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
+
+	const exporting = (more: IDataObject = {}, resource = 'contact') =>
+		({ resource, operation: 'exportFile', filters: filterRows({}), ...more }) as INodeParameters;
+
+	const setupOf = async (content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) => ({
+		credential: sandbox.credential,
+		parameters: importing(more),
+		files: { data: await store.put(content) },
+		...setup,
+	});
+
+	return {
+		importing,
+		setupOf,
+
+		/** Imports a file, and gives the output with both reports as text. */
+		async importOf(content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) {
+			const { items, hints } = await run(await setupOf(content, more, setup));
+			const [item] = items;
+			return {
+				json: item!.json,
+				hints,
+				done: await store.text(item!.binary?.done),
+				failed: await store.text(item!.binary?.failed),
+			};
+		},
+
+		/** Exports a list, and gives the output with the file as text. */
+		async exportOf(more: IDataObject = {}, resource = 'contact') {
+			const { items, hints } = await run({ credential: sandbox.credential, parameters: exporting(more, resource) });
+			return { json: items[0]!.json, hints, items, text: await store.text(items[0]!.binary?.data) };
+		},
+	};
+}
+
+export const rowsOf = (csv: string): Array<Record<string, string>> => parse(csv, { columns: true, bom: true });

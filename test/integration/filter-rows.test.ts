@@ -1,0 +1,220 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import {
+	getFilterChoices,
+	getFilterFields,
+	getFilterOperators,
+} from '../../nodes/CrmPlatform/pickers/filters';
+import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
+import { failure, picker, run } from './n8n.ts';
+import { byId, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const timezone = 'America/New_York';
+
+const setup = (rows: IDataObject[], items: IDataObject[] = [{}], resource = 'contact') => ({
+	credential: sandbox.credential,
+	parameters: { ...getMany(resource), filters: { rows } } as INodeParameters,
+	items,
+	timezone,
+});
+/** What the list was asked for. */
+const asked = async (...rows: IDataObject[]) => {
+	await run(setup(rows));
+	const list = (await sandbox.requests()).find(({ path }) => path === '/v1/contacts');
+	const query = new URLSearchParams(list?.query);
+	query.delete('limit');
+	return Object.fromEntries(query);
+};
+const first = async (path: string) =>
+	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
+
+const row = (field: string, operator: string, more: IDataObject = {}) => ({ field, operator, ...more });
+const day = '2026-03-08';
+
+describe('a row filters by', () => {
+	test.each<[IDataObject, IDataObject]>([
+		[row('email', 'is', { value: 'a@b.example' }), { email: 'a@b.example' }],
+		[row('email', 'isOneOf', { value: 'a@b.example, c@d.example' }), { email: 'a@b.example,c@d.example' }],
+		[row('lifecycle_stage', 'is', { value: 'Sales Qualified' }), { lifecycle_stage: 'sales_qualified' }],
+		[
+			row('lifecycle_stage', 'isOneOfChoices', { choices: ['lead', 'customer'] }),
+			{ lifecycle_stage: 'lead,customer' },
+		],
+		[row('job_title', 'contains', { value: 'chief' }), { 'job_title[contains]': 'chief' }],
+		[row('job_title', 'startsWith', { value: 'VP' }), { 'job_title[starts_with]': 'VP' }],
+		[row('job_title', 'isEmpty'), { 'job_title[empty]': 'true' }],
+		[row('owner_id', 'isNotEmpty'), { 'owner_id[empty]': 'false' }],
+		[row('custom_fields.nps_score', 'isAtLeast', { value: '7' }), { 'custom_fields.nps_score[gte]': '7' }],
+		[row('custom_fields.nps_score', 'isMoreThan', { value: 7 }), { 'custom_fields.nps_score[gt]': '7' }],
+		[row('custom_fields.nps_score', 'isAtMost', { value: '7' }), { 'custom_fields.nps_score[lte]': '7' }],
+		[row('custom_fields.nps_score', 'isLessThan', { value: '7' }), { 'custom_fields.nps_score[lt]': '7' }],
+		[
+			row('custom_fields.nps_score', 'isBetween', { value: '7', secondValue: '9' }),
+			{ 'custom_fields.nps_score[gte]': '7', 'custom_fields.nps_score[lte]': '9' },
+		],
+		[row('custom_fields.vip', 'isTrue'), { 'custom_fields.vip': 'true' }],
+		[row('custom_fields.vip', 'isFalse'), { 'custom_fields.vip': 'false' }],
+		[row('custom_fields.customer_number', 'contains', { value: 'K-' }), { 'custom_fields.customer_number[contains]': 'K-' }],
+		[row('custom_fields.customer_number', 'isEmpty'), { 'custom_fields.customer_number[empty]': 'true' }],
+		[row('created_at[gte]', 'is', { value: '2026-03-08T01:00:00Z' }), { 'created_at[gte]': '2026-03-08T01:00:00.000Z' }],
+	])('%j', async (given, query) => {
+		expect(await asked(given)).toEqual(query);
+	});
+
+	// The day has 23 hours: clocks are put forward.
+	test.each<[string, IDataObject, IDataObject]>([
+		['isOn', { date: day }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		['isAfter', { date: day }, { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
+		['isOnOrAfter', { date: day }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z' }],
+		['isBefore', { date: day }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
+		['isOnOrBefore', { date: day }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		[
+			'isBetweenDates',
+			{ date: '2026-03-01', secondDate: day },
+			{ 'created_at[gte]': '2026-03-01T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
+		],
+		['isAfter', { date: '2026-03-08T12:00:00Z' }, { 'created_at[gt]': '2026-03-08T12:00:00.000Z' }],
+		['isOnOrBefore', { date: '={{ "2026-03-08T12:00:00Z" }}' }, { 'created_at[lte]': '2026-03-08T12:00:00.000Z' }],
+	])('a time that %s, by days of the workflow’s time zone or to the moment', async (operator, dates, query) => {
+		expect(await asked(row('created_at', operator, dates))).toEqual(query);
+	});
+
+	test.each([
+		['isOn', { 'custom_fields.renewal_date[gte]': day, 'custom_fields.renewal_date[lte]': day }],
+		['isAfter', { 'custom_fields.renewal_date[gt]': day }],
+	])('a date that %s, as it is', async (operator, query) => {
+		expect(await asked(row('custom_fields.renewal_date', operator, { date: day }))).toEqual(query);
+	});
+
+	test('the name of a company, a tag or an owner, or the domain', async () => {
+		const [company, tag, user] = await Promise.all(['companies', 'tags', 'users'].map(first));
+		const query = await asked(
+			row('company_id', 'is', { value: company!.name }),
+			row('tag_ids', 'isOneOf', { value: [tag!.name] }),
+			row('owner_id', 'is', { value: user!.email }),
+		);
+		expect(query).toEqual({ company_id: company!.id, tag_ids: tag!.id, owner_id: user!.id });
+	});
+
+	test('values, fields and operators of its item', async () => {
+		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.what }}' })];
+		await run(
+			setup(rows, [
+				{ field: 'job_title', how: 'contains', what: 'chief' },
+				{ field: 'custom_fields.nps_score', how: 'isAtLeast', what: 7 },
+			]),
+		);
+		const lists = (await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
+		expect(lists.map(({ query }) => decodeURIComponent(query ?? '').split('&')[0])).toEqual([
+			'job_title[contains]=chief',
+			'custom_fields.nps_score[gte]=7',
+		]);
+	});
+});
+
+describe('what is not understood is refused:', () => {
+	test.each<[IDataObject, string]>([
+		[row('', 'is', { value: 'x' }), 'A filter has no field. Choose a field or remove the filter.'],
+		[row('gone', 'is', { value: 'x' }), 'does not have the filter gone'],
+		[row('email', 'like', { value: 'x' }), 'Email: the service cannot filter this field by "like". Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.'],
+		[row('job_title', 'isMoreThan', { value: '3' }), 'Job Title: the service cannot filter this field by "Is More Than"'],
+		[row('job_title', 'isOneOf', { value: 'a,b' }), 'by "Is One Of"'],
+		[row('job_title', 'isTrue'), 'by "Is True"'],
+		[row('avatar_url', 'is', { value: 'x' }), 'Avatar URL: the service cannot filter this field by "Is"'],
+		[row('created_at', 'isAtLeast', { value: day }), 'by "Is at Least"'],
+		[row('created_at', 'isAfter', { date: 'soon' }), 'Created At: \'soon\' is not a date'],
+		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
+		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by "Contains"'],
+		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains ","'],
+		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
+		[row('company_id', 'is', { value: 'No Such Company' }), 'does not match any record of companies'],
+	])('%j', async (given, words) => {
+		expect((await failure(setup([given]))).message).toContain(words);
+		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
+	});
+
+	test('two rows that set the same parameter, and a row beside a picked record', async () => {
+		const rows = [row('job_title', 'contains', { value: 'a' }), row('job_title', 'contains', { value: 'b' })];
+		expect((await failure(setup(rows))).message).toBe(
+			'Job Title: two filters set job_title[contains], and the service takes it once. Keep one of them.',
+		);
+		const picked = { filtersLinked: { records: [{ field: 'company_id', record: byId('com_1') }] } };
+		const beside = setup([row('company_id', 'is', { value: 'com_2' })]);
+		const parameters = { ...beside.parameters, ...picked } as INodeParameters;
+		const { message } = await failure({ ...beside, parameters });
+		expect(message).toContain('Company: two filters set company_id');
+	});
+});
+
+describe('an opened node offers', () => {
+	const opened = (field: string, resource = 'contact') => ({
+		credential: sandbox.credential,
+		parameters: {
+			resource,
+			operation: 'getMany',
+			filters: { rows: [{ field, operator: 'is' }] },
+		} as INodeParameters,
+		path: 'parameters.filters.rows[0].operator',
+	});
+	const operators = async (field: string) => (await picker(getFilterOperators, opened(field))).map(({ name }) => name);
+
+	test('each field once, custom fields too, and none that another parameter stands for', async () => {
+		const fields = await picker(getFilterFields, opened(''));
+		const names = fields.map(({ name }) => name);
+		expect(new Set(names).size).toBe(names.length);
+		expect(fields[0]).toEqual({ name: 'Choose a Field', value: '' });
+		expect(fields).toEqual(
+			expect.arrayContaining([
+				{ name: 'Job Title', value: 'job_title' },
+				{ name: 'Avatar URL', value: 'avatar_url' },
+				{ name: 'NPS Score', value: 'custom_fields.nps_score' },
+			]),
+		);
+		const values = fields.map(({ value }) => value);
+		for (const gone of ['cursor', 'limit', 'updated_since', 'updated_until', 'include_deleted']) {
+			expect(values).not.toContain(gone);
+		}
+	});
+
+	test.each([
+		['email', ['Is', 'Is One Of', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
+		['lifecycle_stage', ['Is', 'Is One Of', 'Is Empty', 'Is Not Empty']],
+		['q', ['Matches']],
+		['created_at', ['Choose an Operator', 'Is On', 'Is After', 'Is On or After', 'Is Before', 'Is On or Before', 'Is Between']],
+		['updated_at', ['Choose an Operator', 'Is Before', 'Is On or Before']],
+		['company_id', ['Choose an Operator', 'Is Empty', 'Is Not Empty']],
+		['avatar_url', ['Choose an Operator', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
+		['custom_fields.vip', ['Choose an Operator', 'Is True', 'Is False', 'Is Empty', 'Is Not Empty']],
+	])('for %s the operators it has, in words', async (field, names) => {
+		expect(await operators(field)).toEqual(names);
+	});
+
+	test('what the service says of upper and lower case', async () => {
+		const [is] = await picker(getFilterOperators, opened('job_title'));
+		expect(is).toEqual({ name: 'Is', value: 'is', description: 'Job Title is exactly this. Case matters.' });
+	});
+
+	test('the choices of the field, and few records where nothing beside picks them', async () => {
+		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
+		const scope = {
+			...opened('owner_id'),
+			parameters: {
+				source: 'records',
+				resource: 'contact',
+				recordFilters: { rows: [{ field: 'owner_id', operator: 'is' }] },
+			} as INodeParameters,
+			path: 'parameters.recordFilters.rows[0].operator',
+			node: new CrmPlatformPollTrigger(),
+		};
+		const user = await first('users');
+		expect(await picker(getFilterChoices, scope)).toContainEqual(expect.objectContaining({ value: user.id }));
+		expect((await picker(getFilterOperators, scope)).map(({ value }) => value)).toEqual([
+			'is',
+			'isOneOfChoices',
+			'isEmpty',
+			'isNotEmpty',
+		]);
+	});
+});

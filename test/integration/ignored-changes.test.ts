@@ -1,0 +1,85 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run } from './n8n.ts';
+import { useTriggers } from './open-triggers.ts';
+import { create, update } from './parameters.ts';
+import { usePublished, type Published } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { saved } = usePublished(sandbox);
+const openWebhookTrigger = useTriggers(sandbox);
+
+/** Writes as a node of `workflow-1` does: one record, several in a batch, and a change. */
+async function writeInWorkflow(): Promise<void> {
+	const write = async (parameters: INodeParameters, items?: IDataObject[]) =>
+		(await run({ credential: sandbox.credential, parameters, ...(items && { items }) })).items;
+	const [one] = await write(create('contact', { last_name: 'Alone' }));
+	await write(create('contact', { last_name: '={{ $json.name }}' }), [{ name: 'First' }, { name: 'Second' }]);
+	await write(update('contact', String(one!.json.id), { job_title: 'Buyer' }));
+}
+
+/** What somebody else writes, after the workflow: once it has arrived, all before it has. */
+const writeOutside = async () => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' })).body;
+
+const isOutside = (item: IDataObject) => JSON.stringify(item).includes('"Outside"');
+
+async function publish(workflowId: string, parameters: IDataObject): Promise<Published> {
+	const published = saved({ events: ['contact.*'], ...parameters });
+	published.workflowId = workflowId;
+	await published.activate();
+	return published;
+}
+
+/** @param count of items to wait for: the events of a record wait for each other, those of others may overtake them */
+async function itemsOf(published: Published, count = 1): Promise<IDataObject[]> {
+	const items = () => published.executions.flatMap((execution) => execution.items);
+	await until(() => items().some(isOutside) && items().length >= count);
+	return items();
+}
+
+test('what a workflow has written does not start it again, and starts the others', async () => {
+	const own = await publish('workflow-1', { filters: { ignore: ['workflow'] } });
+	const other = await publish('workflow-2', { filters: { ignore: ['workflow'] } });
+	const ofN8n = await publish('workflow-3', { filters: { ignore: ['instance'] } });
+	await writeInWorkflow();
+	await writeOutside();
+	expect(await itemsOf(own)).toHaveLength(1);
+	expect(await itemsOf(ofN8n)).toHaveLength(1);
+	const types = (await itemsOf(other, 5)).map(({ type }) => type);
+	expect(types.sort()).toEqual([...Array(4).fill('contact.created'), 'contact.updated']);
+});
+
+test('records that a workflow has written do not start it again', async () => {
+	const parameters = { source: 'records', resource: 'contact', simplify: false };
+	const n8n = await publish('workflow-1', { ...parameters, options: { ignore: ['workflow'] } });
+	const before = (await sandbox.call('GET', '/v1/contacts?limit=1')).body.total as number;
+	await until(() => n8n.ids().length >= before);
+	await writeInWorkflow();
+	const { id } = await writeOutside();
+	await until(() => n8n.ids().includes(String(id)));
+	expect(n8n.ids().slice(before)).toEqual([id]);
+});
+
+test('changes made with a credential are ignored by the id of its actor', async () => {
+	await writeOutside();
+	const [event] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as IDataObject[];
+	const { id: actor } = event!.actor as { id: string };
+	const ignoring = await publish('workflow-1', { filters: { ignoreUsers: [actor] } });
+	const all = await publish('workflow-2', {});
+	await writeInWorkflow();
+	await writeOutside();
+	expect(await itemsOf(all, 5)).toHaveLength(5);
+	expect(ignoring.executions).toEqual([]);
+});
+
+test('a delivery of what the workflow has written starts nothing', async () => {
+	const trigger = await openWebhookTrigger({ events: ['contact.*'], filters: { ignore: ['workflow'] } });
+	await writeInWorkflow();
+	await writeOutside();
+	await until(() => trigger.answers.length >= 5);
+	expect(trigger.answers).toEqual(Array(5).fill(200));
+	expect(trigger.started).toHaveLength(1);
+	expect(isOutside(trigger.started[0]!)).toBe(true);
+});

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import type { IDataObject } from 'n8n-workflow';
+
+import { freePort } from '../../demo/ports.ts';
+import { type Killable, startKillable } from '../sandbox/killable.ts';
+
+const script = join(__dirname, 'import-process.cjs');
+/** Three jobs. */
+const rows = 11_000;
+
+let folder: string;
+let sandbox: Killable;
+let url: string;
+
+beforeAll(async () => {
+	folder = mkdtempSync(join(tmpdir(), 'import-kills-'));
+	const port = await freePort();
+	url = `http://127.0.0.1:${port}`;
+	sandbox = startKillable(join(folder, 'sandbox.db'), port);
+	const people = Array.from({ length: rows }, (_, i) => `Person ${i},p${i % 7}\n`);
+	writeFileSync(join(folder, 'people.csv'), `last_name,job_title\n${people.join('')}`);
+});
+
+afterAll(async () => {
+	await sandbox.close();
+	rmSync(folder, { recursive: true });
+});
+
+/** @param executionId n8n gives a workflow that is started again another one */
+function importPeople(executionId: string): ChildProcess {
+	const csv = join(folder, 'people.csv');
+	const options = { writeOncePer: 'people.csv of Sunday' };
+	return spawn(process.execPath, [script, JSON.stringify({ url, csv, folder, executionId, options })], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+}
+
+/** @returns what it prints; undefined where it fails */
+async function importToItsEnd(
+	executionId: string,
+	meanwhile: (process: ChildProcess) => Promise<void> = async () => {},
+): Promise<string | undefined> {
+	const process = importPeople(executionId);
+	const output: Buffer[] = [];
+	process.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
+	const closed = once(process, 'close');
+	await meanwhile(process);
+	const [code] = await closed;
+	return code === 0 ? Buffer.concat(output).toString() : undefined;
+}
+
+const contacts = async (): Promise<number> => (await sandbox.send('GET', '/v1/contacts?limit=1', undefined)).body.total;
+
+/** Waits until so many contacts were written by that process. */
+async function written(count: number, by: ChildProcess): Promise<void> {
+	while ((await contacts()) < count) {
+		if (by.exitCode !== null) throw new Error('The import has ended too early.');
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
+
+/** Names need not be unique, so that the service itself would not notice a second one. */
+test('an import whose service and whose n8n are killed goes on when it is run again: every row once, none missing', async () => {
+	const first = importPeople('1');
+	await written(500, first);
+	first.kill('SIGKILL');
+	await once(first, 'exit');
+	expect(first.signalCode).toBe('SIGKILL');
+
+	const second = await importToItsEnd('2', async (process) => {
+		await written(5_500, process);
+		await sandbox.kill();
+	});
+	// On a slow machine, the service may be away for longer than the node waits for it.
+	const output = second ?? (await importToItsEnd('3'));
+	const result = JSON.parse(output!) as { json: IDataObject; done: string };
+	expect(result.json).toMatchObject({ complete: true, rows, done: rows, created: rows, failed: 0 });
+	const done: Array<Record<string, string>> = parse(result.done, { columns: true });
+	expect(done.map((row) => row.last_name)).toEqual(Array.from({ length: rows }, (_, i) => `Person ${i}`));
+	expect(new Set(done.map((row) => row.import_id)).size).toBe(rows);
+	expect(await contacts()).toBe(rows);
+}, 120_000);

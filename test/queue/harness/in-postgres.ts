@@ -1,0 +1,81 @@
+import type { INode } from 'n8n-workflow';
+import type { Workflow } from '../../../demo/n8n-client.ts';
+
+const columns = ['email', 'name', 'crm_id', 'crm_version', 'synced'];
+const value = (name: string) => `$json.${name}`;
+const rowValue = (name: string) => `$json.row.${name}`;
+const asRead = 'id = $1 and email = $2 and name is not distinct from $3 and crm_version is not distinct from $4';
+const readValues = ['id', 'email', 'name', 'crm_version'].map(rowValue);
+const sameVersion = 'id = $1 and crm_version is not distinct from $2';
+const versionValues = ['id', 'crm_version'].map(rowValue);
+
+/** What each Data Table node of the two-way example does, in SQL, and its parameters. */
+const queries: Record<string, [query: string, values: string[]]> = {
+	'All people': ['select * from people order by id', []],
+	'Rows of the contacts': [
+		'select * from people where crm_id = $1 or email = $2',
+		['$json.data.object.id', '$json.data.object.email'],
+	],
+	'Add the row': [
+		`insert into people (${columns.join(', ')}) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+		columns.map(value),
+	],
+	'Change the row': [
+		`update people set email = $5, name = $6, crm_id = $7, crm_version = $8, synced = $9 where ${asRead}`,
+		[...readValues, ...columns.map(value)],
+	],
+	'Delete the row': [`delete from people where ${asRead}`, readValues],
+	'Remember what both agree on': [
+		`update people set crm_id = $3, crm_version = $4, synced = $5 where ${sameVersion}`,
+		[...versionValues, ...['crm_id', 'crm_version', 'synced'].map(value)],
+	],
+	'Edited meanwhile: look again': [`update people set synced = '' where ${sameVersion}`, versionValues],
+};
+
+/** Nodes of the example that make its table, which an application in production has already. */
+const making = ['Table people', 'A first person', 'Is not there yet', 'Add the person'];
+
+/**
+ * The two-way example with a table in PostgreSQL, through n8n's Postgres node.
+ *
+ * @param credentialId of a Postgres credential
+ * @throws Error for a node of the example that is not known here
+ */
+export function inPostgres({ nodes, connections, ...workflow }: Workflow, table: string, credentialId: string): Workflow {
+	const kept = nodes.filter(({ name }) => !making.includes(name));
+	const links = Object.entries(connections).filter(([name]) => !making.includes(name));
+	return {
+		...workflow,
+		nodes: kept.map((node) => (node.type.endsWith('.dataTable') ? postgresNode(node, table, credentialId) : node)),
+		connections: Object.fromEntries(
+			links.map(([name, { main = [] }]) => [
+				name,
+				{
+					main: main.map((output) =>
+						(output ?? []).map((link) => (making.includes(link.node) ? { ...link, node: 'All people' } : link)),
+					),
+				},
+			]),
+		),
+	};
+}
+
+function postgresNode(node: INode, table: string, credentialId: string): INode {
+	const known = queries[node.name];
+	if (!known) throw new Error(`There is no SQL for the node ${node.name}.`);
+	const [query, values] = known;
+	return {
+		...node,
+		type: 'n8n-nodes-base.postgres',
+		typeVersion: 2.6,
+		parameters: {
+			operation: 'executeQuery',
+			query: query.replace(/\bpeople\b/, table),
+			options: {
+				queryBatching: 'independently',
+				...(values.length > 0 && { queryReplacement: `={{ [${values.join(', ')}] }}` }),
+			},
+		},
+		credentials: { postgres: { id: credentialId, name: 'PostgreSQL' } },
+	};
+}

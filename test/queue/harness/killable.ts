@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { N8nClient } from '../../../demo/n8n-client.ts';
+import { startSandbox } from '../../../sandbox/serve.ts';
+import { installN8n } from '../../../tools/n8n.mjs';
+import { packPackage } from '../../../tools/pack.ts';
+import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
+import { callerOf, type ExecutionRow, type KillableN8n } from '../../e2e/harness/killable.ts';
+import { startQueueN8n } from './n8n.ts';
+import { DATABASE_USER, startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import { newFolder } from './server.ts';
+
+/** What is killed, in turns. */
+const victims = ['main', 'worker-1', 'webhook-1', 'worker-2', 'webhook-2'];
+
+/**
+ * An n8n in queue mode of its own beside a sandbox, whose processes are killed in turns. The package
+ * must be built.
+ *
+ * @throws Error if Redis or PostgreSQL is missing
+ */
+export async function startKillableQueue(): Promise<KillableN8n> {
+	const programs = [findProgram(redis), findProgram(postgres)] as const;
+	if (!programs[0] || !programs[1]) throw new Error('Install Redis and PostgreSQL: apt-get install redis-server postgresql');
+	const output = resolve('.tmp', 'queue-killed');
+	rmSync(output, { recursive: true, force: true });
+	mkdirSync(output, { recursive: true });
+	const folder = newFolder('queue-killed');
+	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
+	const close = async () => {
+		for (const closer of closers.splice(0).reverse()) await closer();
+	};
+	try {
+		const installation = await installN8n();
+		const tarball = await packPackage(join(folder, 'package'));
+		const queue = await startRedis(programs[0], join(output, 'redis.log'));
+		closers.push(() => queue.stop());
+		const database = await startPostgres(programs[1], join(output, 'postgres.log'));
+		closers.push(() => database.stop());
+		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise' });
+		closers.push(() => sandbox.close());
+		const ports = { postgresPort: database.port, redisPort: queue.port };
+		const n8n = await startQueueN8n({ installation, tarball, folder, output, ...ports });
+		closers.push(() => n8n.stop());
+		const client = new N8nClient(n8n.mainUrl);
+		await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
+		const credentialId = await client.createCredential({
+			name: 'Sandbox',
+			type: 'crmPlatformApi',
+			data: { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' },
+		});
+
+		const psql = join(dirname(realpathSync(programs[1])), 'psql');
+		const place = ['-h', '127.0.0.1', '-p', String(database.port), '-U', DATABASE_USER, '-d', 'postgres'];
+		const query = (sql: string): unknown => {
+			const json = `SELECT coalesce(json_agg(rows), '[]') FROM (${sql}) AS rows`;
+			const maxBuffer = 256 * 1024 * 1024;
+			return JSON.parse(execFileSync(psql, [...place, '-Atc', json], { encoding: 'utf8', maxBuffer }));
+		};
+		let kills = 0;
+		return {
+			client,
+			credentialId,
+			call: callerOf(sandbox),
+			rows: () => query('SELECT "deduplicationKey", status, "workflowId" FROM execution_entity') as ExecutionRow[],
+			countRows: () => (query('SELECT count(*) AS count FROM execution_entity') as [{ count: number }])[0].count,
+			async killAndStart() {
+				const victim = victims[kills++ % victims.length]!;
+				await n8n.kill(victim);
+				await n8n.replace(victim);
+			},
+			close,
+		};
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}

@@ -1,0 +1,66 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seed } from '../../sandbox/seed/index.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { document } from './contract.ts';
+import { inProcess, type InProcess, type Json } from './in-process.ts';
+
+const { paths, components } = document;
+
+const withBody = Object.entries<Json>(paths).flatMap(([path, methods]) =>
+	Object.entries<Json>(methods).flatMap(([method, { requestBody, parameters = [] }]) => {
+		const schema = requestBody?.content['application/json']?.schema;
+		const named = schema?.$ref && components.schemas[schema.$ref.split('/').at(-1)];
+		const body = (named ?? schema)?.example;
+		const matchOn = parameters.find(({ name }: Json) => name === 'match_on')?.schema;
+		// Each parameter of the path has an example, unless the seed has no such record.
+		const address = (methods.parameters ?? []).reduce(
+			(filled: string, { name, example }: Json) => filled.replace(`{${name}}`, example ?? `{${name}}`),
+			path,
+		);
+		return schema ? [{ method: method.toUpperCase(), path, address, body, matchOn }] : [];
+	}),
+);
+
+/** The id of a record that the seed does not have, made before. */
+async function prepare({ post }: InProcess, path: string): Promise<string> {
+	const isWebhook = path.startsWith('/v1/webhooks/');
+	const schema = isWebhook ? 'WebhookCreate' : 'MessageCreate';
+	const scheduled = { ...(!isWebhook && { scheduled_at: '2026-12-31T08:00:00.000Z' }) };
+	const created = await post(isWebhook ? '/v1/webhooks' : '/v1/messages', {
+		...components.schemas[schema].example,
+		...scheduled,
+	});
+	return created.body.id;
+}
+
+/** Copied for each test: filling a store takes longer. */
+const folder = mkdtempSync(join(tmpdir(), 'crm-platform-'));
+const seeded = join(folder, 'seeded.db');
+beforeAll(() => {
+	const store = new Store(seeded);
+	seed(store, 20);
+	store.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each(withBody)('the example of $method $path succeeds as it stands', async (example) => {
+	const { method, path, address, body, matchOn } = example;
+	const copy = join(folder, 'copy.db');
+	copyFileSync(seeded, copy);
+	const store = new Store(copy);
+	const crm = inProcess({ store, now: () => Date.parse('2026-03-02T10:00:00.000Z') });
+	const needsOther = address.includes('{id}') || path.endsWith('/schedule');
+	const id = needsOther ? await prepare(crm, path) : '';
+	const field = matchOn && (matchOn.enum ?? matchOn.anyOf[0].enum)[0];
+	const query = field ? `?match_on=${field}` : '';
+	const to = path.endsWith('/schedule') ? path.replace('{id}', id) : address.replace('{id}', id);
+	const reply = await crm.send(method, to + query, body);
+	store.close();
+	// The only record of a kind may be one that others need.
+	const errors = reply.body.results?.flatMap(({ error }: Json) => error ?? []) ?? [];
+	expect(errors.filter(({ code }: Json) => code !== 'in_use')).toEqual([]);
+	expect([reply.status, reply.body.detail]).toEqual([expect.any(Number), undefined]);
+	expect(Math.floor(reply.status / 100)).toBe(2);
+});
