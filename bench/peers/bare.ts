@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:https';
+import { bareContacts } from '../bare-loop.ts';
+import type { Server } from '../server-process.ts';
+import type { Task } from './subjects.ts';
+
+/** What the connector allows itself, so that both do the same. */
+const batchSize = 100;
+const batchesAtOnce = 4;
+
+const host = 'https://api.bare-loop.example';
+
+/** A few lines of script that do what the connector does, over kept connections. */
+export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> {
+	let agent = new Agent({ keepAlive: true });
+	const ask: Server['ask'] = (method, path, body, more = {}) =>
+		new Promise((resolve, reject) => {
+			const headers = {
+				authorization: 'Bearer KEY',
+				...(body !== undefined && {
+					'content-type': 'application/json',
+					'content-length': Buffer.byteLength(body),
+				}),
+				...more,
+			};
+			const asking = request(host + path, { method, headers, agent }, (response) => {
+				const chunks: Buffer[] = [];
+				response.on('data', (chunk: Buffer) => chunks.push(chunk));
+				response.on('end', () => {
+					if (response.statusCode! < 300) return resolve(Buffer.concat(chunks).toString());
+					reject(new Error(`${method} ${path} was answered with ${response.statusCode}`));
+				});
+			});
+			asking.on('error', reject);
+			asking.end(body);
+		});
+	const server: Server = { url: host, ask, leave: () => agent.destroy() };
+
+	return async (task, items) => {
+		// Connections are kept within a run: the next one may lead elsewhere.
+		agent.destroy();
+		agent = new Agent({ keepAlive: true });
+		if (task === 'list') return await bareContacts(server, 'limit=500');
+		const written: unknown[] = [];
+		let next = 0;
+		const lane = async () => {
+			while (next < items.length) {
+				const batch = items.slice(next, (next += batchSize));
+				const body = JSON.stringify({ items: batch });
+				const key = { 'idempotency-key': randomUUID() };
+				const text = await ask('POST', `/v1/contacts/batch/${task}`, body, key);
+				const { results } = JSON.parse(text) as { results: unknown[] };
+				for (const result of results) written.push(result);
+			}
+		};
+		await Promise.all(Array.from({ length: batchesAtOnce }, lane));
+		return written;
+	};
+}

@@ -1,0 +1,72 @@
+import { Agent } from 'node:https';
+import type { IExecuteFunctions, INodeType } from 'n8n-workflow';
+import { loadEngine } from './engine.ts';
+import { type Route, routeAll } from './route.ts';
+import { peers } from './subjects.ts';
+import type { Way } from './ways.ts';
+
+/** What a caller is started with, as JSON in its only argument. */
+export interface CallerStart {
+	n8n: string;
+	ours: string;
+	keepConnections: boolean;
+}
+
+/** Single requests, one after another. */
+export interface Call {
+	route: Route;
+	way: Way;
+	count: number;
+}
+
+export interface Called {
+	/** Milliseconds each request took. */
+	ms: number;
+	error?: string;
+}
+
+const { n8n, ours, keepConnections } = JSON.parse(process.argv[2]!) as CallerStart;
+const changeRoute = routeAll();
+const engine = loadEngine(n8n, ours);
+if (keepConnections) engine.keepConnections();
+const peer = peers['CRM Platform'];
+const kept = new Agent({ keepAlive: true });
+
+const options: Record<Way, object> = {
+	httpRequest: {},
+	'agentOptions.keepAlive': { agentOptions: { keepAlive: true } },
+	'agentOptions.maxSockets': { agentOptions: { keepAlive: true, maxSockets: 1, maxTotalSockets: 1 } },
+	'agent, httpAgent, httpsAgent': { agent: kept, httpAgent: kept, httpsAgent: kept },
+	'httpVersion: 2': { httpVersion: 2 },
+	'header Connection: keep-alive': { headers: { Connection: 'keep-alive' } },
+	'request with forever, pool, agent (deprecated)': { forever: true, pool: { maxSockets: 1 }, agent: kept },
+};
+
+process.on('message', ({ route, way, count }: Call) => {
+	changeRoute(route);
+	void called(way, count).then((result) => process.send!(result));
+});
+process.on('disconnect', () => process.exit());
+process.send!('ready');
+
+async function called(way: Way, count: number): Promise<Called> {
+	let ms = 0;
+	const type = {
+		description: { properties: [], credentials: [], outputs: ['main'], inputs: ['main'] },
+		async execute(this: IExecuteFunctions) {
+			const url = 'https://api.crm.example/v1/contacts?limit=1';
+			const start = performance.now();
+			for (let i = 0; i < count; i++) {
+				if (way.startsWith('request ')) {
+					await this.helpers.request({ uri: url, json: true, ...options[way] });
+				} else {
+					await this.helpers.httpRequest({ url, json: true, ...options[way] });
+				}
+			}
+			ms = (performance.now() - start) / count;
+			return [[]];
+		},
+	} as unknown as INodeType;
+	const { error } = await engine.use(type, peer).run('list', [{}]);
+	return { ms, ...(error && { error: error.message }) };
+}

@@ -1,0 +1,84 @@
+import { median } from '../measure.ts';
+import type { Laboratory, Network } from './processes.ts';
+import type { Fresh, UsedUp } from './results.ts';
+import { pageSizeOf, type Subject, subjects } from './subjects.ts';
+
+const rounds = 3;
+/** Salesforce ends above some 125,000 items, whatever the plan. */
+const mostListed = 100_000;
+
+/**
+ * The first run of each node in a process, and the memory a long list takes: each in processes of
+ * its own, since one that has worked before holds what it will use again.
+ */
+export async function measureFresh(
+	laboratory: Laboratory,
+	count: number,
+	network: Network,
+): Promise<Record<Subject, Fresh>> {
+	const samples = new Map(subjects.map((subject) => [subject, [] as Fresh[]]));
+	const route = laboratory.routeOver(network);
+	await laboratory.set({ contacts: count });
+	const order = [...subjects];
+	for (let round = 0; round < rounds; round++) {
+		for (const subject of order) {
+			const worker = await laboratory.hire(subject);
+			const first = await worker.measure({ route, task: 'create', count: 1 });
+			const list = await worker.measure({ route, task: 'list', count });
+			await worker.stop();
+			if (first.records !== 1 || list.records !== count) {
+				throw new Error(`${subject}: ${first.error ?? list.error ?? 'records are missing'}`);
+			}
+			samples.get(subject)!.push({
+				...{ firstMs: first.ms, firstCpuMs: first.cpuMs },
+				...{ listMs: list.ms, listCpuMs: list.cpuMs, peakMb: list.peakMb },
+			});
+		}
+		order.push(order.shift()!);
+	}
+	const medians = (all: Fresh[]): Fresh => {
+		const of = (which: keyof Fresh) => median(all.map((one) => one[which]));
+		return {
+			...{ firstMs: of('firstMs'), firstCpuMs: of('firstCpuMs') },
+			...{ listMs: of('listMs'), listCpuMs: of('listCpuMs'), peakMb: of('peakMb') },
+		};
+	};
+	return bySubject((subject) => medians(samples.get(subject)!));
+}
+
+/**
+ * Work of five times as many requests as the plan allows at once. Nodes that send one request per
+ * record are given fewer records, so that the number of requests is the same.
+ */
+export async function measureUsedUp(
+	laboratory: Laboratory,
+	plan: { requests: number; windowMs: number },
+	network: Network,
+): Promise<Record<Subject, UsedUp[]>> {
+	const requests = 5 * plan.requests;
+	const results = new Map<Subject, UsedUp[]>();
+	for (const subject of subjects) {
+		const worker = await laboratory.hire(subject);
+		const isBatched = subject === 'CRM Platform' || subject === 'bare loop';
+		const ended: UsedUp[] = [];
+		for (const [task, count] of [
+			['create', isBatched ? 100 * requests : requests],
+			['list', Math.min(mostListed, pageSizeOf(subject) * requests)],
+		] as const) {
+			const route = laboratory.routeOver(network);
+			await laboratory.set({ contacts: count });
+			// The first run also reads what is read once.
+			await worker.measure({ route, task: 'create', count: 1 });
+			await laboratory.set({ contacts: count, plan });
+			const { ms, records, error } = await worker.measure({ route, task, count });
+			const [seen] = Object.values((await laboratory.seen()).hosts);
+			ended.push({ task, count, records, ms, ...seen!, ...(error !== undefined && { error }) });
+		}
+		await worker.stop();
+		results.set(subject, ended);
+	}
+	return bySubject((subject) => results.get(subject)!);
+}
+
+const bySubject = <T>(value: (subject: Subject) => T) =>
+	Object.fromEntries(subjects.map((subject) => [subject, value(subject)])) as Record<Subject, T>;

@@ -1,0 +1,157 @@
+import { execFileSync, fork, type Serializable, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { installN8n } from '../../tools/n8n.mjs';
+import type { Call, Called, CallerStart } from './caller.ts';
+import type { Route } from './route.ts';
+import type { Seen, Settings } from './server.ts';
+import { services } from './services.ts';
+import type { Subject } from './subjects.ts';
+import type { Measured, Order, Start } from './worker.ts';
+
+/** A way to the server: how far it is, and whether it is encrypted. */
+export interface Network {
+	/** Milliseconds there and back. */
+	ms: number;
+	tls: boolean;
+}
+
+/** A process that answers what it is told. */
+export interface Process<Told, Answer> {
+	measure(told: Told): Promise<Answer>;
+	stop(): Promise<void>;
+}
+
+/** A process that loads one subject and measures it. */
+export type Worker = Process<Order, Measured>;
+
+/** What all measurements share. */
+export interface Laboratory {
+	/** The version of n8n. */
+	n8n: string;
+	routeOver(network: Network): Route;
+	/** Also begins to count anew. */
+	set(settings: Settings): Promise<void>;
+	/** What the hosts have seen since. */
+	seen(): Promise<{ connections: number; open: number; hosts: Record<string, Seen | undefined> }>;
+	hire(subject: Subject, keepConnections?: boolean): Promise<Worker>;
+	/** A process that makes single requests as a node does. */
+	hireCaller(keepConnections: boolean): Promise<Process<Call, Called>>;
+	close(): Promise<void>;
+}
+
+/** Starts the server, the distances to it and a certificate for it. The package must be built. */
+export async function openLaboratory(networks: Network[]): Promise<Laboratory> {
+	const n8n = await installN8n();
+	const folder = mkdtempSync(join(tmpdir(), 'bench-peers-'));
+	// Outside the clone, so that the node finds n8n's packages and not the project's.
+	cpSync(resolve('dist'), join(folder, 'dist'), { recursive: true });
+	symlinkSync(join(n8n, 'node_modules'), join(folder, 'node_modules'));
+	const { certificate, key } = selfSigned(folder);
+
+	const description = join(folder, 'dist', 'contract', 'openapi.json');
+	const server = await startProcess([beside('server.ts'), description, certificate, key]);
+	const [plain, secure, control] = server.ports as [number, number, number];
+	const distances: Array<{ network: Network; port: number; stop(): Promise<void> }> = [];
+	for (const network of networks.filter(({ ms }) => ms > 0)) {
+		const target = `http://127.0.0.1:${network.tls ? secure : plain}`;
+		const args = [resolve('bench', 'distance.ts'), target, `${network.ms}`, 'handshakes'];
+		const { ports, stop } = await startProcess(args);
+		distances.push({ network, port: ports[0]!, stop });
+	}
+
+	const { version } = JSON.parse(
+		readFileSync(join(n8n, 'node_modules', 'n8n', 'package.json'), 'utf8'),
+	) as { version: string };
+	return {
+		n8n: version,
+		routeOver: ({ ms, tls }) => {
+			const far = distances.find(({ network }) => network.ms === ms && network.tls === tls);
+			return { port: far?.port ?? (tls ? secure : plain), tls };
+		},
+		set: async (settings) => void (await post(control, JSON.stringify(settings))),
+		seen: async () => JSON.parse(await post(control, '')) as Awaited<ReturnType<Laboratory['seen']>>,
+		hire: (subject, keepConnections = false) =>
+			hire('worker.ts', { subject, keepConnections, n8n, ours: folder } satisfies Start, folder),
+		hireCaller: (keepConnections) =>
+			hire('caller.ts', { keepConnections, n8n, ours: folder } satisfies CallerStart, folder),
+		async close() {
+			for (const { stop } of [...distances, server]) await stop();
+			rmSync(folder, { recursive: true });
+		},
+	};
+}
+
+const beside = (file: string) => resolve('bench', 'peers', file);
+
+/** @returns the ports it says it listens on */
+async function startProcess(args: string[]): Promise<{ ports: number[]; stop(): Promise<void> }> {
+	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+	const [line] = (await once(child.stdout, 'data')) as [Buffer];
+	return {
+		ports: [...line.toString().matchAll(/:(\d+)/g)].map(([, port]) => Number(port)),
+		async stop() {
+			child.kill();
+			await once(child, 'exit');
+		},
+	};
+}
+
+/** n8n would lead requests through a proxy of this machine's user, and out of the machine. */
+const withoutProxies = Object.fromEntries(
+	Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)),
+);
+
+async function hire<Told extends Serializable, Answer>(
+	file: string,
+	start: object,
+	folder: string,
+): Promise<Process<Told, Answer>> {
+	const child = fork(beside(file), [JSON.stringify(start)], {
+		execArgv: ['--expose-gc'],
+		env: {
+			...withoutProxies,
+			NODE_EXTRA_CA_CERTS: certificateIn(folder),
+			N8N_USER_FOLDER: folder,
+			N8N_ENCRYPTION_KEY: 'benchmark',
+			N8N_LOG_LEVEL: 'silent',
+		},
+	});
+	const said = async () => {
+		const [message] = (await once(child, 'message')) as [unknown];
+		return message;
+	};
+	await said();
+	return {
+		async measure(told) {
+			child.send(told);
+			return (await said()) as Answer;
+		},
+		async stop() {
+			child.kill();
+			await once(child, 'exit');
+		},
+	};
+}
+
+const certificateIn = (folder: string) => join(folder, 'certificate.pem');
+
+/** A certificate for the hosts of all services, which the workers trust. */
+function selfSigned(folder: string): { certificate: string; key: string } {
+	const [certificate, key] = [certificateIn(folder), join(folder, 'key.pem')];
+	const names = services.map(({ host }) => `DNS:${host}`).join(',');
+	const args = [
+		...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+		...['-days', '2', '-subj', '/CN=bench', '-addext', `subjectAltName=${names}`],
+		...['-keyout', key, '-out', certificate],
+	];
+	execFileSync('openssl', args, { stdio: 'pipe' });
+	return { certificate, key };
+}
+
+async function post(port: number, body: string): Promise<string> {
+	const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
+	return await response.text();
+}

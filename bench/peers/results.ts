@@ -1,0 +1,71 @@
+import type { Gain, WayFigure } from './connections.ts';
+import type { Network } from './processes.ts';
+import type { Subject, Task } from './subjects.ts';
+
+/** What one subject took for one piece of work: medians. */
+export interface Figure {
+	/** For the whole work; extrapolated where `measured` is less. */
+	ms: number;
+	/** Of all processors, likewise. */
+	cpuMs: number;
+	/** How many of the records were really worked on. */
+	measured: number;
+	/** Of the measured part. */
+	requests: number;
+	connections: number;
+}
+
+/** One piece of work by all subjects, in processes that have worked before. */
+export interface Work {
+	task: Task;
+	/** Records. */
+	count: number;
+	network: Network;
+	figures: Record<Subject, Figure>;
+}
+
+/** A process that runs the node for the first time, and then reads a long list; medians. */
+export interface Fresh {
+	/** The first run: the node is loaded, and creates one record. */
+	firstMs: number;
+	firstCpuMs: number;
+	/** The list. */
+	listMs: number;
+	listCpuMs: number;
+	/** How far the process grew, at its peak, above the engine before its first run. */
+	peakMb: number;
+}
+
+/** Work that needs more requests than the plan allows at once; one run. */
+export interface UsedUp {
+	task: Task;
+	/** Records handed in, or to be read. */
+	count: number;
+	/** Records that came out of the node. */
+	records: number;
+	/** Records that were posted and accepted. */
+	posted: number;
+	requests: number;
+	refused: number;
+	ms: number;
+	/** What the plan made the accepted requests take at least. */
+	leastMs: number;
+	error?: string;
+}
+
+/** bench/results/peers.json */
+export interface PeerResults {
+	/** Day, version of Node.js, processors and memory. */
+	machine: string;
+	n8n: string;
+	/** Versions of the nodes, by the name of their column. */
+	versions: Partial<Record<Subject, string>>;
+	works: Work[];
+	/** Records of the list that fresh processes read. */
+	freshCount: number;
+	fresh: Record<Subject, Fresh>;
+	plan: { requests: number; windowMs: number };
+	usedUp: Record<Subject, UsedUp[]>;
+	connections: WayFigure[];
+	gains: Gain[];
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { contactNumber } from './contacts.ts';
+import { type Asked, type Body, isPage, type Service, services } from './services.ts';
+import { Plan } from './plan.ts';
+
+/**
+ * The neutral server: every service of the benchmark at once, told apart by the host that is asked,
+ * with the same contacts and nothing behind them. It listens plainly, with TLS, and for the settings;
+ * what is sent there is a `Settings`, and the answer tells what was seen.
+ *
+ * Arguments: the built package's description, the certificate and its key.
+ */
+export interface Settings {
+	contacts: number;
+	/** Requests each service allows per window; unlimited if absent. */
+	plan?: { requests: number; windowMs: number };
+}
+
+/** What a service has seen since the settings were last given. */
+export interface Seen {
+	requests: number;
+	refused: number;
+	/** Records of all POST requests, in batches or one by one. */
+	posted: number;
+	/** How long the plan makes them take at least, in milliseconds. */
+	leastMs: number;
+}
+
+const [descriptionFile, certificate, key] = process.argv.slice(2).map((file) => readFileSync(file));
+const description = descriptionFile!;
+const byHost = new Map(services.map((service) => [service.host, service]));
+/** Each contact's JSON, in the shape of each service. */
+const texts = new Map(services.map((service) => [service, [] as string[]]));
+
+let settings: Settings = { contacts: 0 };
+let plans = new Map<string, Plan>();
+let seen = new Map<string, Seen>();
+let connections = 0;
+let open = 0;
+
+const seenBy = (host: string): Seen => {
+	const known = seen.get(host) ?? { requests: 0, refused: 0, posted: 0, leastMs: 0 };
+	seen.set(host, known);
+	return known;
+};
+
+function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
+	const chunks: Buffer[] = [];
+	incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+	incoming.on('end', () => {
+		const text = Buffer.concat(chunks).toString();
+		const url = new URL(incoming.url!, 'http://server');
+		const service = byHost.get(incoming.headers.host!.replace(/:\d+$/, ''));
+		if (!service) return void outgoing.writeHead(404).end();
+		const asked: Asked = {
+			method: incoming.method!,
+			path: url.pathname,
+			query: url.searchParams,
+			body: (text === '' ? {} : JSON.parse(text)) as Body,
+		};
+		answer(service, asked, outgoing);
+	});
+}
+
+function control(text: string, outgoing: ServerResponse): void {
+	if (text !== '') {
+		settings = JSON.parse(text) as Settings;
+		plans = new Map();
+		seen = new Map();
+		connections = 0;
+	}
+	for (const [host, plan] of plans) seenBy(host).leastMs = plan.leastMs();
+	outgoing.end(JSON.stringify({ connections, open, hosts: Object.fromEntries(seen) }));
+}
+
+function answer(service: Service, asked: Asked, outgoing: ServerResponse): void {
+	const headers: Record<string, string> = { 'content-type': 'application/json' };
+	if (asked.path === '/openapi.json') return void outgoing.writeHead(200, headers).end(description);
+	const counted = seenBy(service.host);
+	counted.requests += 1;
+	const { plan } = settings;
+	if (plan) {
+		if (!plans.has(service.host)) plans.set(service.host, new Plan(plan));
+		const verdict = plans.get(service.host)!.take(Date.now());
+		Object.assign(headers, verdict.headers);
+		if (!verdict.allowed) {
+			counted.refused += 1;
+			const problem = { status: 429, code: 'rate_limited', title: 'Too many requests' };
+			return void outgoing.writeHead(429, headers).end(JSON.stringify(problem));
+		}
+	}
+	const answered = service.answer(asked, settings.contacts);
+	if (isPage(answered)) {
+		const { from, before, size, envelope } = answered;
+		const end = Math.min(from + size, before);
+		const [head, tail] = envelope({ next: end < before ? end : undefined });
+		return void outgoing.writeHead(200, headers).end(`${head}${recordsOf(service, from, end)}${tail}`);
+	}
+	if (asked.method === 'POST') counted.posted += asked.body.items?.length ?? 1;
+	const { status = 200, json } = answered;
+	if (json === undefined) return void outgoing.writeHead(status).end();
+	outgoing.writeHead(status, headers).end(JSON.stringify(json));
+}
+
+function recordsOf(service: Service, from: number, before: number): string {
+	const known = texts.get(service)!;
+	for (let number = from; number < before; number++) {
+		known[number] ??= JSON.stringify(service.record(contactNumber(number)));
+	}
+	return known.slice(from, before).join(',');
+}
+
+const plain = createServer({ noDelay: true }, handle);
+const secure = createTlsServer({ cert: certificate, key, noDelay: true }, handle);
+plain.on('connection', count);
+secure.on('secureConnection', count);
+
+function count(socket: Socket): void {
+	connections += 1;
+	open += 1;
+	socket.on('close', () => (open -= 1));
+}
+
+const controls = createServer((incoming, outgoing) => {
+	const chunks: Buffer[] = [];
+	incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+	incoming.on('end', () => control(Buffer.concat(chunks).toString(), outgoing));
+});
+
+const ports: number[] = [];
+for (const server of [plain, secure, controls]) {
+	server.keepAliveTimeout = 60_000;
+	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+	ports.push((server.address() as AddressInfo).port);
+}
+console.log(ports.map((port) => `127.0.0.1:${port}`).join(' '));

@@ -1,0 +1,247 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+/** What is measured, by the name of its column. */
+export const subjects = [
+	'CRM Platform',
+	'bare loop',
+	'HTTP Request',
+	'HubSpot',
+	'Pipedrive',
+	'Airtable',
+	'Salesforce',
+] as const;
+
+export type Subject = (typeof subjects)[number];
+
+/** What each of them is asked to do. */
+export type Task = 'list' | 'create' | 'update' | 'delete';
+
+/** A node, and what a user enters in it for each task. */
+export interface Peer {
+	host: string;
+	/** Records on a page of its lists. */
+	pageSize: number;
+	/** Where its class is, in n8n's nodes; ours is the built package's. */
+	file?: string;
+	className: string;
+	/** As n8n names it in workflows. */
+	type: string;
+	typeVersion: number;
+	credential: { type: string; file?: string; className: string; data: Record<string, string> };
+	parameters: Record<Task, INodeParameters>;
+}
+
+const given = (name: string) => `={{ $json.${name} }}`;
+const idOfItem = given('id');
+
+const byId = { __rl: true, mode: 'id', value: idOfItem };
+const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: ['id'], schema: [] };
+
+const crm: Peer = {
+	host: 'api.crm.example',
+	pageSize: 500,
+	className: 'CrmPlatform',
+	type: 'n8n-nodes-crm-platform.crmPlatform',
+	typeVersion: 1,
+	credential: {
+		type: 'crmPlatformApi',
+		className: 'CrmPlatformApi',
+		data: { baseUrl: 'https://api.crm.example', apiKey: 'KEY' },
+	},
+	parameters: {
+		list: {
+			...{ resource: 'contact', operation: 'getMany', returnAll: true, simplify: true },
+			filters: { ...automatic, mappingMode: 'defineBelow', value: {} },
+			options: {},
+		},
+		create: { resource: 'contact', operation: 'create', fields: automatic, options: {} },
+		update: {
+			...{ resource: 'contact', operation: 'update', recordId: byId },
+			...{ fields: automatic, options: {} },
+		},
+		delete: { resource: 'contact', operation: 'delete', recordId: byId, options: {} },
+	},
+};
+
+const httpUrl = 'https://api.http-request.example/v1/contacts';
+const httpRequest = (parameters: object) =>
+	({
+		...{ authentication: 'genericCredentialType', genericAuthType: 'httpBearerAuth', options: {} },
+		...parameters,
+	}) as INodeParameters;
+const jsonOfItem = {
+	...{ sendBody: true, contentType: 'json', specifyBody: 'json' },
+	jsonBody: '={{ $json }}',
+};
+
+const http: Peer = {
+	host: 'api.http-request.example',
+	pageSize: 500,
+	file: 'HttpRequest/HttpRequest.node.js',
+	className: 'HttpRequest',
+	type: 'n8n-nodes-base.httpRequest',
+	typeVersion: 4.5,
+	credential: {
+		type: 'httpBearerAuth',
+		file: 'HttpBearerAuth',
+		className: 'HttpBearerAuth',
+		data: { token: 'KEY' },
+	},
+	parameters: {
+		list: httpRequest({
+			...{ method: 'GET', url: httpUrl, sendQuery: true, specifyQuery: 'keypair' },
+			queryParameters: { parameters: [{ name: 'limit', value: '500' }] },
+			options: {
+				pagination: {
+					pagination: {
+						paginationMode: 'updateAParameterInEachRequest',
+						parameters: {
+							parameters: [{ type: 'qs', name: 'cursor', value: '={{ $response.body.next_cursor }}' }],
+						},
+						paginationCompleteWhen: 'other',
+						completeExpression: '={{ !$response.body.next_cursor }}',
+					},
+				},
+			},
+		}),
+		create: httpRequest({ method: 'POST', url: httpUrl, ...jsonOfItem }),
+		update: httpRequest({ method: 'PATCH', url: `=${httpUrl}/{{ $json.id }}`, ...jsonOfItem }),
+		delete: httpRequest({ method: 'DELETE', url: `=${httpUrl}/{{ $json.id }}` }),
+	},
+};
+
+const hubspotUpsert: INodeParameters = {
+	...{ authentication: 'appToken', resource: 'contact', operation: 'upsert', email: given('email') },
+	additionalFields: {
+		firstName: given('first_name'),
+		lastName: given('last_name'),
+		phoneNumber: given('phone'),
+		jobTitle: given('job_title'),
+	},
+	// Without it the node reads each contact again: two requests per item.
+	options: { resolveData: true },
+};
+
+const hubspot: Peer = {
+	host: 'api.hubapi.com',
+	pageSize: 100,
+	file: 'Hubspot/Hubspot.node.js',
+	className: 'Hubspot',
+	type: 'n8n-nodes-base.hubspot',
+	typeVersion: 2.2,
+	credential: {
+		...{ type: 'hubspotAppToken', file: 'HubspotAppToken', className: 'HubspotAppToken' },
+		data: { appToken: 'KEY' },
+	},
+	parameters: {
+		list: {
+			...{ authentication: 'appToken', resource: 'contact', operation: 'getAll', returnAll: true },
+			additionalFields: {},
+		},
+		create: hubspotUpsert,
+		// The node knows no other change of a contact.
+		update: hubspotUpsert,
+		delete: {
+			...{ authentication: 'appToken', resource: 'contact', operation: 'delete', contactId: byId },
+		},
+	},
+};
+
+const person = (operation: string, more: object) =>
+	({ authentication: 'apiToken', resource: 'person', operation, ...more }) as INodeParameters;
+const personFields = {
+	emails: { emailProperties: [{ value: given('email'), primary: true, label: 'work' }] },
+	phones: { phoneProperties: [{ value: given('phone'), primary: true, label: 'work' }] },
+	customFields: { property: [{ name: 'job_title', value: given('job_title') }] },
+};
+
+const pipedrive: Peer = {
+	host: 'api.pipedrive.com',
+	pageSize: 500,
+	file: 'Pipedrive/Pipedrive.node.js',
+	className: 'Pipedrive',
+	type: 'n8n-nodes-base.pipedrive',
+	typeVersion: 2,
+	credential: {
+		...{ type: 'pipedriveApi', file: 'PipedriveApi', className: 'PipedriveApi' },
+		data: { apiToken: 'KEY' },
+	},
+	parameters: {
+		list: person('getAll', { returnAll: true, filters: {} }),
+		create: person('create', { name: given('last_name'), additionalFields: personFields }),
+		update: person('update', { personId: idOfItem, updateFields: personFields }),
+		delete: person('delete', { personId: idOfItem }),
+	},
+};
+
+const row = (operation: string, more: object) =>
+	({
+		...{ authentication: 'airtableTokenApi', resource: 'record', operation },
+		base: { __rl: true, mode: 'id', value: 'appBench' },
+		table: { __rl: true, mode: 'id', value: 'tblContacts' },
+		options: {},
+		...more,
+	}) as INodeParameters;
+
+const airtable: Peer = {
+	host: 'api.airtable.com',
+	pageSize: 100,
+	file: 'Airtable/Airtable.node.js',
+	className: 'Airtable',
+	type: 'n8n-nodes-base.airtable',
+	typeVersion: 2.2,
+	credential: {
+		...{ type: 'airtableTokenApi', file: 'AirtableTokenApi', className: 'AirtableTokenApi' },
+		data: { accessToken: 'KEY' },
+	},
+	parameters: {
+		list: row('search', { returnAll: true, filterByFormula: '', sort: {} }),
+		create: row('create', { columns: automatic }),
+		update: row('update', { columns: automatic }),
+		delete: row('deleteRecord', { id: idOfItem }),
+	},
+};
+
+const contact = (operation: string, more: object) =>
+	({ authentication: 'jwt', resource: 'contact', operation, ...more }) as INodeParameters;
+const contactFields = {
+	firstName: given('first_name'),
+	email: given('email'),
+	phone: given('phone'),
+	title: given('job_title'),
+};
+
+const salesforce: Peer = {
+	host: 'bench.my.salesforce.com',
+	pageSize: 2_000,
+	file: 'Salesforce/Salesforce.node.js',
+	className: 'Salesforce',
+	type: 'n8n-nodes-base.salesforce',
+	typeVersion: 1.1,
+	credential: {
+		...{ type: 'salesforceJwtApi', file: 'SalesforceJwtApi', className: 'SalesforceJwtApi' },
+		data: { accessToken: 'KEY', instanceUrl: 'https://bench.my.salesforce.com' },
+	},
+	parameters: {
+		list: contact('getAll', { returnAll: true, options: {} }),
+		create: contact('create', { lastname: given('last_name'), additionalFields: contactFields }),
+		update: contact('update', {
+			contactId: idOfItem,
+			updateFields: { lastName: given('last_name'), ...contactFields },
+		}),
+		delete: contact('delete', { contactId: idOfItem }),
+	},
+};
+
+export const peers: Record<Exclude<Subject, 'bare loop'>, Peer> = {
+	'CRM Platform': crm,
+	'HTTP Request': http,
+	HubSpot: hubspot,
+	Pipedrive: pipedrive,
+	Airtable: airtable,
+	Salesforce: salesforce,
+};
+
+/** Records on a page of the subject's lists. */
+export const pageSizeOf = (subject: Subject): number =>
+	subject === 'bare loop' ? crm.pageSize : peers[subject].pageSize;

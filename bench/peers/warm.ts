@@ -1,0 +1,121 @@
+import { median } from '../measure.ts';
+import type { Laboratory, Network, Worker } from './processes.ts';
+import type { Figure, Work } from './results.ts';
+import { pageSizeOf, type Subject, subjects, type Task } from './subjects.ts';
+
+const rounds = 3;
+/** What one measurement may take, in milliseconds; longer work is measured in part. */
+const budget = 700;
+/** A part has at least so many requests. */
+const fewest = 10;
+
+/** The parts of one subject's work that are measured, in records. */
+interface Parts {
+	/** One request. */
+	unit: number;
+	measured: number;
+}
+
+interface Sample {
+	ms: number;
+	cpuMs: number;
+	requests: number;
+	connections: number;
+}
+
+/**
+ * Measures a piece of work by all subjects in turns; who begins changes from round to round.
+ *
+ * Other nodes send a request per record or per page, so their time grows with the records: of work
+ * that would take too long, one request and a part are measured, and the straight line through both is
+ * continued. What writes batches or reads in parallel is always measured in whole.
+ *
+ * @throws Error if a run fails or does less than it was given: then nothing was measured
+ */
+export async function measureWork(
+	laboratory: Laboratory,
+	workers: Map<Subject, Worker>,
+	work: Omit<Work, 'figures'>,
+): Promise<Work> {
+	const { task, count, network } = work;
+	const measure = (subject: Subject, records: number) =>
+		sample(laboratory, workers.get(subject)!, { subject, task, records, network });
+	const parts = new Map<Subject, Parts>();
+	for (const subject of subjects) parts.set(subject, await partsOf(subject, task, count, measure));
+
+	const samples = new Map<Subject, Samples>(
+		subjects.map((subject) => [subject, { unit: [], whole: [] }]),
+	);
+	const order = [...subjects];
+	for (let round = 0; round < rounds; round++) {
+		for (const subject of order) {
+			const { unit, measured } = parts.get(subject)!;
+			if (measured < count) samples.get(subject)!.unit.push(await measure(subject, unit));
+			samples.get(subject)!.whole.push(await measure(subject, measured));
+		}
+		order.push(order.shift()!);
+	}
+	const figures = Object.fromEntries(
+		subjects.map((subject) => [
+			subject,
+			figureOf(samples.get(subject)!, parts.get(subject)!, count),
+		]),
+	);
+	return { ...work, figures: figures as Work['figures'] };
+}
+
+interface Samples {
+	unit: Sample[];
+	whole: Sample[];
+}
+
+/** Finds out how much of the work is about the budget; also warms up. */
+async function partsOf(
+	subject: Subject,
+	task: Task,
+	count: number,
+	measure: (subject: Subject, records: number) => Promise<Sample>,
+): Promise<Parts> {
+	const unit = Math.min(count, task === 'list' ? pageSizeOf(subject) : 1);
+	const isWhole = subject === 'CRM Platform' || subject === 'bare loop';
+	let measured = isWhole ? count : Math.min(count, fewest * unit);
+	for (;;) {
+		const { ms } = await measure(subject, measured);
+		if (measured === count || ms >= budget / 2) return { unit, measured };
+		// Step by step: a guess from few records could be far too many.
+		const growth = Math.min(4, Math.max(1.5, budget / ms));
+		measured = Math.min(count, Math.floor((growth * measured) / unit) * unit);
+	}
+}
+
+function figureOf({ unit, whole }: Samples, parts: Parts, count: number): Figure {
+	const last = whole.at(-1)!;
+	const { measured } = parts;
+	const figure = (which: 'ms' | 'cpuMs') => {
+		const part = median(whole.map((one) => one[which]));
+		if (measured === count) return part;
+		const first = median(unit.map((one) => one[which]));
+		// On a busy machine one request may take longer than many.
+		if (first >= part) return (part / measured) * count;
+		return first + ((part - first) / (measured - parts.unit)) * (count - parts.unit);
+	};
+	const { requests, connections } = last;
+	return { ms: figure('ms'), cpuMs: figure('cpuMs'), measured, requests, connections };
+}
+
+async function sample(
+	laboratory: Laboratory,
+	worker: Worker,
+	{ subject, task, records, network }: { subject: Subject; task: Task; records: number; network: Network },
+): Promise<Sample> {
+	await laboratory.set({ contacts: records });
+	const route = laboratory.routeOver(network);
+	const measured = await worker.measure({ route, task, count: records });
+	if (measured.error !== undefined || measured.records !== records) {
+		const outcome = measured.error ?? `${measured.records} records came out.`;
+		throw new Error(`${subject}: ${task} of ${records}: ${outcome}`);
+	}
+	const { hosts, connections } = await laboratory.seen();
+	const requests = Object.values(hosts).reduce((sum, host) => sum + host!.requests, 0);
+	return { ms: measured.ms, cpuMs: measured.cpuMs, requests, connections };
+}

@@ -1,0 +1,105 @@
+import type { IDataObject } from 'n8n-workflow';
+import { bareLoop } from './bare.ts';
+import { contactNumber } from './contacts.ts';
+import { loadEngine } from './engine.ts';
+import { type Route, routeAll } from './route.ts';
+import { peers, type Subject, type Task } from './subjects.ts';
+
+/** What a worker is started with, as JSON in its only argument. */
+export interface Start {
+	subject: Subject;
+	/** The folder in which n8n is installed. */
+	n8n: string;
+	/** The folder of the built package. */
+	ours: string;
+	/** Whether n8n is changed to keep its connections. */
+	keepConnections?: boolean;
+}
+
+/** One measurement, asked for by message. */
+export interface Order {
+	route: Route;
+	task: Task;
+	/** Items handed in; records expected, of a list. */
+	count: number;
+}
+
+/** What was measured; `error` where the run ended with one. */
+export interface Measured {
+	ms: number;
+	/** Time of all processors, user and system. */
+	cpuMs: number;
+	/** How far the process grew at its peak, in MB: above what it had before the first run. */
+	peakMb: number;
+	/** Records that came out of the run. */
+	records: number;
+	error?: string;
+}
+
+const { subject, n8n, ours, keepConnections } = JSON.parse(process.argv[2]!) as Start;
+const changeRoute = routeAll();
+const engine = loadEngine(n8n, ours);
+if (keepConnections) engine.keepConnections();
+globalThis.gc!();
+const before = process.memoryUsage().rss / 1e6;
+let run: ((task: Task, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
+
+process.on('message', (order: Order) => {
+	void measured(order).then((result) => process.send!(result));
+});
+process.on('disconnect', () => process.exit());
+process.send!('ready');
+
+async function measured({ route, task, count }: Order): Promise<Measured> {
+	changeRoute(route);
+	const items = task === 'list' ? [{}] : Array.from({ length: count }, (_, i) => itemNumber(i + 1, task));
+	globalThis.gc!();
+	const usage = process.cpuUsage();
+	const start = performance.now();
+	// The first run loads the node: n8n does so, too, when it first meets one.
+	run ??= runner();
+	const { records, error } = await run(task, items);
+	const ms = performance.now() - start;
+	const { user, system } = process.cpuUsage(usage);
+	const peakMb = process.resourceUsage().maxRSS / 1e3 - before;
+	return { ms, cpuMs: (user + system) / 1e3, peakMb, records, ...(error !== undefined && { error }) };
+}
+
+function runner(): NonNullable<typeof run> {
+	if (subject === 'bare loop') {
+		const work = bareLoop();
+		return async (task, items) => {
+			try {
+				return { records: (await work(task, items)).length };
+			} catch (error) {
+				return { records: 0, error: String(error) };
+			}
+		};
+	}
+	const node = engine.load(peers[subject]);
+	return async (task, given) => {
+		const { items, error } = await node.run(task, given);
+		const records =
+			subject === 'HTTP Request' && task === 'list' ? recordsInPages(items) : items.length;
+		return { records, ...(error && { error: error.message }) };
+	};
+}
+
+/** HTTP Request gives pages; a user adds Split Out, which is not counted. */
+const recordsInPages = (items: Array<{ json: IDataObject }>): number =>
+	items.reduce((sum, { json }) => sum + ((json['data'] as unknown[] | undefined)?.length ?? 0), 0);
+
+function itemNumber(number: number, task: Task): IDataObject {
+	const { firstName, lastName, email, phone, jobTitle } = contactNumber(number);
+	return {
+		...(task !== 'create' && { id: idOf(number) }),
+		...{ first_name: firstName, last_name: lastName, email, phone, job_title: jobTitle },
+	};
+}
+
+/** As the subject's service names its records. */
+function idOf(number: number): string {
+	const prefixes: Partial<Record<Subject, string>> = { Airtable: 'rec', Salesforce: '003' };
+	const isOurs = subject === 'CRM Platform' || subject === 'HTTP Request' || subject === 'bare loop';
+	return `${isOurs ? 'con_' : (prefixes[subject] ?? '')}${number}`;
+}
