@@ -1,22 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { bareContacts } from './bare-loop.ts';
+import { bareSync, compared, itemsOf, type Person, people, update } from './bare-sync.ts';
 import { compareDatasets, ourComparison, timeOf } from './compare-datasets.ts';
 import { buildConnector, connectorTo } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
+import type { SyncTask } from './sync-process.ts';
 
 const contacts = 100_000;
 /** Milliseconds there and back. */
 const distance = 50;
-const compared = ['external_id', 'last_name', 'job_title', 'lead_source'] as const;
-
-interface Person {
-	id: string;
-	external_id: string | null;
-	last_name: string | null;
-	job_title: string | null;
-	lead_source: string | null;
-}
 
 /** CRM Platform Sync beside a loop that reads all contacts, compares them and writes what differs. */
 export async function benchSync(): Promise<Row[]> {
@@ -28,10 +21,7 @@ export async function benchSync(): Promise<Row[]> {
 	try {
 		await number(near);
 		const source = await people(near);
-		// In this order: n8n is loaded first, and what one measure has grown the process by, the next does not.
-		const requests = await ten(near, source);
-		const grown = await memory(near, source);
-		return [await all(far, source), ...(await comparisons(source)), grown, requests];
+		return [await all(far, source), ...(await comparisons(source)), memory(near, source), await ten(near, source)];
 	} finally {
 		await far.stop();
 		await near.stop();
@@ -44,9 +34,6 @@ async function number(server: Server): Promise<void> {
 	await update(server, unnumbered.map(({ id }) => ({ id, external_id: `bench-${id}` })));
 }
 
-const people = async (server: Server) =>
-	(await bareContacts(server, `limit=500&fields=${compared.join(',')}`)) as Person[];
-
 let rounds = 0;
 
 /** The source, with one percent of the people in another position than before. */
@@ -55,40 +42,17 @@ function changed(source: Person[]): Person[] {
 	return source.map((person, i) => (i % 100 === 0 ? { ...person, job_title: title } : person));
 }
 
-const itemsOf = (source: Person[]) => source.map(({ id: _, ...values }) => ({ ...values }));
-
 async function all(server: Server, source: Person[]): Promise<Row> {
 	const pair = await sideBySide(2, async (which) => {
 		const now = changed(source);
 		const items = itemsOf(now);
 		return await time(async () => {
-			const count = which === 'ours' ? (await connectorTo(server.url).sync(items, {}))[1] : await bare(server, now);
+			const count = which === 'ours' ? (await connectorTo(server.url).sync(items, {}))[1] : await bareSync(server, now);
 			if (count !== contacts / 100) throw new Error(`${count} contacts were updated.`);
 		});
 	});
 	const what = `${contacts.toLocaleString('en')} with ${contacts.toLocaleString('en')}, 1 % different, at ${distance} ms`;
 	return { ...rowOf(what, 'ms', pair), most: { ratio: 1.5 } };
-}
-
-/** Reads with one cursor, compares by a hash of the key, and writes the differences. */
-async function bare(server: Server, source: Person[]): Promise<number> {
-	const stored = new Map((await people(server)).map((person) => [person.external_id, person]));
-	const updates = source.flatMap((person) => {
-		const before = stored.get(person.external_id);
-		const names = compared.filter((name) => before && before[name] !== person[name]);
-		return before && names.length > 0
-			? [{ id: before.id, ...Object.fromEntries(names.map((name) => [name, person[name]])) }]
-			: [];
-	});
-	await update(server, updates);
-	return updates.length;
-}
-
-async function update(server: Server, items: object[]): Promise<void> {
-	for (let from = 0; from < items.length; from += 100) {
-		const body = JSON.stringify({ items: items.slice(from, from + 100) });
-		await server.ask('POST', '/v1/contacts/batch/update', body);
-	}
 }
 
 /** Records that Compare Datasets compares within a minute: it looks through the list for each of them. */
@@ -112,22 +76,14 @@ async function comparisons(source: Person[]): Promise<Row[]> {
 	];
 }
 
-/** By how much the process grows while the node runs, at its highest. */
-async function memory(server: Server, source: Person[]): Promise<Row> {
-	const measure = async (work: () => Promise<unknown>) => {
-		globalThis.gc?.();
-		const before = process.memoryUsage.rss();
-		let highest = before;
-		const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 50);
-		await work();
-		clearInterval(watch);
-		return Math.max(highest, process.memoryUsage.rss()) - before;
+/** By how much a process grows while it brings all in step, at its highest. */
+function memory(server: Server, source: Person[]): Row {
+	const grown = (which: SyncTask['which']): number => {
+		const task: SyncTask = { url: server.url, which, source: changed(source) };
+		const args = ['--expose-gc', resolve('bench', 'sync-process.ts')];
+		return Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
 	};
-	const now = changed(source);
-	const items = itemsOf(now);
-	const ours = (await measure(async () => await connectorTo(server.url).sync(items, {}))) / 1e6;
-	const loop = (await measure(async () => await bare(server, changed(source)))) / 1e6;
-	return { what: 'memory, the same', unit: 'MB', ours, bare: loop, most: { value: 250 } };
+	return { what: 'memory, the same', unit: 'MB', ours: grown('ours'), bare: grown('bare'), most: { value: 250 } };
 }
 
 /** How many requests it takes to bring ten people in step. */

@@ -7,8 +7,8 @@ import type { EditedSystem, Person } from './edited-system.ts';
 /** How often each person was edited on one side. */
 type Edits = Map<string, number>;
 
-/** Few names, so that people get back a name which they had before. */
-const names = Array.from({ length: 6 }, (_, i) => `Name ${i}`);
+/** Few names, so that people soon get back a name which they had before: it must not look like no edit. */
+const names = Array.from({ length: 3 }, (_, i) => `Name ${i}`);
 
 /** One edit in so many adds a person. */
 const adds = 10;
