@@ -1,7 +1,7 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
 import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
-import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';
+import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';
 
 const event = (idempotency_key: string | null, actor = 'usr_1'): CrmEvent => ({
 	id: 'evt_1',
@@ -14,6 +14,7 @@ const event = (idempotency_key: string | null, actor = 'usr_1'): CrmEvent => ({
 });
 const passes = (one: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
 	passesFilter(one, { changedFields: [], equal: {}, ignored: { keys, users } });
+const origin = originOf('instance-1', 'wf1');
 const own = idempotencyKey({
 	instance: 'instance-1',
 	workflow: 'wf1',
@@ -24,7 +25,7 @@ const own = idempotencyKey({
 });
 
 test('changes of this workflow are ignored, those of others and of longer ids are not', () => {
-	const workflow = [ownOrigin('workflow', 'instance-1', 'wf1')];
+	const workflow = [ownOrigin('workflow', origin)];
 	expect(passes(event(own), workflow)).toBe(false);
 	expect(passes(event(own.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
 	expect(passes(event('order-4711'), workflow)).toBe(true);
@@ -32,12 +33,22 @@ test('changes of this workflow are ignored, those of others and of longer ids ar
 });
 
 test('changes of any workflow of this n8n are ignored, those of another n8n are not', () => {
-	expect(passes(event(own), [ownOrigin('instance', 'instance-1', '')])).toBe(false);
-	expect(passes(event(own), [ownOrigin('instance', 'instance-2', '')])).toBe(true);
+	expect(passes(event(own), [ownOrigin('instance', origin)])).toBe(false);
+	expect(passes(event(own), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
 });
 
 test('changes of chosen users are ignored, whatever the service says of requests', () => {
 	const { request: _, ...plain } = event(null, 'usr_2');
 	expect(passes(plain, [], ['usr_2'])).toBe(false);
 	expect(passes(plain, [], ['usr_3'])).toBe(true);
+});
+
+test('an event says whether this workflow made it, another one of this n8n, or somebody else', () => {
+	expect(madeBy(event(own), origin)).toBe('this_workflow');
+	expect(madeBy(event(own), originOf('instance-1', 'wf2'))).toBe('this_n8n');
+	expect(madeBy(event(own), originOf('instance-2', 'wf1'))).toBe('other');
+	expect(madeBy(event('order-4711'), origin)).toBe('other');
+	expect(madeBy(event(null), origin)).toBe('other');
+	const { request: _, ...plain } = event(null);
+	expect(madeBy(plain, origin)).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import type { EventFilter } from './eventFilter';
 import { ownOrigin, type IgnoredOrigins, type OwnOrigin } from './origin';
 import type { EventOutput } from './output';
@@ -142,7 +143,10 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
 	return {
 		events: [...new Set(events)].sort(),
-		output: n8n.getNodeParameter('output', 'event') as EventOutput,
+		output: {
+			shape: n8n.getNodeParameter('output', 'event') as EventOutput['shape'],
+			origin: readOrigin(n8n),
+		},
 		filter: {
 			changedFields: texts(filters.changedFields),
 			equal: {
@@ -155,10 +159,14 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	};
 }
 
+/** What the writes of this workflow tell of their origin. */
+export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
+	originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
+
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
-	const originFor = (origin: string) => ownOrigin(origin as OwnOrigin, n8n.getInstanceId(), String(n8n.getWorkflow().id));
-	const ignored = { keys: texts(ignore).map(originFor), users: texts(ignoreUsers) };
+	const own = readOrigin(n8n);
+	const ignored = { keys: texts(ignore).map((origin) => ownOrigin(origin as OwnOrigin, own)), users: texts(ignoreUsers) };
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 

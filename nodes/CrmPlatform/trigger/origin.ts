@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../api/event';
-import { originOf, originOfKey, type KeyOrigin } from '../api/http/idempotency';
+import { originOfKey, type KeyOrigin } from '../api/http/idempotency';
 
 /** The originators whose changes start no workflow. */
 export interface IgnoredOrigins {
@@ -12,25 +12,40 @@ export interface IgnoredOrigins {
 /** The originators a user can choose to ignore, besides other users. */
 export type OwnOrigin = 'workflow' | 'instance';
 
-/**
- * The origin of writes to ignore, as their idempotency keys state it.
- *
- * @param instance id of the n8n installation
- */
-export function ownOrigin(origin: OwnOrigin, instance: string, workflow: string): IgnoredOrigins['keys'][number] {
-	const own = originOf(instance, workflow);
+/** The origin of writes to ignore, as their idempotency keys state it. */
+export function ownOrigin(origin: OwnOrigin, own: KeyOrigin): IgnoredOrigins['keys'][number] {
 	return origin === 'workflow' ? own : { instance: own.instance };
 }
 
 /** Whether an event was caused by an originator that is ignored. */
-export function isIgnored({ request, actor }: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
-	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
-	const origin = typeof key === 'string' ? originOfKey(key) : undefined;
+export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
+	const origin = originOfEvent(event);
 	const isOwn = ({ instance, workflow = origin?.workflow }: IgnoredOrigins['keys'][number]) =>
 		instance === origin?.instance && workflow === origin.workflow;
 	if (origin && keys.some(isOwn)) return true;
-	const id = (actor as { id?: unknown } | null | undefined)?.id;
+	const id = (event.actor as { id?: unknown } | null | undefined)?.id;
 	return typeof id === 'string' && users.includes(id);
+}
+
+/** Who caused an event, as far as this workflow is concerned. */
+export type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
+
+/**
+ * Who caused an event, seen from a workflow.
+ *
+ * @param own of the workflow
+ * @returns undefined if the service does not report it
+ */
+export function madeBy(event: CrmEvent, own: KeyOrigin): MadeBy | undefined {
+	if (!tellsOrigin(event)) return undefined;
+	const origin = originOfEvent(event);
+	if (origin?.instance !== own.instance) return 'other';
+	return origin.workflow === own.workflow ? 'this_workflow' : 'this_n8n';
+}
+
+function originOfEvent({ request }: CrmEvent): KeyOrigin | undefined {
+	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
+	return typeof key === 'string' ? originOfKey(key) : undefined;
 }
 
 /** Whether the service reports the request that caused an event; null means no request did. */

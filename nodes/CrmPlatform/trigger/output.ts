@@ -4,27 +4,36 @@ import type { Connection } from '../api/connection';
 import type { CrmEvent } from '../api/event';
 import type { EventType } from '../api/openapi/eventTypes';
 import { findRecord } from '../api/find';
+import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
+import { madeBy } from './origin';
 
-/** The event as it came, only its record, or the event with the record as it is now. */
-export type EventOutput = 'event' | 'record' | 'current';
+/** What the user chose to get of an event. */
+export interface EventOutput {
+	/** The event as it came, only its record, or the event with the record as it is now. */
+	shape: 'event' | 'record' | 'current';
+	/** Of the workflow that gets it. */
+	origin: KeyOrigin;
+}
 
 /**
  * What an event becomes in the workflow. Its id is always in it: as `id`, or `event.id` beside a
- * record.
+ * record; and so is `made_by`, unless the service does not report who caused an event.
  *
  * @param api opened only if something has to be read
  * @throws NodeApiError if the record cannot be read
  */
 export async function eventOutput(
 	event: CrmEvent,
-	output: EventOutput,
+	{ shape, origin }: EventOutput,
 	api: () => Promise<Connection>,
 ): Promise<IDataObject> {
-	if (output === 'current') return await withCurrentRecord(event, await api());
-	if (output === 'event') return event;
+	const by = madeBy(event, origin);
+	const made = by === undefined ? {} : { made_by: by };
+	if (shape === 'current') return { ...(await withCurrentRecord(event, await api())), ...made };
+	if (shape === 'event') return { ...event, ...made };
 	const { id, type, timestamp, sequence, data } = event;
-	return { ...data.object, event: { id, type, timestamp, sequence } };
+	return { ...data.object, event: { id, type, timestamp, sequence, ...made } };
 }
 
 /** `data.fetched_at` is the time of the read; null if the record no longer exists. */

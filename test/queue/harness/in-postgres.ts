@@ -3,11 +3,11 @@ import type { Workflow } from '../../../demo/n8n-client.ts';
 
 const columns = ['email', 'name', 'crm_id', 'crm_version', 'synced'];
 const value = (name: string) => `$json.${name}`;
+const rowValue = (name: string) => `$json.row.${name}`;
 const asRead = 'id = $1 and email = $2 and name is not distinct from $3 and crm_version is not distinct from $4';
-const asReadOf = (row: string) => ['id', 'email', 'name', 'crm_version'].map((name) => `${row}.${name}`);
-const readValues = asReadOf('$json.row');
+const readValues = ['id', 'email', 'name', 'crm_version'].map(rowValue);
 const sameVersion = 'id = $1 and crm_version is not distinct from $2';
-const versionValues = ['$json.row.id', '$json.row.crm_version'];
+const versionValues = ['id', 'crm_version'].map(rowValue);
 
 /** What each Data Table node of the two-way example does, in SQL, and its parameters. */
 const queries: Record<string, [query: string, values: string[]]> = {
@@ -16,7 +16,6 @@ const queries: Record<string, [query: string, values: string[]]> = {
 		'select * from people where crm_id = $1 or email = $2',
 		['$json.data.object.id', '$json.data.object.email'],
 	],
-	'Mark as under way': [`update people set synced = '' where ${asRead} returning *`, asReadOf('$json')],
 	'Add the row': [
 		`insert into people (${columns.join(', ')}) values ($1, $2, $3, $4, $5) on conflict do nothing`,
 		columns.map(value),

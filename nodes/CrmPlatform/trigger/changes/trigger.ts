@@ -9,7 +9,7 @@ import {
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/request';
 import { openEventLog, type EventLog } from '../eventLog';
-import { ignoredOrigins, readEventChoice, type EventChoice } from '../eventProperties';
+import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './choice';
 import { Dispatcher } from './dispatcher';
 import { latestItems } from './latest';
@@ -51,7 +51,7 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Choi
 	const { scope, eventTypes } = await readRecordChoice(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
-	const events: EventChoice = { events: eventTypes.sort(), filter, output: 'event' };
+	const events: EventChoice = { events: eventTypes.sort(), filter, output: { shape: 'event', origin: readOrigin(n8n) } };
 	return { ...choice, events, records: recordReader(api, scope) };
 }
 
