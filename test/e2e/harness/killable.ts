@@ -63,13 +63,7 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 		closers.push(() => n8n.kill());
 		await n8n.ready;
 
-		const client = new N8nClient(n8n.url);
-		await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
-		const credentialId = await client.createCredential({
-			name: 'Sandbox',
-			type: 'crmPlatformApi',
-			data: { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' },
-		});
+		const { client, credentialId } = await firstSession(n8n.url, sandbox);
 
 		const query = <Row>(sql: string): Row[] => {
 			const database = new DatabaseSync(join(folder, '.n8n', 'database.sqlite'), { readOnly: true });
@@ -104,6 +98,15 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 		await close();
 		throw error;
 	}
+}
+
+/** Signs in to an n8n that nobody has signed in to, and gives it a credential for a sandbox. */
+export async function firstSession(n8nUrl: string, { url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>) {
+	const client = new N8nClient(n8nUrl);
+	await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
+	const data = { baseUrl: url, apiKey, descriptionUrl: '' };
+	const credentialId = await client.createCredential({ name: 'Sandbox', type: 'crmPlatformApi', data });
+	return { client, credentialId };
 }
 
 /** Calls a sandbox, and gives the body it answers with. */

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
 import { packPackage } from '../../../tools/pack.ts';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
-import { callerOf, type ExecutionRow, type KillableN8n } from '../../e2e/harness/killable.ts';
+import { callerOf, firstSession, type ExecutionRow, type KillableN8n } from '../../e2e/harness/killable.ts';
 import { startQueueN8n } from './n8n.ts';
 import { DATABASE_USER, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
@@ -44,13 +43,7 @@ export async function startKillableQueue(): Promise<KillableN8n> {
 		const ports = { postgresPort: database.port, redisPort: queue.port };
 		const n8n = await startQueueN8n({ installation, tarball, folder, output, ...ports });
 		closers.push(() => n8n.stop());
-		const client = new N8nClient(n8n.mainUrl);
-		await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
-		const credentialId = await client.createCredential({
-			name: 'Sandbox',
-			type: 'crmPlatformApi',
-			data: { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' },
-		});
+		const { client, credentialId } = await firstSession(n8n.mainUrl, sandbox);
 
 		const psql = join(dirname(realpathSync(programs[1])), 'psql');
 		const place = ['-h', '127.0.0.1', '-p', String(database.port), '-U', DATABASE_USER, '-d', 'postgres'];
