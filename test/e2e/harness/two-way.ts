@@ -49,8 +49,8 @@ interface TwoWay {
 	/** On each side. */
 	edits: number;
 	seed: number;
-	/** What happens to n8n meanwhile. */
-	meanwhile?: () => Promise<void>;
+	/** What happens to n8n meanwhile, one after the other; the edits are spread over them. */
+	meanwhile?: Array<() => Promise<void>>;
 }
 
 /**
@@ -61,17 +61,17 @@ interface TwoWay {
  * @returns how much n8n has written to the CRM
  */
 export async function expectInStep(setup: TwoWay): Promise<number> {
-	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = async () => undefined } = setup;
+	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = [async () => undefined] } = setup;
 	const longestMs = 90_000 + edits * 500;
 	const people = Array.from({ length: Math.ceil(edits / 5) }, (_, i) => `person-${i}@${domain}`);
 	for (const email of people) await crm.add(email, 'New');
 	await untilInStep(crm, other, longestMs);
 
-	const [inOther] = await Promise.all([
-		editAtRandom(other, people, 'other', edits, randomOf(seed)),
-		editAtRandom(crm, people, 'crm', edits, randomOf(seed + 1)),
-		meanwhile(),
-	]);
+	const inOther: Edits = new Map();
+	const editOther = randomEditor(other, people, 'other', randomOf(seed), inOther);
+	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1));
+	const each = Math.ceil(edits / meanwhile.length);
+	for (const happening of meanwhile) await Promise.all([editOther(each), editCrm(each), happening()]);
 	await untilInStep(crm, other, longestMs);
 	const writes = await crm.writesOfN8n();
 	// Edits of one person that follow each other are merged.
@@ -91,35 +91,39 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
  *
  * @param known addresses of people whom the system has
  * @param newcomers what the addresses of those who are added begin with
- * @returns how often each was edited; an edit that failed may or may not have been made, and counts
+ * @param edits counts how often each was edited; an edit that failed may or may not have been made, and counts
+ * @returns makes so many edits
  */
-async function editAtRandom(
+function randomEditor(
 	system: EditedSystem,
 	known: string[],
 	newcomers: string,
-	count: number,
 	random: () => number,
-): Promise<Edits> {
+	edits: Edits = new Map(),
+): (count: number) => Promise<void> {
 	const mine = [...known];
-	const edits: Edits = new Map();
 	const pick = <One>(all: One[]) => all[Math.floor(random() * all.length)]!;
-	for (let done = 0; done < count; ) {
-		await sleep(random() * longestPauseMs);
-		const isNew = random() < 1 / adds;
-		const email = isNew ? `${newcomers}-${done}@${known[0]!.split('@')[1]}` : pick(mine);
+	const add = async (name: string): Promise<string> => {
+		const email = `${newcomers}-${mine.length}@${known[0]!.split('@')[1]}`;
+		await system.add(email, name);
+		mine.push(email);
+		return email;
+	};
+	const edit = async (): Promise<string | undefined> => {
 		const name = pick(names);
-		let isEdited = true;
-		if (isNew) {
-			await system.add(email, name);
-			mine.push(email);
-		} else {
-			isEdited = await system.rename(email, name);
+		if (random() < 1 / adds) return await add(name);
+		const email = pick(mine);
+		return (await system.rename(email, name)) ? email : undefined;
+	};
+	return async (count) => {
+		for (let done = 0; done < count; ) {
+			await sleep(random() * longestPauseMs);
+			const email = await edit();
+			if (email === undefined) continue;
+			edits.set(email, (edits.get(email) ?? 0) + 1);
+			done += 1;
 		}
-		if (!isEdited) continue;
-		edits.set(email, (edits.get(email) ?? 0) + 1);
-		done += 1;
-	}
-	return edits;
+	};
 }
 
 /**
