@@ -4,6 +4,7 @@ module.exports = {
 	maxWorkers: '100%',
 	// Promises are waited for, never raced: generous on a slow machine.
 	testTimeout: 60_000,
+	testEnvironment: '<rootDir>/test/environment.cjs',
 	setupFiles: ['<rootDir>/test/setup.ts'],
 	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
 	// An ES module, which jest's loader does not take as it is.

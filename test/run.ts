@@ -5,17 +5,15 @@ import {
 	endToEnd,
 	gate,
 	large,
-	lint,
+	lintAndTypes,
 	oldestN8n,
 	queueMode,
-	types,
 	unitAndIntegration,
 } from './steps.ts';
 
 /** npm test: everything. */
 const steps = [
-	lint,
-	types,
+	lintAndTypes,
 	build,
 	gate,
 	unitAndIntegration,

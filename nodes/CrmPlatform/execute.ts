@@ -36,18 +36,20 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const isWanted = () =>
 		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
 	let done = 0;
-	for await (const { item, result } of outcomes(execution, items.length, isWanted)) {
-		const pairedItem = { item };
-		if (result instanceof Error) {
-			const failure = nodeFailure(n8n, result, item);
-			failures.push({ item, failure });
-			output.push({ json: failureJson(failure), pairedItem });
-			continue;
-		}
-		done += 1;
-		for (const one of Array.isArray(result) ? result : [result]) {
-			if (one instanceof ItemWithFiles) output.push({ json: one.json, binary: one.files, pairedItem });
-			else output.push({ json: withoutError(one), pairedItem });
+	for await (const batch of outcomes(execution, items.length, isWanted)) {
+		for (const { item, result } of batch) {
+			const pairedItem = { item };
+			if (result instanceof Error) {
+				const failure = nodeFailure(n8n, result, item);
+				failures.push({ item, failure });
+				output.push({ json: failureJson(failure), pairedItem });
+				continue;
+			}
+			done += 1;
+			for (const one of Array.isArray(result) ? result : [result]) {
+				if (one instanceof ItemWithFiles) output.push({ json: one.json, binary: one.files, pairedItem });
+				else output.push({ json: withoutError(one), pairedItem });
+			}
 		}
 	}
 
@@ -70,7 +72,7 @@ async function* outcomes(
 	execution: Execution,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome, void> {
+): AsyncGenerator<ItemOutcome[], void> {
 	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);

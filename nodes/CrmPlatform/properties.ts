@@ -41,7 +41,7 @@ export function propertiesOf(resources: OfferedResource[]): INodeProperties[] {
 function operationProperty({ value, operations }: OfferedResource): INodeProperties {
 	const options = operations
 		.map(({ option }) => option)
-		.sort((one, other) => one.name.localeCompare(other.name, 'en'));
+		.sort((one, other) => alphabetically(one.name, other.name));
 	const property: INodeProperties = {
 		displayName: 'Operation',
 		name: 'operation',
@@ -54,6 +54,9 @@ function operationProperty({ value, operations }: OfferedResource): INodePropert
 	const lists = options.some((option) => option.value === property.default);
 	return lists ? property : { ...property, default: options[0]?.value ?? '' };
 }
+
+/** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
+const alphabetically = (one: string, other: string): number => (one < other ? -1 : 1);
 
 /** A parameter of one operation on one kind of record. */
 interface Shown {
@@ -109,7 +112,7 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 		placeholder: 'Add option',
 		default: {},
 		options: [...options, longestWait].sort((one, other) =>
-			one.displayName.localeCompare(other.displayName, 'en'),
+			alphabetically(one.displayName, other.displayName),
 		),
 	};
 }

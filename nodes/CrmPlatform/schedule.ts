@@ -10,7 +10,7 @@ export interface ItemOutcome {
 const parallelItems = 4;
 
 /**
- * Does the operation for each of `count` items, one after another.
+ * Does the operation for each of `count` items, one after another, and yields what became of each.
  *
  * @param isWanted asked before each item
  */
@@ -18,7 +18,7 @@ export function runSequentially(
 	run: Run,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome, void> {
+): AsyncGenerator<ItemOutcome[], void> {
 	const assemble = ([item = 0]: number[]): Batch => ({
 		records: new Set(),
 		send: async () => [await run(item)],
@@ -27,8 +27,8 @@ export function runSequentially(
 }
 
 /**
- * Does the operation for `count` items in batches, a few at a time, and yields the results in the
- * order of the items. Batches that change the same record go one after another, so that of two
+ * Does the operation for `count` items in batches, a few at a time, and yields the results of one
+ * batch after another, in the order of the items. Batches that change the same record go one after another, so that of two
  * items for one record the later one wins, as it would one by one.
  *
  * @param isWanted asked before each batch; once false, batches in flight are still waited for
@@ -37,7 +37,7 @@ export function runInBatches(
 	batched: Batched,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome, void> {
+): AsyncGenerator<ItemOutcome[], void> {
 	return inOrder(batched, parallelItems, count, isWanted);
 }
 
@@ -46,7 +46,7 @@ async function* inOrder(
 	atOnce: number,
 	count: number,
 	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome, void> {
+): AsyncGenerator<ItemOutcome[], void> {
 	const running: Array<{ items: number[]; batch: Batch; results: Promise<Array<Result | Error>> }> =
 		[];
 	// A slice of no items would never end.
@@ -66,9 +66,10 @@ async function* inOrder(
 		const first = running.shift();
 		if (!first) return;
 		const results = await first.results;
-		for (const [i, item] of first.items.entries()) {
-			yield { item, result: results[i] ?? new Error('No result was returned for this item.') };
-		}
+		yield first.items.map((item, i) => ({
+			item,
+			result: results[i] ?? new Error('No result was returned for this item.'),
+		}));
 	}
 }
 

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
+import type * as serve from '../../sandbox/serve.ts';
 import { forward } from './forward.ts';
+
+declare global {
+	/** See environment.cjs. */
+	function loadSandbox(): typeof serve;
+}
 
 /** Pages, whose redirects Prism would follow by itself, and what tests steer the sandbox with. */
 const pages = /^\/(_sandbox|sign-in|sign-out|settings|docs|oauth\/authorize)\b/;
@@ -17,13 +22,13 @@ interface Finding {
  * A sandbox for tests. Where Prism runs (see `jest.config.cjs` here) it is called by way of it, and
  * `close` fails if a request or an answer was not as contract/openapi.json has it.
  */
-export async function startObserved(options: SandboxOptions): Promise<Sandbox> {
-	const sandbox = await startSandbox(options);
+export async function startObserved(options: serve.SandboxOptions): Promise<serve.Sandbox> {
+	const sandbox = await loadSandbox().startSandbox(options);
 	const prism = process.env['PRISM_URL'];
 	return prism === undefined ? sandbox : observe(sandbox, prism);
 }
 
-async function observe(sandbox: Sandbox, prism: string): Promise<Sandbox> {
+async function observe(sandbox: serve.Sandbox, prism: string): Promise<serve.Sandbox> {
 	const violations = new Set<string>();
 	// While tests have asked for faults, answers are not the service's own.
 	let hasFaults = false;

@@ -33,6 +33,13 @@ test('each of a batch stays linked to its item', async () => {
 	]);
 });
 
+test('an expression decides for each item, within a batch as well', async () => {
+	const parameters = { ...create('contact', automatic), simplify: '={{ $json.last_name === "Lean" }}' };
+	const given = [{ last_name: 'Lean' }, { last_name: 'Whole' }, { last_name: 'Lean' }];
+	const { items } = await run({ credential: sandbox.credential, parameters, items: given });
+	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
+});
+
 test('a secret that is shown once stays, and what is no record comes whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });

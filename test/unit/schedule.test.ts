@@ -29,9 +29,9 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	return { assemble, begun, endAll, most: () => most };
 }
 
-async function all(outcomes: AsyncGenerator<ItemOutcome, void>): Promise<ItemOutcome[]> {
+async function all(batches: AsyncGenerator<ItemOutcome[], void>): Promise<ItemOutcome[]> {
 	const found = [];
-	for await (const outcome of outcomes) found.push(outcome);
+	for await (const outcomes of batches) found.push(...outcomes);
 	return found;
 }
 

@@ -29,6 +29,7 @@ export function linkedRecordValues(
 		return link ? [{ link, label: link.label, value: record }] : [];
 	});
 	refuseSeveral(picked.map(({ link }) => link), title);
+	if (picked.length === 0) return () => [];
 
 	const read = evaluateValues(n8n, picked);
 	return (item) => {

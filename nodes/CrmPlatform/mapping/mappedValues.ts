@@ -65,9 +65,10 @@ function inObjects(
 ): ReadMapped {
 	const valuesIn = objectFields(fields, recordNames);
 	const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCells : undefined;
-	const cell = ([field, value]: FieldValue): FieldValue[] => {
-		if (emptyCells === undefined || !isEmptyCell(value)) return [[field, value]];
-		return emptyCells === 'clear' ? [[field, null]] : [];
+	const cells = (values: FieldValue[]): FieldValue[] => {
+		if (emptyCells === 'leave') return values.filter(([, value]) => !isEmptyCell(value));
+		if (emptyCells === undefined) return values;
+		return values.map(([field, value]) => [field, isEmptyCell(value) ? null : value]);
 	};
 	return (item) => {
 		const object = mapping.objectOf(item);
@@ -77,9 +78,10 @@ function inObjects(
 		const isRecord = object.id !== undefined;
 		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
 		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
-		const all = [...values.flatMap(cell), ...linked(item)];
+		const all = [...cells(values), ...linked(item)];
+		if (all.length > 0) return all;
 		const names = Object.keys(object);
-		if (all.length === 0 && names.length > 0) throw nothingToSend(names, fields);
+		if (names.length > 0) throw nothingToSend(names, fields);
 		return all;
 	};
 }

@@ -29,7 +29,7 @@ export function objectFields(
 	fields: Field[],
 	recordNames: ReadonlySet<string> = new Set(),
 ): (json: IDataObject) => ObjectFields {
-	const byName = new Map(fields.map((field) => [field.name, field]));
+	const byName = new Map(fields.map((field): [string, Match] => [field.name, [field, true]]));
 	const groups = new Map(
 		fields.flatMap(({ name }) => groupsOf(name)).map((group) => [group, group]),
 	);
@@ -39,10 +39,9 @@ export function objectFields(
 	// Items have the same names as a rule, and of 100,000 items each comparison counts.
 	const groupFor = oncePerName((name) => groups.get(name) ?? groupsByWords.get(wordsOf(name)));
 
-	/** The field, and whether its name is exact. */
-	const fieldFor = (name: string, value: unknown): [Field, boolean] | undefined => {
+	const matchFor = (name: string, value: unknown): Match | undefined => {
 		const exact = byName.get(name);
-		if (exact) return [exact, true];
+		if (exact) return exact;
 		if (groups.has(name)) return undefined;
 		const similar = fieldByWords(name);
 		return similar && canHold(similar, value) ? [similar, false] : undefined;
@@ -52,7 +51,7 @@ export function objectFields(
 		for (const [key, value] of Object.entries(object)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const match = fieldFor(name, value);
+			const match = matchFor(name, value);
 			const group = match ? undefined : groupFor(name);
 			if (match) add(found, match, name, value);
 			else if (group !== undefined) readGroup(group, value, found);
@@ -79,11 +78,14 @@ export function objectFields(
 	};
 }
 
+/** A field, and whether its name is exact. */
+type Match = [field: Field, isExact: boolean];
+
 interface FoundValues extends Omit<ObjectFields, 'values'> {
 	values: Map<string, { field: Field; name: string; value: unknown; isExact: boolean }>;
 }
 
-function add({ values, unknown }: FoundValues, [field, isExact]: [Field, boolean], name: string, value: unknown): void {
+function add({ values, unknown }: FoundValues, [field, isExact]: Match, name: string, value: unknown): void {
 	const other = values.get(field.name);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
 	if (!other || isSame || isEmptyCell(other.value) || (isExact && other.isExact)) {

@@ -16,9 +16,10 @@ export function get(action: string): Operation {
 		async prepare(execution) {
 			const fields = await describedOperation(execution, 'fields');
 			const summary = await describedOperation(execution, 'summary');
+			const summaryOf = summaryFields(execution.n8n, summary);
 			const read = async (item: number): Promise<Result> => {
 				const record = await readRecord(execution.api, recordAt(execution, item).path);
-				const output = chosenFields(execution, item, fields) ?? summaryFields(execution.n8n, item, summary);
+				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
 				return output ? simplify(record, output) : record;
 			};
 			// A request for each item; they do not wait for each other.

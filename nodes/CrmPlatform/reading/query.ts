@@ -79,7 +79,7 @@ export function listQueryOf(
 	if (!n8n.getNodeParameter('returnAll', item, true)) {
 		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
 	}
-	const output = chosenFields(execution, item, fields) ?? summaryFields(n8n, item, summary);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(n8n, summary)(item);
 	if (!output) return reading;
 	// This field tells deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];

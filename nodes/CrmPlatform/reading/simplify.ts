@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import type { RecordField } from '../api/openapi/listing';
+import { evaluateValues } from '../mapping/expressions';
 import { valueAt } from '../mapping/expressions/template';
 import { isEmptyCell } from '../mapping/objectFields';
 import type { Execution } from '../model';
@@ -51,14 +52,19 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 const notThere = (names: string[]) =>
 	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
-/** The fields of a simplified record; undefined if the whole record is wanted, or its fields are unknown. */
+/**
+ * The fields of a simplified record.
+ *
+ * @returns gives them for an item; undefined if the whole record is wanted, or its fields are unknown
+ */
 export function summaryFields(
 	n8n: IExecuteFunctions,
-	item: number,
 	summary: string[],
-): OutputField[] | undefined {
-	const isSimple = n8n.getNodeParameter('simplify', item, false) === true;
-	return isSimple && summary.length > 0 ? summary.map(summaryField) : undefined;
+): (item: number) => OutputField[] | undefined {
+	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
+	const isSimple = evaluateValues(n8n, [{ label: 'Simplify', value }]);
+	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
+	return (item) => (isSimple(item)[0] === true ? fields : undefined);
 }
 
 /** An account may have dozens of custom fields, few of which a record has values for. */
@@ -76,11 +82,13 @@ export async function simplifyWritten({
 }: Execution): Promise<(record: IDataObject, item: number) => IDataObject> {
 	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
+	const outputFor = summaryFields(n8n, summary);
 	return (record, item) => {
-		const output = summaryFields(n8n, item, summary);
+		const output = outputFor(item);
 		if (!output) return record;
-		const others = Object.entries(record).filter(([name]) => !read.has(name));
-		return { ...simplify(record, output), ...Object.fromEntries(others) };
+		const simple = simplify(record, output);
+		for (const name of Object.keys(record)) if (!read.has(name)) simple[name] = record[name];
+		return simple;
 	};
 }
 

@@ -79,7 +79,7 @@ export function writeRecords(
 			const results = await sendBatch(execution.api.send, {
 				description: batch,
 				path,
-				items: writes.map(({ id, body }) => (id === undefined ? { ...body } : { ...body, id })),
+				items: writes.map(({ id, body = {} }) => (id === undefined ? body : { ...body, id })),
 				...(first.query && { query: first.query }),
 				...idempotency,
 			});

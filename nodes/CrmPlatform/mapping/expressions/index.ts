@@ -25,6 +25,9 @@ export interface ParameterValue {
  * @throws NodeOperationError from what is returned; it names the field
  */
 export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]): (item: number) => unknown[] {
+	const constants = given.map(({ value }) => value);
+	if (!constants.some(isExpression)) return () => constants;
+
 	const items = n8n.getInputData();
 	// An AI tool's item has the arguments of the call; to the engine, the item is the agent's.
 	const planned = n8n.isToolExecution() ? () => undefined : planOf;

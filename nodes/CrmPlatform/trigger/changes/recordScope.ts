@@ -43,7 +43,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const [object] = resource.parents ?? [];
 	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
 	const filters = (await readFilters(execution, 'recordFilters', list))(0) as Query;
-	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, 0, summary ?? []);
+	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, summary ?? [])(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
 		query[list.fields] = [...new Set(['id', ...output.map(({ path: [name] }) => name)])];
