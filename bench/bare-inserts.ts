@@ -2,7 +2,9 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { seed } from '../sandbox/seed/index.ts';
 import { contacts } from '../sandbox/schemas/contacts.ts';
 import type { StoredRecord } from '../sandbox/schemas/resource.ts';
+import { everyone } from '../sandbox/store/audience.ts';
 import { columnsOf, searchText } from '../sandbox/store/columns.ts';
+import { recordJson } from '../sandbox/store/record-json.ts';
 import { Store } from '../sandbox/store/store.ts';
 
 /**
@@ -16,6 +18,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 	const store = new Store(path);
 	seed(store, alreadyThere);
 	const [sample] = store.table(contacts.name)!.findAll([], 1);
+	store.events.add({ ...sampleEvent, audience: everyone, data: recordJson(sample!) });
 	store.close();
 	const database = new DatabaseSync(path);
 	database.exec(`
@@ -26,10 +29,10 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample!.id)!;
 	const insert = database.prepare(`INSERT INTO contacts VALUES (${marks(Object.keys(row).length)})`);
 	const index = database.prepare('INSERT INTO contacts_words (rowid, search) VALUES (?, ?)');
-	const log = database.prepare(`
-		INSERT INTO events (id, type, created_at, resource, seen_by, actor, data)
-		VALUES (?, 'contact.created', ?, 'contacts', '', '{}', ?)
-	`);
+	const { sequence: _, ...event } = database.prepare('SELECT * FROM events').get()!;
+	const log = database.prepare(
+		`INSERT INTO events (${Object.keys(event).join()}) VALUES (${marks(Object.keys(event).length)})`,
+	);
 	const names = columnsOf(contacts).map(({ name }) => name);
 	let made = 0;
 	const createOne = (item: string) => {
@@ -44,7 +47,8 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		);
 		const { lastInsertRowid } = insert.run(id, search, ...cells, document);
 		index.run(lastInsertRowid, search);
-		log.run(`evt_${id}`, record.created_at, `{"object":${document}}`);
+		const data = `{"object":${document}}`;
+		log.run(...Object.values({ ...event, id: `evt_${id}`, created_at: record.created_at, data }));
 	};
 	return {
 		create: (items: string[]): Promise<void> => {
@@ -58,6 +62,16 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		close: () => database.close(),
 	};
 }
+
+const sampleEvent = {
+	id: 'evt_sample',
+	type: 'contact.created',
+	timestamp: new Date().toISOString(),
+	resource: contacts.name,
+	isForAccount: true,
+	actor: { type: 'api_key', id: 'key' },
+	request: { id: 'req', idempotency_key: null },
+};
 
 const cellOf = (value: unknown): SQLInputValue =>
 	typeof value === 'object' ? (value === null ? '' : JSON.stringify(value)) : String(value);

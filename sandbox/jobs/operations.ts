@@ -109,6 +109,12 @@ export const jobResultsOperation = (): Operation => ({
 			type: 'integer',
 			minimum: 1,
 		}),
+		queryParameter(
+			'records',
+			'Whether results hold the records that were written, or only their ids and versions. An ' +
+				'export always holds its records.',
+			{ type: 'boolean', default: true },
+		),
 	],
 	responses: {
 		200: {

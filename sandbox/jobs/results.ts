@@ -27,14 +27,14 @@ export function parseRange(given: Map<string, string>): Range {
 /**
  * Streams the results of a job as newline-delimited JSON, in the order of its lines.
  *
- * @param mayRead whether the caller may read the records; if not, results hold only ids and versions
+ * @param hasRecords whether results hold the written records, or only their ids and versions
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
 	service: Service,
 	job: Job,
 	{ offset, limit }: Range,
-	mayRead: boolean,
+	hasRecords: boolean,
 ): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
@@ -55,7 +55,7 @@ export function resultLines(
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;
 			left -= lines.length;
-			const texts = lines.map(({ text }) => (mayRead ? text : withoutRecord(text)));
+			const texts = lines.map(({ text }) => (hasRecords ? text : withoutRecord(text)));
 			controller.enqueue(encoder.encode(texts.map((text) => `${text}\n`).join('')));
 		},
 	});

@@ -22,6 +22,7 @@ import type { Env, Service } from '../http/service.ts';
 import { countExportedRecords } from './export.ts';
 import { cancelJobOperation, createJobOperation, jobResultsOperation } from './operations.ts';
 import { JobQueue } from './queue.ts';
+import { parseFlag } from '../queries/list-query.ts';
 import { parseRange, resultLines } from './results.ts';
 import { receiveLines, type Upload } from './upload.ts';
 import { jobWorker } from './worker.ts';
@@ -63,10 +64,12 @@ export function jobRoutes(service: Service): ApiRoute[] {
 	};
 
 	const results: ApiRoute['handler'] = (c) => {
-		const range = parseRange(queryParameters(c, ['offset', 'limit']));
+		const given = queryParameters(c, ['offset', 'limit', 'records']);
+		const range = parseRange(given);
+		const isAsked = parseFlag('records', given.get('records') ?? 'true');
 		const job = jobOf(c);
 		requireScope(c, scopeForRecordsOf(job));
-		const lines = resultLines(service, job, range, hasAccess(c, 'read', job.resource));
+		const lines = resultLines(service, job, range, isAsked && hasAccess(c, 'read', job.resource));
 		return c.body(lines, 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 

@@ -108,7 +108,8 @@ function parseSearch(text: string): string {
 	throw invalidParameter('q', `q must have 1 to ${longestSearch} characters.`);
 }
 
-function parseFlag(name: string, text: string | undefined): boolean {
+/** False if absent. @throws Problem invalid_parameter */
+export function parseFlag(name: string, text: string | undefined): boolean {
 	if (text === undefined || text === 'false') return false;
 	if (text === 'true') return true;
 	throw invalidParameter(name, `${name} must be true or false.`);

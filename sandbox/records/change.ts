@@ -52,24 +52,32 @@ export function changedValues(
 }
 
 /**
- * Refuses a record that shares a unique value with another record, even one the caller cannot see.
- *
- * @throws Problem duplicate
+ * The problem of a record that shares a unique value with another record, even one the caller cannot
+ * see; undefined if there is no such record.
  */
-export function refuseDuplicates(
-	store: StoreView,
-	resource: Resource,
-	record: StoredRecord,
-	change: JsonObject,
-): void {
+export function duplicateOf(store: StoreView, resource: Resource, record: StoredRecord): Problem | undefined {
 	for (const fields of Object.values(resource.unique)) {
 		if (!areGiven(fields, record)) continue;
 		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
 		const other = store.whole.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
 		const seen = store.table(resource.name)!.find(other);
-		throw duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);
+		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);
 	}
+	return undefined;
+}
+
+/**
+ * Refuses a record that shares the value of a unique custom field with another record.
+ *
+ * @throws Problem duplicate
+ */
+export function refuseCustomDuplicates(
+	store: StoreView,
+	resource: Resource,
+	record: StoredRecord,
+	change: JsonObject,
+): void {
 	const custom = customChange(record, change);
 	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);
 }

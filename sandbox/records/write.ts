@@ -5,10 +5,11 @@ import { firstVersion } from '../schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
+import { isUniqueViolation } from '../store/unique-violation.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import { etag, recordAnswer } from './answer.ts';
 import type { Answer } from '../foundation/answer.ts';
-import { changedValues, refuseDuplicates } from './change.ts';
+import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
@@ -114,8 +115,8 @@ function save(
 	body: JsonObject,
 ): void {
 	const { store, resource } = writing;
-	refuseDuplicates(store, resource, record, body);
-	store.table(resource.name)!.save(record, new Date(writing.now).toISOString());
+	refuseCustomDuplicates(store, resource, record, body);
+	saveUnique(writing, stored, record);
 	countTags(store, stored, record);
 	publishChange(writing, stored ? 'updated' : 'created', record, stored);
 	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
@@ -123,6 +124,27 @@ function save(
 	for (const { resource: name, id, change } of consequences) {
 		const other = { ...writing, resource: changedResource(name) };
 		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+	}
+}
+
+/**
+ * Saves a record. Another one with the same unique value is found by the table's unique indexes, and
+ * looked for only then.
+ *
+ * @throws Problem duplicate
+ */
+function saveUnique(
+	{ store, resource, now }: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+): void {
+	const table = store.table(resource.name)!;
+	const since = new Date(now).toISOString();
+	try {
+		if (stored) table.save(record, since);
+		else table.add(record, since);
+	} catch (error) {
+		throw (isUniqueViolation(error) && duplicateOf(store, resource, record)) || error;
 	}
 }
 

@@ -158,6 +158,8 @@ export interface Resource extends Definition<Fields> {
 	input: z.ZodObject;
 	/** The schema of every field of a record. */
 	properties: Record<string, JsonSchema>;
+	/** A record without values. Its copies share a layout in memory, so that they are read and serialized faster. */
+	blank: StoredRecord;
 }
 
 /** A record as it is stored and returned. */
@@ -176,19 +178,21 @@ export function defineResource<F extends Fields>(definition: Definition<F>): Res
 		return [name, marked] as const;
 	});
 	const writable = fields.filter(([, schema]) => !about(schema).readOnly);
+	const properties = jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {};
 	return {
 		...(definition as unknown as Definition<Fields>),
 		fields: Object.fromEntries(fields),
 		input: z.strictObject(Object.fromEntries(writable)),
-		properties: jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {},
+		properties,
+		blank: blankRecord(Object.keys(properties)),
 	};
 }
 
 /** A record with all its fields: the id first, the others in the order of the resource. */
-export function arrangeRecord(resource: Resource, values: StoredRecord): StoredRecord {
-	const record: Record<string, unknown> = { id: values.id, object: values['object'] };
-	for (const name of Object.keys(resource.properties)) record[name] = values[name] ?? null;
-	return record as StoredRecord;
+export function arrangeRecord({ blank }: Resource, values: StoredRecord): StoredRecord {
+	const record: StoredRecord = { ...blank };
+	for (const name of Object.keys(blank)) record[name] = values[name] ?? null;
+	return record;
 }
 
 export const hasCustomFields = (resource: Resource): boolean =>
@@ -199,5 +203,8 @@ export const isReadOnly = (resource: Resource, field: string): boolean =>
 
 export const isImmutable = (resource: Resource, field: string): boolean =>
 	resource.properties[field]?.['x-immutable'] === true;
+
+const blankRecord = (fields: string[]): StoredRecord =>
+	Object.fromEntries(['id', 'object', ...fields].map((name) => [name, null])) as StoredRecord;
 
 const about = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;

@@ -1,18 +1,28 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { cellOf, type Column, quoted, searchText } from './columns.ts';
+import { type Cell, cellOf, type Column, quoted, searchText } from './columns.ts';
 import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './table-definition.ts';
 import { recordJson } from './record-json.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
+
+/** A record as it is written. */
+interface Row {
+	/** Of the columns, in their order. */
+	values: Cell[];
+	search: string;
+	/** 0 if the record is deleted. */
+	isLive: 0 | 1;
+}
 
 /** Writes the rows of a table together with its totals and its search index. */
 export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
 	private readonly statements: Record<Statement, StatementSync>;
-	/** Writes the search index, if the table has one. */
-	private readonly indexWords: StatementSync | undefined;
+	/** Write the search index, if the table has one. */
+	private readonly addWords: StatementSync | undefined;
+	private readonly replaceWords: StatementSync | undefined;
 
 	/** @param database the database with the table and its row of totals */
 	constructor(database: DatabaseSync, resource: Resource, columns: Column[]) {
@@ -36,36 +46,46 @@ export class Rows {
 			),
 		};
 		if (hasSearchIndex(resource)) {
-			this.indexWords = database.prepare(
-				`INSERT OR REPLACE INTO ${searchIndex(resource)} (rowid, search) VALUES (?, ?)`,
-			);
+			const words = `INTO ${searchIndex(resource)} (rowid, search) VALUES (?, ?)`;
+			this.addWords = database.prepare(`INSERT ${words}`);
+			// Looks for the words there were before.
+			this.replaceWords = database.prepare(`INSERT OR REPLACE ${words}`);
 		}
 	}
 
-	/** @param since the instant of the change, which the next timed transition is counted from */
+	/**
+	 * Adds the record, or replaces the one with its id.
+	 *
+	 * @param since the instant of the change, which the next timed transition is counted from
+	 */
 	save(record: StoredRecord, since: string): void {
-		const { resource, columns } = this;
-		const { stored, insert, update, addToTotals } = this.statements;
-		const search = searchText(resource, record);
-		const values = [
-			record.id,
-			search,
-			...columns.map((column) => cellOf(column, record[column.name])),
-			...(resource.states?.timed ? [nextStepOf(resource, record, since)] : []),
-			recordJson(record),
-		];
-		const isLive = Number(record.deleted_at === null);
+		const { stored, update, addToTotals } = this.statements;
 		const before = stored.get(record.id);
-		if (!before) {
-			const { lastInsertRowid } = insert.run(...values);
-			this.indexWords?.run(lastInsertRowid, search);
-			addToTotals.run(isLive, 1);
-			return;
-		}
+		if (!before) return this.add(record, since);
+		const { values, search, isLive } = this.rowOf(record, since);
 		const rowid = before['rowid'] as number;
 		update.run(...values, rowid);
-		if (before['search'] !== search) this.indexWords?.run(rowid, search);
+		if (before['search'] !== search) this.replaceWords?.run(rowid, search);
 		if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
+	}
+
+	/** Adds a record with a new id, which need not be looked for. */
+	add(record: StoredRecord, since: string): void {
+		const { insert, addToTotals } = this.statements;
+		const { values, search, isLive } = this.rowOf(record, since);
+		const { lastInsertRowid } = insert.run(...values);
+		this.addWords?.run(lastInsertRowid, search);
+		addToTotals.run(isLive, 1);
+	}
+
+	private rowOf(record: StoredRecord, since: string): Row {
+		const { resource, columns } = this;
+		const search = searchText(resource, record);
+		const values: Cell[] = [record.id, search];
+		for (const column of columns) values.push(cellOf(column, record[column.name]));
+		if (resource.states?.timed) values.push(nextStepOf(resource, record, since));
+		values.push(recordJson(record));
+		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };
 	}
 
 	/** The number of records. */

@@ -36,7 +36,7 @@ export class Table extends RecordReader {
 		super({ resource, columns, statements, reader, rows, cache: memory }, []);
 		this.database = database;
 		this.sqlName = sqlName(resource);
-		for (const record of outdated) this.save(record);
+		for (const record of outdated) this.add(record);
 		this.createIndexes();
 	}
 
@@ -83,12 +83,22 @@ export class Table extends RecordReader {
 		this.source.rows.save(record, since);
 	}
 
+	/**
+	 * Adds a record with a new id.
+	 *
+	 * @param since the instant that the next timed transition is counted from
+	 */
+	add(record: StoredRecord, since = record.updated_at): void {
+		this.source.cache.clear();
+		this.source.rows.add(record, since);
+	}
+
 	/** Adds many new records; building the indexes afterwards takes half the time. */
 	fill(records: Iterable<StoredRecord>): void {
 		for (const name of indexDefinitions(this.resource).keys()) {
 			this.database.exec(`DROP INDEX IF EXISTS ${name}`);
 		}
-		for (const record of records) this.save(record);
+		for (const record of records) this.add(record);
 		this.createIndexes();
 	}
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { PreparedStatements } from './prepared-statements.ts';
 
 const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
@@ -18,6 +18,7 @@ class PartlyWritten extends Error {}
 export class Transactions {
 	private readonly database: DatabaseSync;
 	private readonly statements: PreparedStatements;
+	private readonly totalChanges: StatementSync;
 	private readonly onStale: () => void;
 	private version = 0;
 
@@ -28,6 +29,7 @@ export class Transactions {
 	constructor(database: DatabaseSync, onStale: () => void) {
 		this.database = database;
 		this.statements = new PreparedStatements(database);
+		this.totalChanges = database.prepare('SELECT total_changes() AS value');
 		this.onStale = onStale;
 	}
 
@@ -82,7 +84,7 @@ export class Transactions {
 
 	/** The number of rows that this connection has written. */
 	private changes(): number {
-		return this.statements.get('SELECT total_changes() AS value').get()!['value'] as number;
+		return this.totalChanges.get()!['value'] as number;
 	}
 
 	private execute(statements: string[]): void {

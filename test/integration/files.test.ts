@@ -34,6 +34,13 @@ describe('an import', () => {
 		expect(rowsOf(failed)).toEqual([]);
 	});
 
+	test('does not have the records sent back that it has written', async () => {
+		await sandbox.clear();
+		await importOf('last_name,email\nA,a@bare.example\n');
+		const results = (await sandbox.requests()).filter(({ path }) => path.endsWith('/results'));
+		expect(results.map(({ query }) => new URLSearchParams(query).get('records'))).toEqual(['false']);
+	});
+
 	test('gives the rows that were refused as a file that can be mended and imported again', async () => {
 		const csv = 'last_name,email,Company\nA,a@mend.example,mend.example\nB,no address,Mend\nC,c@mend.example,Nobody & Sons\n';
 		const company = await sandbox.call('POST', '/v1/companies', { name: 'Mend', domain: 'mend.example' });

@@ -62,10 +62,10 @@ test('a fault of the service undoes the whole batch, and its key with it', async
 	const key = { 'Idempotency-Key': 'k1' };
 	const items = [{ last_name: 'a' }, { last_name: 'b' }];
 	const table = store.table('contacts')!;
-	const save = table.save.bind(table);
-	const fault = jest.spyOn(table, 'save').mockImplementation((record) => {
+	const add = table.add.bind(table);
+	const fault = jest.spyOn(table, 'add').mockImplementation((record) => {
 		if (record['last_name'] === 'b') throw new Error('The disk is full');
-		save(record);
+		add(record);
 	});
 	const log = jest.spyOn(console, 'error').mockImplementation();
 	expect((await post(create, { items }, key)).status).toBe(500);

@@ -34,10 +34,10 @@ test('five jobs run at a time, in turn; the others wait and come later', async (
 test('a fault of the service ends the job; what was done before has its results', async () => {
 	const sandbox = inProcess();
 	const table = sandbox.store.table('contacts')!;
-	const save = table.save.bind(table);
-	jest.spyOn(table, 'save').mockImplementation((record) => {
+	const add = table.add.bind(table);
+	jest.spyOn(table, 'add').mockImplementation((record) => {
 		if (record['external_id'] === '160') throw new Error('The disk is full');
-		save(record);
+		add(record);
 	});
 	const log = jest.spyOn(console, 'error').mockImplementation();
 	const { body } = await startJob(sandbox, 'create', people(200));

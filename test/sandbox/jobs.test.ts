@@ -108,6 +108,17 @@ test('a repeated request starts one job', async () => {
 	expect(await sandbox.all('/v1/contacts')).toHaveLength(3);
 });
 
+test('results can be asked for without the records', async () => {
+	const sandbox = inProcess();
+	const { job, results } = await runJob(sandbox, 'create', [...people(1), { email: 'no address' }]);
+	const path = `/v1/jobs/${job.id}/results`;
+	const { id, version } = results[0].data;
+	const { body: bare } = await sandbox.get(`${path}?records=false`);
+	expect(bare).toEqual([{ index: 0, status: 201, id, data: { id, version } }, results[1]]);
+	expect((await sandbox.get(`${path}?records=true`)).body).toEqual(results);
+	expect((await sandbox.get(`${path}?records=no`)).body.code).toBe('invalid_parameter');
+});
+
 test('results are there from the end of the job, for seven days', async () => {
 	let now = Date.parse('2026-01-01T00:00:00.000Z');
 	const sandbox = inProcess({ now: () => now });

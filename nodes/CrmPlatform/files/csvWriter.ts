@@ -9,9 +9,11 @@ const harmless = /^[+-][\d\s().,/-]*$/;
  * Text that a spreadsheet would run as a formula gets an apostrophe in front, which spreadsheets do
  * not show; `unescapedCell` removes it again.
  */
-export function csvRow(cells: readonly unknown[], delimiter = ','): string {
-	return `${cells.map((cell) => csvCell(cell, delimiter)).join(delimiter)}\r\n`;
-}
+export const csvRow = (cells: readonly unknown[], delimiter = ','): string => `${csvCells(cells, delimiter)}\r\n`;
+
+/** Cells of a row, without its line end. */
+export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>
+	cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
 
 function csvCell(value: unknown, delimiter: string): string {
 	if (value === null || value === undefined) return '';

@@ -18,6 +18,7 @@ export interface StartedJob {
  * Starts a job under an idempotency key; one that an earlier attempt of this run has started is found
  * again.
  *
+ * @param lines JSON texts
  * @param key what tells the job from others of this run
  * @throws NodeApiError where the service refuses it; Error in the user's words where it answers
  * without an id
@@ -25,7 +26,7 @@ export interface StartedJob {
 export async function startBackgroundJob(
 	execution: Execution,
 	description: JobDescription,
-	{ query, lines }: { query: Query; lines?: object[] },
+	{ query, lines }: { query: Query; lines?: string[] },
 	key: number[],
 ): Promise<StartedJob> {
 	const { path, idempotencyHeader, idempotencyKey } = description;
@@ -88,11 +89,16 @@ const resultsPerRequest = 1_000;
  * Reads the results of a job that has ended, a part at a time.
  *
  * @param path of the job
+ * @param chosen what else the results are asked with
  * @throws Error in the user's words where a line is not an object
  */
-export async function* readJobResults({ api }: Execution, path: string): AsyncGenerator<IDataObject[], void> {
+export async function* readJobResults(
+	{ api }: Execution,
+	path: string,
+	chosen: Query = {},
+): AsyncGenerator<IDataObject[], void> {
 	const partFrom = async (offset: number): Promise<IDataObject[]> => {
-		const query = { offset, limit: resultsPerRequest };
+		const query = { ...chosen, offset, limit: resultsPerRequest };
 		const { body } = await api.send({ method: 'GET', path: `${path}/results`, query });
 		return resultLines(body, path);
 	};

@@ -5,7 +5,7 @@ import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from './backgroundJob';
 import { planRows, slicesOf, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
-import { reportFiles, type Done, type Refusal, type ReportFiles } from './importReport';
+import { reportFiles, rowText, type Refusal, type ReportFiles } from './importReport';
 
 /** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
 const jobsAtOnce = 3;
@@ -34,37 +34,36 @@ export async function importRows(
 	let lastRow = 0;
 
 	/** Writes what became of the rows of one job. */
-	const record = async ({ rows, results }: Imported): Promise<void> => {
+	const record = async (rows: PlannedRow[]): Promise<void> => {
 		report ??= reportFiles(execution.n8n, file.columns);
 		for (const planned of rows) {
 			counts.rows += 1;
 			lastRow = planned.row;
-			const done = results.get(planned);
-			if (done) {
+			if (planned.done) {
 				counts.done += 1;
-				counts[done.action] += 1;
-				await report.addDone(planned, done);
+				counts[planned.done.action] += 1;
 			} else if (planned.refusal) {
 				counts.failed += 1;
-				await report.addFailed(planned, planned.refusal);
-			} else if (samples.length < sampleSize && planned.line) {
-				samples.push(planned.line);
+			} else if (samples.length < sampleSize && planned.line !== undefined) {
+				samples.push(JSON.parse(planned.line) as IDataObject);
 			}
 		}
+		await report.add(rows);
 		const { n8n } = execution;
 		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused`);
 	};
 
 	const isTrial = plan.trialRows !== undefined;
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
-	const running: Array<Promise<Imported>> = [];
+	const textOf = rowText(file.columns);
+	const running: Array<Promise<PlannedRow[]>> = [];
 	try {
 		let place = 0;
 		try {
 			for await (const rows of slicesOf(file.rows, plan.trialRows)) {
-				const planned = await planRows(execution, plan, rows);
+				const planned = await planRows(execution, plan, rows, textOf);
 				const imported = isTrial
-					? Promise.resolve({ rows: planned, results: new Map<PlannedRow, Done>() })
+					? Promise.resolve(planned)
 					: importSlice(execution, plan, planned, { place, jobs });
 				imported.catch(() => undefined);
 				running.push(imported);
@@ -128,39 +127,42 @@ function tellRefusals({ api }: Execution, { rows, failed }: Counts, problem: str
 	if (problem !== undefined) api.notices.add(problem);
 }
 
-/** The rows of one job, and what was done for those that were not refused. */
-interface Imported {
-	rows: PlannedRow[];
-	results: Map<PlannedRow, Done>;
-}
-
+/** @returns the rows, each of them done or refused */
 async function importSlice(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: PlannedRow[],
 	{ place, jobs }: { place: number; jobs: string[] },
-): Promise<Imported> {
-	const results = new Map<PlannedRow, Done>();
+): Promise<PlannedRow[]> {
 	const sent = rows.filter(({ line }) => line !== undefined);
-	if (sent.length === 0) return { rows, results };
-	const lines = sent.map(({ line }) => line!);
-	const key = [plan.item, place];
-	const started = await startBackgroundJob(execution, plan.description, { query: plan.query, lines }, key);
+	if (sent.length === 0) return rows;
+	const started = await startJob(execution, plan, sent, place);
 	jobs.push(started.id);
 	const ended = await waitForJob(execution, plan.item, started.path);
-	await readResults(execution, started, { plan, sent, results });
+	await readResults(execution, started, { plan, sent });
 	for (const planned of sent) {
-		if (!results.has(planned)) planned.refusal ??= notDone(ended);
+		if (!planned.done) planned.refusal ??= notDone(ended);
 	}
-	return { rows, results };
+	return rows;
+}
+
+async function startJob(
+	execution: Execution,
+	{ item, description, query }: ImportPlan,
+	sent: PlannedRow[],
+	place: number,
+): Promise<StartedJob> {
+	const lines = sent.map(({ line }) => line!);
+	for (const planned of sent) planned.line = undefined;
+	return await startBackgroundJob(execution, description, { query, lines }, [item, place]);
 }
 
 async function readResults(
 	execution: Execution,
 	{ path }: StartedJob,
-	{ plan, sent, results }: { plan: ImportPlan; sent: PlannedRow[]; results: Map<PlannedRow, Done> },
+	{ plan, sent }: { plan: ImportPlan; sent: PlannedRow[] },
 ): Promise<void> {
-	for await (const part of readJobResults(execution, path)) {
+	for await (const part of readJobResults(execution, path, plan.description.withoutRecords)) {
 		for (const { index, status, id, data, error } of part) {
 			const planned = sent[Number(index)];
 			if (!planned) throw new Error(`The service gave a result for line ${String(index)} of ${sent.length}.`);
@@ -169,7 +171,7 @@ async function readResults(
 			} else {
 				const created = plan.operation === 'create' || Number(status) === 201;
 				const action = plan.operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
-				results.set(planned, { action, id: String(id ?? (data as IDataObject | undefined)?.id ?? '') });
+				planned.done = { action, id: String(id ?? (data as IDataObject | undefined)?.id ?? '') };
 			}
 		}
 	}

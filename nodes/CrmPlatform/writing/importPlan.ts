@@ -7,7 +7,7 @@ import type { FileRow } from '../files/csvReader';
 import { valueAt } from '../mapping/expressions/template';
 import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
-import type { Refusal } from './importReport';
+import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
 
 /** What is done with the rows of a file. */
@@ -37,13 +37,13 @@ const charactersPerJob = 4 * 1024 * 1024;
 /** Bytes of one line that services take. */
 const longestLine = 1024 * 1024;
 
-/** A row of the file, and what is to be done with it. */
-export interface PlannedRow {
-	row: number;
-	content?: IDataObject;
-	/** The line of the job; absent where the row cannot be read. */
-	line?: IDataObject;
-	refusal?: Refusal;
+/**
+ * A row of the file, and what is to be done with it. Thousands wait for their job, so each is kept as texts,
+ * which take a fraction of the memory of the objects they are made of.
+ */
+export interface PlannedRow extends ReportedRow {
+	/** The line of the job, as JSON; undefined where the row is not sent, and once it is sent. */
+	line: string | undefined;
 }
 
 /** Thrown by the reader of a file. */
@@ -89,11 +89,16 @@ function sizeOf(content: IDataObject = {}): number {
 	return size;
 }
 
-/** Reads the lines of a job; a row that cannot be read is refused, and the others are not. */
+/**
+ * Reads the lines of a job; a row that cannot be read is refused, and the others are not.
+ *
+ * @param textOf gives a row as the report has it
+ */
 export async function planRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
+	textOf: (content?: IDataObject) => string,
 ): Promise<PlannedRow[]> {
 	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan.columns)] : []));
 	const items = readable.map((json) => ({ json }));
@@ -103,13 +108,20 @@ export async function planRows(
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
 	let index = 0;
 	return rows.map(({ row, content, problem }) => {
-		if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem } };
+		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
+		if (problem !== undefined) {
+			planned.refusal = { code: 'unreadable_row', message: problem };
+			return planned;
+		}
 		try {
 			const line = read(index++);
-			return { row, content, ...checked(line, plan) };
+			planned.line = JSON.stringify(line);
+			planned.refusal = refusalBefore(line, planned.line, plan);
 		} catch (error) {
-			return { row, content, refusal: { code: 'invalid_value', message: (error as Error).message } };
+			planned.refusal = { code: 'invalid_value', message: (error as Error).message };
 		}
+		if (planned.refusal) planned.line = undefined;
+		return planned;
 	});
 }
 
@@ -121,8 +133,8 @@ function renamed(content: IDataObject, columns: ReadonlyMap<string, string> | un
 	return Object.fromEntries(entries) as IDataObject;
 }
 
-/** What would be refused by any service: a line that is too long or, when creating, lacks a value. */
-function checked(line: IDataObject, { operation, fields }: ImportPlan): Pick<PlannedRow, 'line' | 'refusal'> {
+/** Why any service would refuse a line: it is too long or, when creating, lacks a value. */
+function refusalBefore(line: IDataObject, text: string, { operation, fields }: ImportPlan): Refusal | undefined {
 	const missing =
 		operation === 'create' &&
 		fields.find(({ required, path }) => {
@@ -131,8 +143,8 @@ function checked(line: IDataObject, { operation, fields }: ImportPlan): Pick<Pla
 		});
 	if (missing) {
 		const message = `${missing.label}: it is empty, and a new record needs it.`;
-		return { refusal: { field: missing.name, code: 'required', message } };
+		return { field: missing.name, code: 'required', message };
 	}
-	if (Buffer.byteLength(JSON.stringify(line)) <= longestLine) return { line };
-	return { refusal: { code: 'too_large', message: 'The record is larger than 1 MB.' } };
+	if (Buffer.byteLength(text) <= longestLine) return undefined;
+	return { code: 'too_large', message: 'The record is larger than 1 MB.' };
 }

@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { outputFile, type OutputFile } from '../files/binary';
-import { csvRow } from '../files/csvWriter';
+import { csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
 
 /** What was done for a row. */
@@ -18,16 +18,33 @@ export interface Refusal {
 	message: string;
 }
 
-interface ReportedRow {
+/** A row, and what became of it. */
+export interface ReportedRow {
 	row: number;
-	/** Absent where the row cannot be read. */
-	content?: IDataObject;
+	/** What `rowText` gives. */
+	text: string;
+	done: Done | undefined;
+	refusal: Refusal | undefined;
 }
+
+/** Rows written at once: a promise for each of them would cost more than its line. */
+const rowsAtOnce = 100;
+
+/**
+ * Gives the text of a row's own cells or members; without content, of a row that cannot be read.
+ *
+ * @param columns of a CSV file
+ */
+export const rowText =
+	(columns: string[] | undefined) =>
+	(content: IDataObject = {}): string =>
+		// A delimiter follows each cell.
+		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 
 /** The files an import gives: its rows as they were, and what became of each. */
 export interface ReportFiles {
-	addDone(row: ReportedRow, done: Done): Promise<void>;
-	addFailed(row: ReportedRow, refusal: Refusal): Promise<void>;
+	/** Adds rows to the file of those that are done or refused; a row that is neither is left out. */
+	add(rows: ReportedRow[]): Promise<void>;
 	/** The binary fields `done` and `failed`. */
 	end(): Promise<IBinaryKeyData>;
 }
@@ -49,26 +66,36 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 	const done = begin('done');
 	const failed = begin('failed');
 
-	const line = (content: IDataObject = {}, names: readonly (keyof typeof reportColumns)[], report: object): string => {
-		const values = names.map((name): [string, unknown] => [
-			reportColumns[name],
-			(report as Record<string, unknown>)[name],
-		]);
-		if (!columns) return `${JSON.stringify({ ...content, ...Object.fromEntries(values) })}\n`;
-		return csvRow([...columns.map((name) => content[name]), ...values.map(([, value]) => value)]);
+	const line = (text: string, names: readonly (keyof typeof reportColumns)[], report: object): string => {
+		const values = names.map((name) => (report as Record<string, unknown>)[name]);
+		if (columns) return `${text}${csvRow(values)}`;
+		const own = JSON.stringify(Object.fromEntries(names.map((name, i) => [reportColumns[name], values[i]])));
+		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${own.slice(1)}\n`;
+	};
+	const linesOf = (
+		rows: ReportedRow[],
+		reportOf: (row: ReportedRow) => object | undefined,
+		names: readonly (keyof typeof reportColumns)[],
+	): string => {
+		let lines = '';
+		for (const reported of rows) {
+			const report = reportOf(reported);
+			if (report) lines += line(reported.text, names, { ...report, row: reported.row });
+		}
+		return lines;
 	};
 	const header = (names: readonly (keyof typeof reportColumns)[]): string =>
 		columns ? csvRow([...columns, ...names.map((name) => reportColumns[name])]) : '';
 
 	const begun = Promise.all([done.write(header(doneColumns)), failed.write(header(failedColumns))]);
 	return {
-		async addDone({ row, content }, result) {
+		async add(rows) {
 			await begun;
-			await done.write(line(content, doneColumns, { ...result, row }));
-		},
-		async addFailed({ row, content }, refusal) {
-			await begun;
-			await failed.write(line(content, failedColumns, { ...refusal, row }));
+			for (let i = 0; i < rows.length; i += rowsAtOnce) {
+				const some = rows.slice(i, i + rowsAtOnce);
+				await done.write(linesOf(some, (row) => row.done, doneColumns));
+				await failed.write(linesOf(some, (row) => (row.done ? undefined : row.refusal), failedColumns));
+			}
 		},
 		async end() {
 			const [doneFile, failedFile] = await Promise.all([done.end(), failed.end()]);

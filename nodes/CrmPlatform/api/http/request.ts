@@ -22,8 +22,8 @@ export interface ApiRequest {
 	query?: Query;
 	/** Sent as JSON. */
 	body?: object;
-	/** Sent instead of a body, as newline-delimited JSON. */
-	lines?: object[];
+	/** JSON texts, sent instead of a body as newline-delimited JSON. */
+	lines?: string[];
 	/** Sent beside the node's own headers or replacing them; lower-case names. */
 	headers?: Record<string, string>;
 	/** Lets the service recognise a repeated write. */
@@ -212,12 +212,9 @@ function httpRequest(
 		headers,
 	};
 	if (body) http.body = JSON.stringify(body);
-	if (lines) http.body = linesOf(lines);
+	if (lines) http.body = `${lines.join('\n')}\n`;
 	return http;
 }
-
-const linesOf = (values: object[]): string =>
-	values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 function failed(problem: Problem, returnAt?: number): RequestOutcome {
 	if (returnAt === undefined) return { ok: false, problem };

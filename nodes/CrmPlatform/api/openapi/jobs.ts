@@ -2,6 +2,7 @@ import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { operationOf } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
+import { parametersIn } from './schema';
 
 /** The background job that does an operation for many records. */
 export interface JobDescription extends IdempotencyHeader {
@@ -11,6 +12,8 @@ export interface JobDescription extends IdempotencyHeader {
 	collection: string;
 	/** The query that starts it; a name in braces is a parameter of the collection's path. */
 	query: Record<string, string>;
+	/** The query with which results come without their records, where the service offers it. */
+	withoutRecords?: Record<string, string>;
 }
 
 /** Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters. */
@@ -23,12 +26,24 @@ export function describeJob(
 	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!job || path === undefined || !operation) return undefined;
+	const withoutRecords = queryWithoutRecords(document, path);
 	return {
 		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
 		collection,
 		query: job.parameters ?? {},
 		...idempotencyHeaderOf(document, pathItem, operation),
+		...(withoutRecords && { withoutRecords }),
 	};
+}
+
+/** The parameter `records` of the results, which are many times smaller without them. */
+function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<string, string> | undefined {
+	const path = Object.keys(document.paths).find((one) => one.startsWith(`${jobs}/{`) && one.endsWith('}/results'));
+	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
+	const operation = pathItem && operationOf(pathItem, 'get');
+	if (!operation) return undefined;
+	const parameters = parametersIn(document, pathItem, operation, 'query');
+	return parameters.some(({ name }) => name === 'records') ? { records: 'false' } : undefined;
 }
 
 /**
