@@ -121,7 +121,9 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 /** Calls a sandbox, and gives the body it answers with. */
 export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
-		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		// The sandbox may close a kept connection in the moment in which it is used.
+		const connection = { connection: 'close' };
+		const headers = { ...connection, authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
 		const response = await fetch(url + path, init);
 		const text = await response.text();
