@@ -30,7 +30,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
 	triggers: async () =>
-		publish({ name: 'triggers', ours: 'trigger', bare: 'Webhook node', rows: await benchTriggers() }),
+		publish({ name: 'triggers', ours: 'trigger', bare: 'the other', rows: await benchTriggers() }),
 };
 
 const asked = process.argv.slice(2);

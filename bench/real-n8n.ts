@@ -19,14 +19,15 @@ export interface RealN8n {
 	stop(): Promise<void>;
 }
 
-export async function startRealN8n(): Promise<RealN8n> {
+/** @param settings of n8n, by its names for them */
+export async function startRealN8n(settings: Record<string, string> = {}): Promise<RealN8n> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-bench-'));
 	const remove = () => rmSync(folder, { recursive: true, force: true });
 	try {
 		await buildPackage();
 		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', await packPackage(join(folder, 'package')));
 		const ports = { port: await freePort(), brokerPort: await freePort() };
-		const place = { userFolder: folder, encryptionKey: 'for one run', ...ports };
+		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
 		const n8n = startN8n(await installN8n(), place, resolve('.tmp', 'n8n-bench.log'));
 		const stop = async () => {
 			await n8n.stop();

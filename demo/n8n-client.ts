@@ -198,6 +198,8 @@ export class N8nClient {
 		const response = await fetch(this.url + path, {
 			method,
 			headers: {
+				// A kept connection may be gone: n8n was killed, or closes it in the moment in which it is used.
+				connection: 'close',
 				'browser-id': this.session.browserId,
 				cookie: this.session.cookie,
 				...(body === undefined ? {} : { 'content-type': 'application/json' }),

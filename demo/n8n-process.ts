@@ -59,7 +59,7 @@ export function startN8n(
 	return {
 		url,
 		ended,
-		ready: waitUntilReady(url, () => hasEnded(child), log),
+		ready: waitUntilReady(readyPaths(command).map((path) => url + path), () => hasEnded(child), log),
 		stop: () => stopGroup(child, STOP_GRACE_MS),
 		async kill() {
 			process.kill(-child.pid!, 'SIGKILL');
@@ -68,14 +68,21 @@ export function startN8n(
 	};
 }
 
-async function waitUntilReady(url: string, isOver: () => boolean, log: string): Promise<void> {
+/** /healthz alone answers before n8n has loaded its nodes, readiness of n8n 2.11 before the editor's API. */
+function readyPaths([command]: string[]): string[] {
+	const readiness = '/healthz/readiness';
+	// Workers and webhook processes have no editor.
+	return command === 'start' ? [readiness, '/rest/settings'] : [readiness];
+}
+
+/** @param urls that answer once n8n is ready */
+async function waitUntilReady(urls: string[], isOver: () => boolean, log: string): Promise<void> {
 	const deadline = Date.now() + START_TIMEOUT_MS;
 	while (!isOver()) {
 		if (Date.now() > deadline) {
 			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
 		}
-		// /healthz alone answers before n8n has loaded its nodes, readiness of n8n 2.11 before the editor's API.
-		if ((await answers(`${url}/healthz/readiness`)) && (await answers(`${url}/rest/settings`))) return;
+		if ((await Promise.all(urls.map(answers))).every(Boolean)) return;
 		await sleep(POLL_MS);
 	}
 	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);

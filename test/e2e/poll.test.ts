@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
+import { baseNode } from './harness/killable.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
 import { eventsOf } from './harness/trigger.ts';
 
@@ -70,4 +72,18 @@ test('In a real n8n a failed execution tells of a service that fails, and the re
 	await n8n.deactivateWorkflow(id);
 	expect(told?.status).toBe('error');
 	expect(await idsOf(id, 2)).toContain(event);
+});
+
+test.each(['ended', 'succeeded'])('In a real n8n an execution that waits has %s', async (moveOn) => {
+	// One at a time, so the second starts when the first counts; one that had failed would be reported first.
+	const { nodes, ...rest } = await workflow('Trigger', { moveOn, attempts: 1, options: { interval: 1, atOnce: 1 } });
+	const wait = baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' });
+	const connections = { Trigger: { main: [[{ node: 'Wait', type: 'main' as const, index: 0 }]] } };
+	const id = await n8n.createWorkflow({ ...rest, nodes: [...nodes, wait], connections });
+	await n8n.activateWorkflow(id);
+	await companies(2);
+	const waiting = async () => await n8n.listExecutions(id, ['waiting']);
+	while ((await waiting()).length < 2) await sleep(200);
+	await n8n.deactivateWorkflow(id);
+	expect(await n8n.listExecutions(id)).toEqual(await waiting());
 });

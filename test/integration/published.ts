@@ -25,6 +25,8 @@ export interface PublishedSetup {
 	hasKeys?: boolean;
 	/** What comes of an execution; success unless told otherwise. It may throw to tell of a crash of n8n. */
 	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
+	/** Whether n8n, in queue mode, only answers for executions and never gives their runs. */
+	onlyAnswers?: boolean;
 }
 
 /** What `emit` settles when the execution has ended. */
@@ -32,6 +34,9 @@ interface Done {
 	resolve(run: IRun | undefined): void;
 	reject(error: Error): void;
 }
+
+/** What `emit` settles with n8n's answer. */
+type Answer = { resolve(response: IDataObject): void };
 
 /** A row of n8n's table of executions. */
 export interface Execution {
@@ -112,10 +117,11 @@ export class Published {
 		const [node] = Object.values(workflow.nodes);
 		const process = this.process;
 		type Data = INodeExecutionData[][];
-		const emit = (data: Data, _response: unknown, done: Done | undefined, key?: string) => {
-			if (process === this.process) void this.start(workflow, process, data[0] ?? [], done, key);
+		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
+			const told = this.setup.onlyAnswers ? answersOf(answer) : done;
+			if (process === this.process) void this.start(workflow, process, data[0] ?? [], told, key);
 		};
-		const withoutKeys = (data: Data, response: unknown, done: Done | undefined) => emit(data, response, done);
+		const withoutKeys = (data: Data, answer: Answer | undefined, done: Done | undefined) => emit(data, answer, done);
 		const context = new TriggerContext(
 			workflow,
 			node!,
@@ -199,6 +205,13 @@ export class Published {
 		});
 	}
 }
+
+/** As the main process of n8n 2.41 answers for a workflow that a worker has run (scaling.service). */
+const answersOf = (answer: Answer | undefined): Done => ({
+	resolve: (run) =>
+		answer?.resolve(run?.status === 'success' ? {} : { body: { message: 'Workflow execution failed' }, statusCode: 500 }),
+	reject: () => undefined,
+});
 
 /** Waits are cut to a few milliseconds, so that a test need not wait for intervals. */
 const hastyClock: Clock = {

@@ -68,7 +68,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			id: 'node-1',
 			name: trigger.nodeName,
 			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
-			typeVersion: 1,
+			typeVersion: 2,
 			position: [0, 0],
 			parameters: trigger.parameters,
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },

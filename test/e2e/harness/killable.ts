@@ -19,6 +19,16 @@ export interface ExecutionRow {
 	workflowId: string;
 }
 
+/** A failure that a trigger has reported, as n8n stores it. */
+export interface Report {
+	workflowId: string;
+	text: string;
+}
+
+/** In n8n's database: SQLite or PostgreSQL. */
+export const selectReports =
+	'SELECT "workflowId", data AS text FROM execution_entity JOIN execution_data ON "executionId" = id WHERE "deduplicationKey" IS NULL';
+
 /** A page of a list. */
 export interface Page {
 	data: IDataObject[];
@@ -35,6 +45,7 @@ export interface KillableN8n {
 	/** All executions, from n8n's database. */
 	rows(): ExecutionRow[];
 	countRows(): number;
+	reports(): Report[];
 	/** Ends n8n, or one of its processes, as a crash does (SIGKILL), and starts it again. */
 	killAndStart(): Promise<void>;
 	close(): Promise<void>;
@@ -85,6 +96,7 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 					({ id, ...row }) => (abandoned.has(id) && row.status === 'running' ? { ...row, status: 'crashed' } : row),
 				),
 			countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
+			reports: () => query<Report>(selectReports),
 			async killAndStart() {
 				await n8n.kill();
 				const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
@@ -112,7 +124,9 @@ export async function firstSession(n8nUrl: string, { url, apiKey }: Pick<Sandbox
 /** Calls a sandbox, and gives the body it answers with. */
 export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
-		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		// The sandbox may close a kept connection in the moment in which it is used.
+		const connection = { connection: 'close' };
+		const headers = { ...connection, authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
 		const response = await fetch(url + path, init);
 		const text = await response.text();
@@ -122,14 +136,14 @@ export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): Kill
 }
 
 /** A Poll Trigger, and the nodes after it in a row. */
-export function pollingWorkflow(credentialId: string, name: string, parameters: IDataObject, next: INode[]) {
+export function pollingWorkflow(credentialId: string, name: string, given: IDataObject, next: INode[]) {
 	const trigger: INode = {
 		id: `trigger ${name}`,
 		name: 'Trigger',
 		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters: { ...(parameters as INode['parameters']), options: { interval: 1 } },
+		parameters: { ...given, options: { interval: 1, ...(given['options'] as IDataObject) } },
 		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 	};
 	const nodes = [trigger, ...next];

@@ -1,25 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type Page } from './killable.ts';
+import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type Page, type Report } from './killable.ts';
 import { recordOf } from './trigger.ts';
 
-export const moveOns = ['started', 'ended', 'succeeded'] as const;
+/** The workflows: one for each Move On, and one more for the other way After a Crash. */
+const workflows = {
+	started: { moveOn: 'started' },
+	ended: { moveOn: 'ended' },
+	succeeded: { moveOn: 'succeeded' },
+	setAside: { moveOn: 'succeeded', options: { afterCrash: 'setAside' } },
+};
+type Name = keyof typeof workflows;
+const names = Object.keys(workflows) as Name[];
+
+/** What became of the events of each workflow. */
+export type AllOutcomes = Record<Name, Outcomes>;
 
 /** What became of the events of a workflow. */
 export interface Outcomes {
-	/** Statuses of the executions of each event that may succeed. */
+	/** Statuses of the executions of each event that may succeed, the first attempt first. */
 	events: string[][];
 	/** The same of the events whose executions always fail. */
 	poisonous: string[][];
 	/** How many failures the trigger has reported. */
 	reported: number;
+	/** Events that have neither succeeded nor been reported. */
+	untold: string[];
 }
 
 /** Every hundredth event is poisonous, from the eighth on. */
 const isPoisonous = (index: number): boolean => index % 100 === 7;
 
 /**
- * Lets events happen to three published workflows, one for each Move On, in an n8n that is killed
- * (SIGKILL) again and again meanwhile. In between, the workflows are deactivated and activated.
+ * Lets events happen to published workflows, in an n8n that is killed (SIGKILL) again and again
+ * meanwhile. In between, the workflows are deactivated and activated.
  *
  * @param random gives 0 ≤ n < 1
  * @param attempts how often an event may be started with Move On When Succeeded
@@ -27,14 +40,14 @@ const isPoisonous = (index: number): boolean => index % 100 === 7;
 export async function countUnderKills(
 	n8n: KillableN8n,
 	{ events, kills, attempts, random }: { events: number; kills: number; attempts: number; random: () => number },
-): Promise<Record<(typeof moveOns)[number], Outcomes>> {
+): Promise<AllOutcomes> {
 	const { client, credentialId } = n8n;
 	const ids = new Map<string, string>();
-	for (const moveOn of moveOns) {
-		const parameters = { events: ['contact.created'], moveOn, attempts };
-		const id = await client.createWorkflow(pollingWorkflow(credentialId, moveOn, parameters, failPoisonous));
+	for (const name of names) {
+		const parameters = { events: ['contact.created'], attempts, ...workflows[name] };
+		const id = await client.createWorkflow(pollingWorkflow(credentialId, name, parameters, failPoisonous));
 		await client.activateWorkflow(id);
-		ids.set(moveOn, id);
+		ids.set(name, id);
 	}
 
 	const parts = kills + 1;
@@ -48,7 +61,7 @@ export async function countUnderKills(
 			await n8n.call('POST', '/v1/contacts/batch/create', { items: items.slice(from, from + 100) });
 		}
 		if (part === kills) break;
-		const target = n8n.countRows() + Math.floor(random() * items.length * moveOns.length);
+		const target = n8n.countRows() + Math.floor(random() * items.length * names.length);
 		while (n8n.countRows() < target) await sleep(20);
 		await sleep(random() * 50);
 		await n8n.killAndStart();
@@ -59,28 +72,32 @@ export async function countUnderKills(
 	}
 
 	const poison = await poisonousEvents(n8n);
-	const result = () => {
+	const result = (): AllOutcomes => {
 		const rows = n8n.rows();
-		const of = (moveOn: string) => outcomesOf(rows.filter(({ workflowId }) => workflowId === ids.get(moveOn)), poison);
-		return { rows, started: of('started'), ended: of('ended'), succeeded: of('succeeded') };
+		const reports = n8n.reports();
+		const of = (name: Name) => {
+			const isOwn = ({ workflowId }: { workflowId: string }) => workflowId === ids.get(name);
+			return outcomesOf(rows.filter(isOwn), reports.filter(isOwn), poison);
+		};
+		return { started: of('started'), ended: of('ended'), succeeded: of('succeeded'), setAside: of('setAside') };
 	};
 	const isDone = () => {
-		const { rows, started, ended, succeeded } = result();
-		const isQuiet = rows.every(({ status }) => !['new', 'running'].includes(status));
+		const isQuiet = n8n.rows().every(({ status }) => !['new', 'running'].includes(status));
+		const { succeeded, setAside, ...others } = result();
 		const isComplete = ({ events: found, poisonous }: Outcomes) => found.length + poisonous.length === created;
 		return (
 			isQuiet &&
-			[started, ended, succeeded].every(isComplete) &&
+			[succeeded, setAside, ...Object.values(others)].every(isComplete) &&
 			succeeded.events.every((statuses) => statuses.includes('success')) &&
-			succeeded.poisonous.every((statuses) => statuses.length >= attempts)
+			succeeded.poisonous.every((statuses) => statuses.length >= attempts) &&
+			setAside.untold.length === 0
 		);
 	};
 	while (!isDone()) await sleep(500);
 	// Long enough for a start that is one too many.
 	await sleep(3_000);
 	for (const id of ids.values()) await client.deactivateWorkflow(id);
-	const { started, ended, succeeded } = result();
-	return { started, ended, succeeded };
+	return result();
 }
 
 /** Ids of the events of poisonous contacts. */
@@ -95,18 +112,24 @@ async function poisonousEvents({ call }: KillableN8n): Promise<Set<string>> {
 }
 
 /** Keys end with `<event>:<attempt>`. */
-function outcomesOf(rows: ExecutionRow[], poison: Set<string>): Outcomes {
+function outcomesOf(rows: ExecutionRow[], reports: Report[], poison: Set<string>): Outcomes {
 	const statuses = new Map<string, string[]>();
-	for (const { deduplicationKey, status } of rows) {
-		const event = deduplicationKey?.split(':').at(-2);
+	const starts = rows.map(({ deduplicationKey, status }) => {
+		const [attempt, event] = deduplicationKey?.split(':').reverse() ?? [];
+		return { event, attempt: Number(attempt), status };
+	});
+	for (const { event, status } of starts.sort((one, other) => one.attempt - other.attempt)) {
 		if (event !== undefined) statuses.set(event, [...(statuses.get(event) ?? []), status]);
 	}
 	const select = (isWanted: (event: string) => boolean) =>
 		[...statuses].filter(([event]) => isWanted(event)).map(([, all]) => all);
+	const told = new Set(reports.flatMap(({ text }) => text.match(/evt_\w+/g) ?? []));
+	const isUntold = ([event, all]: [string, string[]]) => !all.includes('success') && !told.has(event);
 	return {
 		events: select((event) => !poison.has(event)),
 		poisonous: select((event) => poison.has(event)),
-		reported: rows.filter(({ deduplicationKey }) => deduplicationKey === null).length,
+		reported: reports.length,
+		untold: [...statuses].filter(isUntold).map(([event]) => event),
 	};
 }
 

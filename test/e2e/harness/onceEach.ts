@@ -1,11 +1,11 @@
-import type { moveOns, Outcomes } from './killed.ts';
+import type { AllOutcomes } from './killed.ts';
 
 /** The default of Executions at Once. */
 export const atOnce = 5;
 
 /** What a run under kills is described by. */
 interface Counts {
-	/** Events of all three workflows that may succeed. */
+	/** Events of all workflows that may succeed. */
 	events: number;
 	/** Events with an execution that was killed. */
 	killed: number;
@@ -20,7 +20,7 @@ interface Counts {
  * @param afterKill the statuses that n8n gives to executions that were killed
  */
 export function expectEachOnce(
-	{ started, ended, succeeded }: Record<(typeof moveOns)[number], Outcomes>,
+	{ started, ended, succeeded, setAside }: AllOutcomes,
 	{ attempts, kills, afterKill = ['crashed'] }: { attempts: number; kills: number; afterKill?: string[] },
 ): Counts {
 	const killed = (statuses: string[]) => statuses.some((status) => afterKill.includes(status));
@@ -43,6 +43,12 @@ export function expectEachOnce(
 	// n8n does not tell how an execution ended that was under way when it was killed, so that one is
 	// started again, even if it had succeeded a moment before.
 	expect(repeated).toBeLessThanOrEqual(kills * atOnce);
-	const all = [started, ended, succeeded].flatMap(({ events }) => events);
+
+	// Each event succeeds or is reported, and none is started again unless its execution has surely failed.
+	expect(setAside.untold).toEqual([]);
+	const again = [...setAside.events, ...setAside.poisonous].map((statuses) => statuses.slice(0, -1));
+	expect(again.flat().filter((status) => status !== 'error')).toEqual([]);
+
+	const all = [started, ended, succeeded, setAside].flatMap(({ events }) => events);
 	return { events: all.length, killed: all.filter(killed).length, repeated, reported: succeeded.reported };
 }

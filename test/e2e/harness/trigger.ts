@@ -15,7 +15,7 @@ export function triggerWorkflow(
 		id,
 		name,
 		type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
-		typeVersion: 1,
+		typeVersion: 2,
 		position: [0, 0],
 		webhookId: id,
 		parameters: parameters as INode['parameters'],

@@ -5,7 +5,14 @@ import { startSandbox } from '../../../sandbox/serve.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
 import { packPackage } from '../../../tools/pack.ts';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
-import { callerOf, firstSession, type ExecutionRow, type KillableN8n } from '../../e2e/harness/killable.ts';
+import {
+	callerOf,
+	firstSession,
+	selectReports,
+	type ExecutionRow,
+	type KillableN8n,
+	type Report,
+} from '../../e2e/harness/killable.ts';
 import { startQueueN8n } from './n8n.ts';
 import { DATABASE_USER, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
@@ -59,6 +66,7 @@ export async function startKillableQueue(): Promise<KillableN8n> {
 			call: callerOf(sandbox),
 			rows: () => query('SELECT "deduplicationKey", status, "workflowId" FROM execution_entity') as ExecutionRow[],
 			countRows: () => (query('SELECT count(*) AS count FROM execution_entity') as [{ count: number }])[0].count,
+			reports: () => query(selectReports) as Report[],
 			async killAndStart() {
 				const victim = victims[kills++ % victims.length]!;
 				await n8n.kill(victim);

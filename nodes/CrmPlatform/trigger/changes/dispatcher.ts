@@ -1,7 +1,7 @@
-import type { INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
-import { executionOutcome, outcomeOfError, setAsideError, type Outcome } from './outcome';
+import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 
 /** When a group counts as finished. */
@@ -18,6 +18,13 @@ export interface DispatchOptions {
 	/** The most events or records in a group. */
 	groupSize: number;
 }
+
+/**
+ * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
+ * main process, n8n 2.41 never gives the run: Bull removes a finished job at once (keepLastCompleted is
+ * 0), and the main process waits for a job that is gone (workflow-runner, enqueueExecution).
+ */
+const longestWithoutRun = 15_000;
 
 const storedMessage =
 	'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
@@ -145,13 +152,27 @@ export class Dispatcher {
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
+		const settled = new AbortController();
+		const settle = (outcome: Outcome) => {
+			if (settled.signal.aborted) return;
+			settled.abort();
+			this.settle(group, outcome);
+		};
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
-			(run) => this.settle(group, executionOutcome(run)),
-			(error: Error) => this.settle(group, outcomeOfError(error)),
+			(run) => settle(executionOutcome(run)),
+			(error: Error) => settle(outcomeOfError(error)),
 		);
+		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
+		const settleByAnswer = async (): Promise<void> => {
+			const outcome = outcomeOfAnswer(await answer.promise);
+			if (outcome === undefined) return;
+			await this.clock.sleep(longestWithoutRun, settled.signal);
+			settle(outcome);
+		};
+		settleByAnswer().catch(() => undefined);
 		const key = Dispatcher.hasKeys(n8n) ? this.keyOf(group) : undefined;
-		n8n.emit([items], undefined, done as never, key);
+		n8n.emit([items], answer, done as never, key);
 	}
 
 	/** Unique in the n8n instance, and the same whenever this group is started for this attempt. */

@@ -1,4 +1,10 @@
-import { ExecutionCancelledError, NodeOperationError, type INode, type IRun } from 'n8n-workflow';
+import {
+	ExecutionCancelledError,
+	NodeOperationError,
+	type IExecuteResponsePromiseData,
+	type INode,
+	type IRun,
+} from 'n8n-workflow';
 
 import type { Group } from './position';
 
@@ -15,6 +21,16 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 /** n8n rejects what was cancelled, and what it could not start. */
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
+}
+
+/**
+ * n8n answers for a workflow that a worker has run (scaling.service, job-finished): with nothing if
+ * it succeeded. Any other answer is the workflow's own, which may still run.
+ */
+export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | undefined {
+	if (Object.keys(answer).length === 0) return 'succeeded';
+	const { statusCode, body } = answer as { statusCode?: unknown; body?: { message?: unknown } };
+	return statusCode === 500 && body?.message === 'Workflow execution failed' ? 'failed' : undefined;
 }
 
 /** Tells the user of a group that is not started any more, and how its last execution came out. */
