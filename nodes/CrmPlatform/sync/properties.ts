@@ -59,7 +59,7 @@ const matchOn = matchOnProperty(
 const alsoMatchOn = matchOnProperty(
 	{ displayName: 'Then Match On Name or ID', name: 'alsoMatchOn' },
 	'A second field, for items that the first does not find.',
-	'getSyncMatchFields',
+	'getSyncOtherMatchFields',
 );
 
 const scope = filtersProperty({
