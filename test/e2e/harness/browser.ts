@@ -30,6 +30,8 @@ export const TIMEOUT_MS = 60_000;
 export class Editor {
 	private readonly browser: Browser;
 	readonly page: Page;
+	/** How often a list was opened once more because n8n was still loading it: a slow machine does that. */
+	repeatedClicks = 0;
 
 	private constructor(browser: Browser, page: Page) {
 		this.browser = browser;
@@ -119,7 +121,8 @@ export class Editor {
 		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
 		// A list that n8n is still loading stays closed, or is closed again: a person opens it once more.
 		const end = Date.now() + TIMEOUT_MS;
-		while (!(await entry.isVisible()) && Date.now() < end) {
+		for (let tries = 0; !(await entry.isVisible()) && Date.now() < end; tries++) {
+			if (tries > 0) this.repeatedClicks += 1;
 			await this.parameter(name).nth(row).click();
 			await entry.waitFor({ timeout: 3_000 }).catch(() => undefined);
 		}
