@@ -9,7 +9,7 @@ import {
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
 import { getLinks, searchLinked } from './pickers/links';
 import { searchCustomObjects } from './pickers/searchRecords';
-import { getFieldsToSet, getSyncFields, getSyncMatchFields } from './pickers/syncFields';
+import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
 import { syncPropertiesOf } from './sync/properties';
@@ -57,7 +57,14 @@ export class CrmPlatformSync implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: { getFilterChoices, getFilterFields, getFilterOperators, getLinks, getSyncMatchFields },
+		loadOptions: {
+			getFilterChoices,
+			getFilterFields,
+			getFilterOperators,
+			getLinks,
+			getSyncMatchFields,
+			getSyncOtherMatchFields,
+		},
 		resourceMapping: { getFieldsToSet, getSyncFields },
 	};
 

@@ -2,7 +2,7 @@ import { idempotencyKeyParameter, ifMatchParameter } from '../description/parame
 import { requestBody } from '../description/schemas.ts';
 import { errors, noContent, pageResponse, success, writeErrors } from '../description/responses.ts';
 import type { Operation } from '../http/operation.ts';
-import { customFieldOperators } from '../queries/custom-field-filters.ts';
+import { customFieldListTypes, customFieldOperators } from '../queries/custom-field-filters.ts';
 import type { BulkOperation } from '../schemas/batch.ts';
 import type { jobOperations } from '../schemas/jobs.ts';
 import { batchOperationId, namesOf } from '../schemas/names.ts';
@@ -34,7 +34,8 @@ export function listOperation(resource: Resource): Operation {
 			'filters and sort.' +
 			(hasCustomFields(resource)
 				? ' Filter by custom fields with `custom_fields.<key>`, or with an operator that ' +
-					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`.'
+					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`. Those of a ' +
+					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
 				: ''),
 		parameters: listParameters(resource),
 		responses: {
@@ -44,6 +45,7 @@ export function listOperation(resource: Resource): Operation {
 		...(hasCustomFields(resource) && {
 			'x-custom-fields': 'custom_fields.{key}',
 			'x-custom-field-filters': customFieldOperators(),
+			'x-custom-field-lists': customFieldListTypes(),
 		}),
 	};
 }

@@ -44,13 +44,22 @@ function filtersOfCustomField(field: CustomField): Filter[] {
 	return [...indexed, emptyFilter(name, sql, schema)];
 }
 
+/** The filters by a custom field of each type. */
+const filtersByType = (): Array<[type: string, filters: Filter[]]> => {
+	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
+	return customFieldTypes.map((type) => [type, filtersOfCustomField({ ...sample, type } as CustomField)]);
+};
+
 /** The operators of custom-field filters by type of field: `gte`, `contains`. */
 export function customFieldOperators(): Record<string, string[]> {
-	const sample = { key: 'x', options: [{ value: 'x' }], reference_resource: users.name };
 	return Object.fromEntries(
-		customFieldTypes.map((type) => {
-			const filters = filtersOfCustomField({ ...sample, type } as CustomField);
-			return [type, filters.flatMap(({ parameter }) => /\[(\w+)\]$/.exec(parameter)?.[1] ?? [])];
-		}),
+		filtersByType().map(([type, filters]) => [
+			type,
+			filters.flatMap(({ parameter }) => /\[(\w+)\]$/.exec(parameter)?.[1] ?? []),
+		]),
 	);
 }
+
+/** The types of custom fields that are filtered by several values at once, separated by commas. */
+export const customFieldListTypes = (): string[] =>
+	filtersByType().flatMap(([type, filters]) => (filters.some(({ takesList }) => takesList) ? [type] : []));

@@ -46,8 +46,8 @@ export const activities = defineResource({
 			examples: ['2025-03-01T09:30:00.000Z'],
 		}),
 		duration_seconds: optional(z.int().min(0), {
-			title: 'Duration',
-			description: 'Duration in seconds.',
+			title: 'Duration (Seconds)',
+			description: 'How long the activity took.',
 			examples: [900],
 		}),
 		direction: choice(['inbound', 'outbound'], {

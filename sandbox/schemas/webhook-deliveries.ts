@@ -35,7 +35,7 @@ export interface Delivery {
 
 const attemptSchema = z.object({
 	started_at: pointInTime.meta({ title: 'Started At', description: 'Time of the start.' }),
-	duration_ms: z.int().min(0).meta({ title: 'Duration', description: 'In milliseconds.' }),
+	duration_ms: z.int().min(0).meta({ title: 'Duration (Milliseconds)', description: 'How long the delivery took.' }),
 	response_status: z.int().nullable().meta({
 		title: 'Response Status',
 		description: 'The HTTP status that the receiver answered with; null if it did not answer.',

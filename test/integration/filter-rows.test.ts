@@ -54,6 +54,14 @@ describe('a row filters by', () => {
 			row('custom_fields.nps_score', 'isBetween', { value: '7', secondValue: '9' }),
 			{ 'custom_fields.nps_score[gte]': '7', 'custom_fields.nps_score[lte]': '9' },
 		],
+		[
+			row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Silver' }),
+			{ 'custom_fields.contract_tier': 'gold,silver' },
+		],
+		[
+			row('custom_fields.contract_tier', 'isOneOfChoices', { choices: ['gold', 'silver'] }),
+			{ 'custom_fields.contract_tier': 'gold,silver' },
+		],
 		[row('custom_fields.vip', 'isTrue'), { 'custom_fields.vip': 'true' }],
 		[row('custom_fields.vip', 'isFalse'), { 'custom_fields.vip': 'false' }],
 		[row('custom_fields.customer_number', 'contains', { value: 'K-' }), { 'custom_fields.customer_number[contains]': 'K-' }],
@@ -186,6 +194,7 @@ describe('an opened node offers', () => {
 		['updated_at', ['Choose an Operator', 'Is Before', 'Is On or Before']],
 		['company_id', ['Choose an Operator', 'Is Empty', 'Is Not Empty']],
 		['avatar_url', ['Choose an Operator', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
+		['custom_fields.contract_tier', ['Is', 'Is One Of', 'Is Empty', 'Is Not Empty']],
 		['custom_fields.vip', ['Choose an Operator', 'Is True', 'Is False', 'Is Empty', 'Is Not Empty']],
 	])('for %s the operators it has, in words', async (field, names) => {
 		expect(await operators(field)).toEqual(names);
@@ -198,6 +207,8 @@ describe('an opened node offers', () => {
 
 	test('the choices of the field, and few records where nothing beside picks them', async () => {
 		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
+		const tiers = await picker(getFilterChoices, opened('custom_fields.contract_tier'));
+		expect(tiers.map(({ name }) => name)).toEqual(['Bronze', 'Silver', 'Gold']);
 		const scope = {
 			...opened('owner_id'),
 			parameters: {

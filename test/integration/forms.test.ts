@@ -46,6 +46,25 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		await isFormOf({ ...setup(), hasCredential: false }, 'Standard fields only (no credential yet)');
 	});
 
+	test('in which the records that cannot be listed yet are named, until the service says how many there are', async () => {
+		const [before, after] = [
+			await picker(getFields, { ...setup('deal'), hasCredential: false }),
+			await picker(getFields, setup('deal')),
+		].map(({ fields }) => byId(fields));
+		for (const name of ['pipeline_id', 'stage_id', 'owner_id', 'company_id']) {
+			// n8n keeps what a form says first, so this says nothing.
+			expect(before?.[name]).not.toHaveProperty('removed');
+		}
+		expect(after).toMatchObject({ stage_id: { type: 'options', removed: false }, company_id: { type: 'options' } });
+	});
+
+	test('in which a field that was filled in stays when the others are hidden', async () => {
+		const { parameters } = setup();
+		const opened = { ...setup(), parameters: { ...parameters, fields: { value: { company_id: 'Altamira' } } } };
+		const { fields } = await picker(getFields, opened);
+		expect(byId(fields).company_id).toMatchObject({ removed: false });
+	});
+
 	test('with what the user has mapped, which n8n would drop otherwise', async () => {
 		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
 		const { parameters } = setup();
@@ -92,8 +111,8 @@ describe('a form', () => {
 		for (const { removed } of required) expect(removed).toBe(false);
 	});
 
-	test('leaves out what is picked under Linked Records', async () => {
-		expect((await shown('create', 'task')).map(({ id }) => id)).not.toContain('links');
+	test.each(['task', 'note'])('leaves out what is picked under Linked Records: %s', async (resource) => {
+		expect((await shown('create', resource)).map(({ id }) => id)).not.toContain('links');
 	});
 
 	test('of few fields shows all of them', async () => {

@@ -1,4 +1,4 @@
-import { getFieldsToSet, getSyncFields, getSyncMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
+import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
 import { mapped } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { runSync, syncOf, syncPicker as picker } from './syncNode.ts';
@@ -13,6 +13,12 @@ test('a sync offers the unique fields to match on, and the id', async () => {
 	const offered = await picker(getSyncMatchFields, opened('contact'));
 	expect(offered.map(({ value }) => value)).toEqual(expect.arrayContaining(['email', 'external_id', 'id']));
 	expect(offered.map(({ value }) => value)).not.toContain('last_name');
+});
+
+test('a sync says that no field is chosen yet, and names none for it', async () => {
+	const [first] = await picker(getSyncMatchFields, opened('contact'));
+	const [second] = await picker(getSyncOtherMatchFields, opened('contact'));
+	expect([first, second]).toEqual([{ name: 'Choose a Field', value: '' }, { name: 'None', value: '' }]);
 });
 
 test('the id can always be mapped, and is shown where records are found by it', async () => {

@@ -60,6 +60,21 @@ test.each<[object, unknown, Record<string, string>]>([
 	expect((await get('/v1/contacts?custom_fields.field[empty]=true')).body.total).toBe(1);
 });
 
+test.each<[object, unknown, unknown]>([
+	[{ type: 'select', options }, 'a', 'b'],
+	[{ type: 'multi_select', options }, ['a'], ['b']],
+	[{ type: 'email' }, 'a@x.example', 'b@x.example'],
+	[{ type: 'text' }, 'a', 'b'],
+])('%j is filtered by several values exactly if its type is described so', async (definition, one, other) => {
+	const { write, get } = await withField(definition);
+	await write(one);
+	await write(other);
+	const { body: document } = await get('/openapi.json');
+	const described: string[] = document.paths['/v1/contacts'].get['x-custom-field-lists'];
+	const { body } = await get(`/v1/contacts?custom_fields.field=${[one, other].join(',')}`);
+	expect(body.total).toBe(described.includes((definition as { type: string }).type) ? 2 : 0);
+});
+
 test('a user is someone of the team', async () => {
 	const { write, get } = await withField({ type: 'user' });
 	expect(errorsOf(await write('usr_0'))).toEqual({ '/custom_fields/field': 'reference_not_found' });

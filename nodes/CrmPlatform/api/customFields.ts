@@ -129,13 +129,18 @@ const ordered: FieldKind[] = ['number', 'date', 'dateTime'];
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
- * Filters by custom fields: by equality, and by the comparisons that the service names for their type;
- * where it names none, by bounds where values have an order.
+ * Filters by custom fields: by equality, of several values where the service takes them, and by the
+ * comparisons that the service names for their type; where it names none, by bounds where values have an
+ * order.
  */
-export function customFilters({ customComparisons: described }: ListDescription, fields: Field[]): Field[] {
+export function customFilters(
+	{ customComparisons: described, customLists = [] }: ListDescription,
+	fields: Field[],
+): Field[] {
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
+		const equal: Field = customLists.includes(type) ? { ...filter, kind: 'list' } : filter;
 		const known = described ? (described[type] ?? []) : ordered.includes(kind) ? bounds : [];
 		const compared = comparisons.filter((comparison) => known.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
@@ -144,6 +149,6 @@ export function customFilters({ customComparisons: described }: ListDescription,
 			const valueKind = comparison === 'empty' ? 'boolean' : 'text';
 			return { ...place, label, description, kind: valueKind, required: false };
 		});
-		return [filter, ...compared];
+		return [equal, ...compared];
 	});
 }

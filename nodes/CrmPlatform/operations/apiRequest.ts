@@ -119,7 +119,7 @@ const pathProperty: INodeProperties = {
 	type: 'string',
 	default: '',
 	required: true,
-	placeholder: '/v1/contacts',
+	placeholder: 'e.g. /v1/contacts',
 	description: 'The path after the base URL, as shown in the API documentation',
 };
 

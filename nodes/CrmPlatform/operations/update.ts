@@ -6,7 +6,7 @@ import { mergePatch } from '../api/record';
 import { readFields } from '../mapping/readFields';
 import type { Execution, Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batch';
-import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fields';
 import { simplifyProperty } from '../parameters/output';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/record';
@@ -75,7 +75,7 @@ export function change(
 /** A change of any values. */
 const ofAnyField = (resource: Resource): INodeProperties[] => [
 	...fieldsProperties('add', resource),
-	blankNotice,
+	...blankNotices,
 ];
 
 /**

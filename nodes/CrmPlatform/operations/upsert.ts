@@ -7,7 +7,7 @@ import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
-import { blankNotice, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fields';
 import { simplifyProperty } from '../parameters/output';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -34,7 +34,7 @@ export function upsert(action: string): Operation {
 					hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
 				},
 			}),
-			blankNotice,
+			...blankNotices,
 			simplifyProperty,
 		],
 		options: [...batchOptions, emptyCellsOption, writeOncePerOption],

@@ -163,10 +163,21 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
 };
 
-export const blankNotice: INodeProperties = {
-	displayName:
-		'Empty fields are not changed. To clear a field, set it to the expression <code>{{ null }}</code>.',
-	name: 'blankNotice',
-	type: 'notice',
-	default: '',
-};
+/** What a blank does to a record that exists already, where values are filled in and where they are mapped. */
+export const blankNotices: INodeProperties[] = [
+	{
+		displayName:
+			'Empty fields are not changed. To clear a field, set it to the expression <code>{{ null }}</code>.',
+		name: 'blankNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { fieldsMode: ['each'] } },
+	},
+	{
+		displayName: 'Empty cells do not change a record, unless you add the option Empty Cells.',
+		name: 'emptyCellsNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { fieldsMode: ['automatic'] } },
+	},
+];

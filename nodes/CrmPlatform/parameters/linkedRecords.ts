@@ -14,7 +14,7 @@ export function linkedProperty(
 		...property,
 		type: 'fixedCollection',
 		typeOptions: { multipleValues: true },
-		placeholder: 'Add Record',
+		placeholder: 'Add record',
 		default: {},
 		options: [
 			{

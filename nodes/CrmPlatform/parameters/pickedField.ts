@@ -15,11 +15,13 @@ export interface PickedField {
 	method: string;
 	/** Whether it can be left out. */
 	isOptional?: boolean;
+	description?: string;
 }
 
 export function pickedProperty(field: PickedField): INodeProperties {
-	const { displayName, name, method, isOptional = false } = field;
-	return pickerProperty(displayName, name, method, { isOptional });
+	const { displayName, name, method, isOptional = false, description } = field;
+	const property = pickerProperty(displayName, name, method, { isOptional });
+	return description === undefined ? property : { ...property, description };
 }
 
 /**

@@ -43,15 +43,20 @@ export async function fieldsToWrite(
 	const references = await referencesOf(api, single);
 	const matchable = write.match ? matchableNames(write.match, fields) : [];
 	const shown = shownAtFirst(fields, matchable);
+	const isSettled = api.notices.size === 0;
+	const filled = filledFields(n8n, parameter);
 	const mapped = fields.map((field) => {
 		const { name, kind } = field;
 		const options = kind === 'list' ? undefined : (references.get(name) ?? choiceOptions(field));
-		return mapperField(field, options, {
-			canBeUsedToMatch: matchable.includes(name),
-			defaultMatch: matchable[0] === name,
-			// Records that are too many for a list are picked beside the mapper.
-			removed: !shown.has(field) || (isPickedBeside(context, field) && options === undefined),
-		});
+		const match = { canBeUsedToMatch: matchable.includes(name), defaultMatch: matchable[0] === name };
+		const isBeside = isPickedBeside(context, field) && options === undefined;
+		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
+		// the field is shown and the next answer decides.
+		const isOpen = isBeside && field.reference !== undefined && !isSettled;
+		if (isOpen && shown.has(field)) return mapperField(field, options, match);
+		// Records that are too many for a list are picked beside the mapper.
+		const isHidden = (isBeside || !shown.has(field)) && !filled.includes(name);
+		return mapperField(field, options, { ...match, removed: isHidden });
 	});
 	const ordered = [
 		...mapped.filter(({ required }) => required),
@@ -65,7 +70,9 @@ function isPickedBeside(
 	{ resource: { isLinked = false } }: EditorContext,
 	{ reference, linksTo, required }: Field,
 ): boolean {
-	return isLinked && (reference !== undefined || linksTo !== undefined) && !required;
+	if (reference !== undefined) return isLinked && !required;
+	// Links are JSON, which is written for nobody where they can be picked.
+	return isLinked && linksTo !== undefined;
 }
 
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
@@ -126,14 +133,19 @@ function completed(
 	fields: ResourceMapperField[],
 ): ResourceMapperField[] {
 	if (api.notices.size === 0) return fields.map((field) => ({ ...field, readOnly: false }));
-	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: object | null } | undefined;
 	const names = new Set(fields.map(({ id }) => id));
-	const missing = Object.keys(stored?.value ?? {}).filter((name) => !names.has(name));
+	const missing = filledFields(n8n, parameter).filter((name) => !names.has(name));
 	const mapped = missing.map((name) => {
 		const field: Field = { name, path: [name], label: labelFor(name), description: '', kind: 'text', required: false };
 		return mapperField(field, undefined, { defaultMatch: false, removed: false });
 	});
 	return [...fields, ...mapped];
+}
+
+/** The names of the fields for which the user has entered something. */
+function filledFields(n8n: ILoadOptionsFunctions, parameter: string): string[] {
+	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: object | null } | undefined;
+	return Object.keys(stored?.value ?? {});
 }
 
 /** Above the fields of a form, one line that says where they come from, if not from the service. */
@@ -142,7 +154,8 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
 }
 
-const howToRefresh = 'Reopen the node to load all fields';
+/** n8n's own entry, in the menu above the fields. */
+const howToRefresh = 'To load all: ⋮ above → Refresh Field List';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({

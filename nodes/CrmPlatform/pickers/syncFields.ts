@@ -7,7 +7,18 @@ const byId = { name: 'ID', value: 'id', description: 'The ID the CRM gave the re
 
 /** The fields a sync can find records by. */
 export async function getSyncMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return [...(await getMatchFields.call(this)), byId];
+	return await matchFieldsAfter.call(this, 'Choose a Field');
+}
+
+/** The fields it can find them by otherwise. */
+export async function getSyncOtherMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await matchFieldsAfter.call(this, 'None');
+}
+
+/** @param unset what the list says where nothing is chosen: a sync guesses no field to match on */
+async function matchFieldsAfter(this: ILoadOptionsFunctions, unset: string): Promise<INodePropertyOptions[]> {
+	const named = (await getMatchFields.call(this)).filter(({ value }) => value !== '');
+	return [{ name: unset, value: '' }, ...named, byId];
 }
 
 /**

@@ -29,6 +29,7 @@ export const deal: Resource = {
 					displayName: 'Pipeline',
 					method: 'searchPipelines',
 					isOptional: true,
+					description: 'Optional. Narrows the list of stages to those of one pipeline.',
 				},
 				{
 					field: 'stage_id',

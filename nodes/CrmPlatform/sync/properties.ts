@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotice, emptyCellsOption, fieldsProperties, matchOnProperty } from '../parameters/fields';
+import { blankNotices, emptyCellsOption, fieldsProperties, matchOnProperty } from '../parameters/fields';
 import { filtersProperty } from '../parameters/filters';
 import { propertiesOf } from '../properties';
 import { missingInSourceProperties } from './missingInSource';
@@ -38,7 +38,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		matchOn,
 		alsoMatchOn,
 		...fieldsProperties('add', resource, { resourceMapperMethod: 'getSyncFields' }),
-		blankNotice,
+		...blankNotices,
 		scope,
 		missingInCrm,
 		differing,
@@ -59,7 +59,7 @@ const matchOn = matchOnProperty(
 const alsoMatchOn = matchOnProperty(
 	{ displayName: 'Then Match On Name or ID', name: 'alsoMatchOn' },
 	'A second field, for items that the first does not find.',
-	'getSyncMatchFields',
+	'getSyncOtherMatchFields',
 );
 
 const scope = filtersProperty({

@@ -30,6 +30,8 @@ export const TIMEOUT_MS = 60_000;
 export class Editor {
 	private readonly browser: Browser;
 	readonly page: Page;
+	/** How often a list was opened once more because n8n was still loading it: a slow machine does that. */
+	repeatedClicks = 0;
 
 	private constructor(browser: Browser, page: Page) {
 		this.browser = browser;
@@ -71,18 +73,38 @@ export class Editor {
 
 	/** Begins an empty workflow with a trigger, and adds a node behind it, which n8n then opens. */
 	async addBehindTrigger(node: string, action: string, credential: string): Promise<void> {
+		await this.beginWith('Trigger manually');
+		await this.addBehind(node, action);
+		await this.chooseCredential(credential);
+	}
+
+	/** Begins an empty workflow: with one of n8n's own triggers, or with what a node starts workflows on. */
+	async beginWith(trigger: string, event?: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/new`);
 		await this.page.getByTestId('canvas-plus-button').click();
 		const creator = this.page.getByTestId('node-creator');
-		await creator.getByText('Trigger manually').click();
+		if (event !== undefined) await this.pickNode(trigger, event);
+		else await creator.getByText(trigger).click();
+	}
+
+	/** Adds a node behind the last one. n8n opens it. */
+	async addBehind(node: string, action: string): Promise<void> {
 		await this.page.getByTestId('canvas-handle-plus').click();
+		await this.pickNode(node, action);
+	}
+
+	private async pickNode(node: string, action: string): Promise<void> {
+		const creator = this.page.getByTestId('node-creator');
 		await creator.getByTestId('node-creator-search-bar').pressSequentially(node);
 		await creator.getByText(node, { exact: true }).first().click();
 		await creator.getByText(action, { exact: true }).click();
 		await this.page.getByTestId('ndv').waitFor();
-		// n8n has chosen the one that was used last, or none.
+	}
+
+	/** Chooses the credential of the open node: n8n has chosen the one that was used last, or none. */
+	async chooseCredential(name: string): Promise<void> {
 		await this.page.getByTestId('node-credentials-select').click();
-		await this.page.getByRole('option', { name: credential }).click();
+		await this.page.getByRole('option', { name }).click();
 	}
 
 	/** One parameter of the open node, by its name in the code. */
@@ -99,7 +121,8 @@ export class Editor {
 		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
 		// A list that n8n is still loading stays closed, or is closed again: a person opens it once more.
 		const end = Date.now() + TIMEOUT_MS;
-		while (!(await entry.isVisible()) && Date.now() < end) {
+		for (let tries = 0; !(await entry.isVisible()) && Date.now() < end; tries++) {
+			if (tries > 0) this.repeatedClicks += 1;
 			await this.parameter(name).nth(row).click();
 			await entry.waitFor({ timeout: 3_000 }).catch(() => undefined);
 		}

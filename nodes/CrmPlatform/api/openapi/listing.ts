@@ -28,6 +28,8 @@ export interface ListDescription extends RecordTimes {
 	takesCustomFields?: true;
 	/** The comparisons that filters by custom fields have, by type of field, where the service tells. */
 	customComparisons?: Record<string, string[]>;
+	/** The types of custom fields that are filtered by several values at once, where the service tells. */
+	customLists?: string[];
 	/** The background job that exports the list. */
 	job?: JobDescription;
 }
@@ -92,6 +94,8 @@ export function describeList(
 	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
 	const custom = operation['x-custom-field-filters'];
 	if (custom !== undefined) description.customComparisons = custom;
+	const lists = operation['x-custom-field-lists'];
+	if (lists !== undefined) description.customLists = lists;
 	return description;
 }
 

@@ -154,6 +154,8 @@ const operation = z.object({
 	'x-custom-fields': customFieldNames,
 	/** Ours: the comparisons that filters by custom fields have, by type of field. */
 	'x-custom-field-filters': recordOf(z.array(z.string())),
+	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
+	'x-custom-field-lists': optional(z.array(z.string())),
 	parameters: unread,
 	requestBody: z.unknown(),
 	responses: optional(z.record(z.unknown())),

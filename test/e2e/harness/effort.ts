@@ -1,0 +1,30 @@
+import type { Page } from 'playwright-core';
+
+/** What a person does with mouse and keyboard. */
+export interface Effort {
+	clicks: number;
+	/** Boxes that were typed into, however long the text. */
+	boxes: number;
+}
+
+/** Runs in every page: counts what arrives there, whichever part of the page it is for. */
+const listener = `{
+	const filled = new WeakSet();
+	addEventListener('pointerdown', () => countEffort('clicks'), true);
+	addEventListener('input', ({ target }) => {
+		if (filled.has(target) || ['checkbox', 'radio'].includes(target.type)) return;
+		filled.add(target);
+		countEffort('boxes');
+	}, true);
+}`;
+
+/** Counts from now on, in this page and in the windows it opens. A double click is two. */
+export async function countEffort(page: Page): Promise<Effort> {
+	const effort: Effort = { clicks: 0, boxes: 0 };
+	const context = page.context();
+	await context.exposeFunction('countEffort', (what: keyof Effort) => {
+		effort[what] += 1;
+	});
+	await context.addInitScript(listener);
+	return effort;
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signInCallback } from '../../demo/n8n-environment.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { Editor } from './harness/browser.ts';
+import { countEffort, type Effort } from './harness/effort.ts';
+import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
+import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { signIn } from './harness/sign-in.ts';
+import { documentedTasks, writeTasks, type TaskEffort } from './harness/tasks.ts';
+
+const describeWithChromium = theWorld().chromium ? describe : describe.skip;
+
+/** Ten tasks that people begin with, each on an empty canvas, as somebody does them for the first time. */
+describeWithChromium('Without opening a node twice and without a red message, a newcomer can', () => {
+	const n8n = theN8n();
+	const credential = sandboxCredential();
+	const documented = documentedTasks();
+	const seen: TaskEffort[] = [];
+	const mark = randomUUID();
+	let editor: Editor;
+	let effort: Effort;
+
+	beforeAll(async () => {
+		editor = await Editor.open();
+		effort = await countEffort(editor.page);
+		await editor.signIn();
+		await n8n.createCredential(credential);
+	});
+	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
+	afterAll(async () => {
+		await editor?.close();
+		writeTasks(seen);
+	});
+
+	/** A task is done in as many clicks as the documentation says, or fewer. */
+	function newcomer(task: string, run: () => Promise<void>): void {
+		test(task, async () => {
+			Object.assign(effort, { clicks: 0, boxes: 0 });
+			editor.repeatedClicks = 0;
+			const start = Date.now();
+			await run();
+			await expectNothingRed();
+			const clicks = effort.clicks - editor.repeatedClicks;
+			seen.push({ task, clicks, boxes: effort.boxes, seconds: Math.round((Date.now() - start) / 1000) });
+			expect(clicks).toBeLessThanOrEqual(documented.get(task)?.clicks ?? 0);
+		});
+	}
+
+	async function expectNothingRed(): Promise<void> {
+		const red = editor.page.locator('[data-test-id="parameter-issues"], .el-notification--error');
+		expect(await red.filter({ visible: true }).count()).toBe(0);
+	}
+
+	const add = async (action: string) => await editor.addBehindTrigger('CRM Platform', action, credential.name);
+	const fill = async (name: string, text: string) => await editor.parameter(name).locator('input').fill(text);
+	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
+
+	newcomer('Create a contact', async () => {
+		await add('Create a contact');
+		await fill('email', `${mark}@example.com`);
+		await editor.choose('lifecycle_stage', 'Customer');
+		expect(await editor.execute()).toContain(mark);
+	});
+
+	newcomer('Find all customers of a company', async () => {
+		const { id: company_id } = await createRecord('/v1/companies', { name: mark });
+		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', lifecycle_stage: 'customer', company_id });
+		await createRecord('/v1/contacts', { last_name: 'Weiss', lifecycle_stage: 'lead', company_id });
+		await add('Get many contacts');
+		await click('Add filter');
+		await editor.choose('field', 'Lifecycle Stage');
+		await editor.choose('operator', 'Is One Of');
+		await editor.choose('choices', 'Customer');
+		// A list of which several can be chosen stays open.
+		await editor.page.getByTestId('output-panel').click();
+		await click('Add record');
+		await editor.choose('field', 'Company', 1);
+		await editor.pickRecord('record', mark);
+		const output = await editor.execute();
+		expect(output.match(/con_\w+/g)).toEqual([id]);
+	});
+
+	newcomer('Import 300 rows', async () => {
+		const rows = Array.from({ length: 300 }, (_, i) => ({
+			Email: `${i}.${mark}@example.com`,
+			'First Name': i % 3 === 0 ? '' : 'Ada',
+			'Lifecycle Stage': i % 2 === 0 ? 'Customer' : '',
+		}));
+		await editor.beginWith('Trigger manually');
+		await setMockData(editor, rows);
+		await editor.addBehind('CRM Platform', 'Create or update a contact');
+		await editor.chooseCredential(credential.name);
+		await editor.choose('fieldsMode', 'Map Automatically');
+		await editor.execute();
+		const written = async (query: string) => (await callSandbox('GET', `/v1/contacts?email[contains]=${mark}${query}`)).body.total;
+		expect([await written(''), await written('&lifecycle_stage=customer'), await written('&first_name=Ada')]).toEqual([301, 151, 200]);
+	});
+
+	newcomer('Move a deal', async () => {
+		const { id } = await createRecord('/v1/deals', { title: mark });
+		await add('Move a deal to a stage');
+		await editor.pickRecord('recordId', mark);
+		await editor.pickRecord('stageId', 'Negotiation');
+		expect(await editor.execute()).toContain(id);
+	});
+
+	newcomer('Answer a ticket', async () => {
+		const { id } = await createRecord('/v1/tickets', { subject: mark });
+		await add('Send a message');
+		await editor.choose('channel', 'Email');
+		await fill('to', 'ada@example.com');
+		await fill('text', 'It is on its way.');
+		await click('Add record');
+		await editor.choose('field', 'Ticket');
+		await editor.pickRecord('record', mark);
+		await editor.execute();
+		expect((await callSandbox('GET', `/v1/messages?ticket_id=${id}`)).body.total).toBe(1);
+	});
+
+	newcomer('Schedule a message', async () => {
+		await add('Schedule a message');
+		await editor.choose('channel', 'Email');
+		await fill('to', 'ada@example.com');
+		await fill('scheduled_at', '2030-01-31 10:00:00');
+		await editor.page.keyboard.press('Enter');
+		await fill('text', mark);
+		expect(await editor.execute()).toContain('scheduled');
+	});
+
+	newcomer('React to a changed job title', async () => {
+		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', job_title: 'Driver' });
+		await editor.beginWith('CRM Platform', 'On new CRM Platform event');
+		await editor.chooseCredential(credential.name);
+		await editor.choose('events', 'Contact Updated');
+		await editor.page.getByTestId('output-panel').click();
+		await addEntry(editor, 'Add filter', 'Changed Field Names or IDs');
+		await editor.choose('changedFields', 'Job Title');
+		await editor.page.getByTestId('output-panel').click();
+		const shown = editor.execute();
+		await subscribed();
+		await callSandbox('PATCH', `/v1/contacts/${id}`, { first_name: 'Ada' });
+		await callSandbox('PATCH', `/v1/contacts/${id}`, { job_title: 'Head of Sales' });
+		expect(await shown).toContain('Head of Sales');
+	});
+
+	newcomer('Poll for won deals', async () => {
+		const { id } = await createRecord('/v1/deals', { title: mark });
+		await callSandbox('POST', `/v1/deals/${id}/win`, {});
+		await editor.beginWith('CRM Platform Poll Trigger', 'Add to workflow');
+		await editor.chooseCredential(credential.name);
+		await editor.choose('events', 'Deal Won');
+		await editor.page.getByTestId('output-panel').click();
+		expect(await editor.execute()).toContain(mark);
+	});
+
+	newcomer('Export contacts', async () => {
+		await add('Export contacts to a file');
+		expect(await editor.execute()).toContain('contact.csv');
+	});
+
+	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
+		await add('Create a deal');
+		await fill('title', mark);
+		const form = editor.page.getByTestId('node-parameters');
+		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
+		await click('Refresh Field List');
+		await form.getByText('Standard fields only').waitFor({ state: 'detached' });
+		await editor.choose('stage_id', 'Sales – Negotiation');
+		await expectNothingRed();
+	});
+
+	describe('with a service of its own', () => {
+		let service: Sandbox;
+		beforeAll(async () => {
+			const redirectUri = signInCallback(Number(new URL(theWorld().n8nUrl).port));
+			service = await startSandbox({ contacts: 5, oauthClient: { id: 'cli_newcomer', name: 'n8n', redirectUri } });
+		});
+		afterAll(async () => await service?.close());
+
+		newcomer('Connect by OAuth2', async () => {
+			await editor.beginWith('Trigger manually');
+			await editor.addBehind('CRM Platform', 'Get many contacts');
+			const dialog = await newCredential(editor, 'OAuth2');
+			await dialog.locator('[data-test-id="parameter-input-baseUrl"] input').fill(service.url);
+			await dialog.locator('[data-test-id="parameter-input-clientId"] input').fill('cli_newcomer');
+			const window = await signIn(editor, dialog);
+			await window.getByRole('button', { name: 'Allow' }).click();
+			// n8n closes a credential that was begun in a node as soon as it is connected.
+			await dialog.waitFor({ state: 'hidden' });
+			expect(await editor.execute()).toMatch(/con_\w+/);
+		});
+	});
+
+	/** n8n listens for a test event as soon as the service knows where to. */
+	async function subscribed(): Promise<void> {
+		const known = async () => (await callSandbox('GET', '/v1/webhooks')).body.data.map(({ url }) => String(url));
+		while (!(await known()).some((url) => url.includes('/webhook-test/'))) await sleep(100);
+	}
+});
