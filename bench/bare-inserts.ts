@@ -18,7 +18,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 	const store = new Store(path);
 	seed(store, alreadyThere);
 	const [sample] = store.table(contacts.name)!.findAll([], 1);
-	store.events.add({ ...sampleEvent, audience: everyone, data: recordJson(sample!) });
+	store.events.add({ ...sampleEvent, audience: everyone, data: `{"object":${recordJson(sample!)}}` });
 	store.close();
 	const database = new DatabaseSync(path);
 	database.exec(`
@@ -48,7 +48,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		const { lastInsertRowid } = insert.run(id, search, ...cells, document);
 		index.run(lastInsertRowid, search);
 		const data = `{"object":${document}}`;
-		log.run(...Object.values({ ...event, id: `evt_${id}`, created_at: record.created_at, data }));
+		log.run(...Object.values({ ...event, id: `evt_${id}`, data }));
 	};
 	return {
 		create: (items: string[]): Promise<void> => {

@@ -7,7 +7,7 @@ import { recordJson } from './record-json.ts';
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
 /** A record as it is written. */
-interface Row {
+interface Written {
 	/** Of the columns, in their order. */
 	values: Cell[];
 	search: string;
@@ -78,7 +78,7 @@ export class Rows {
 		addToTotals.run(isLive, 1);
 	}
 
-	private rowOf(record: StoredRecord, since: string): Row {
+	private rowOf(record: StoredRecord, since: string): Written {
 		const { resource, columns } = this;
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];

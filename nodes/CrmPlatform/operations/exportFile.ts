@@ -138,9 +138,7 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 	let isDone = false;
 	try {
 		for await (const read of readJobResults(execution, started.path)) {
-			for (const record of withKeys ? await withKeys(read) : read) {
-				await parts.add(rowOf(record));
-			}
+			await parts.add((withKeys ? await withKeys(read) : read).map(rowOf));
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${String(started.total)} records exported`);
 		}

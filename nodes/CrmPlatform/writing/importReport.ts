@@ -27,7 +27,7 @@ export interface ReportedRow {
 	refusal: Refusal | undefined;
 }
 
-/** Rows written at once: a promise for each of them would cost more than its line. */
+/** Rows written at once: a promise for each of them takes more memory than its line. */
 const rowsAtOnce = 100;
 
 /**

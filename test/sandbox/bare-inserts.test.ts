@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bareInserts } from '../../bench/bare-inserts.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { inProcess } from './in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bare-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the loop that bulk is measured beside writes a row, an event and words that are found, as the service does', async () => {
+	const path = join(folder, 'bare.db');
+	const bare = bareInserts(path, 10, 2);
+	const people = ['ana', 'eva', 'ida'].map((name) => ({ last_name: 'Bareloop', email: `${name}@x.example` }));
+	await bare.create(people.map((person) => JSON.stringify(person)));
+	bare.close();
+
+	const { get, all, store } = inProcess({ store: new Store(path) });
+	expect((await get('/v1/contacts?q=bareloop')).body.data).toMatchObject(people);
+	const events = await all('/v1/events?type=contact.created');
+	expect(events.slice(-3).map(({ data }) => data.object)).toMatchObject(people);
+	store.close();
+});
