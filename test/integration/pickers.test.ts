@@ -28,7 +28,7 @@ describe('the fields to map', () => {
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags (Comma-Separated)');
 		expect(fields['custom_fields.interests']?.displayName).toBe(
-			'Interests (Comma-Separated: product_news, events, training)',
+			'Interests: product_news, events, training (Comma-Separated)',
 		);
 	});
 

@@ -69,5 +69,6 @@ function labelOf({ label, kind, reference, part, choices = [] }: Field): string 
 	if (kind !== 'list') return reference === undefined ? label : `${label} (Name or ID)`;
 	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
 	if (named.length === 0) return `${label} (Comma-Separated)`;
-	return `${label} (Comma-Separated: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''})`;
+	// n8n cuts a label after some 25 characters: what there is to choose comes first.
+	return `${label}: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''} (Comma-Separated)`;
 }
