@@ -171,6 +171,34 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		await expectNothingRed();
 	});
 
+	test('set up a sync, look at its preview, and run it', async () => {
+		const email = (name: string) => `${name}.${mark}@sync.example`;
+		await createRecord('/v1/contacts', { email: email('same'), last_name: 'Moreno' });
+		await createRecord('/v1/contacts', { email: email('other'), last_name: 'Weiss' });
+		const rows = ['same', 'other', 'new'].map((name) => ({ email: email(name), last_name: 'Moreno' }));
+		const names = async () => {
+			const { body } = await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@sync&fields=last_name`);
+			return body.data.map(({ last_name: name }) => name);
+		};
+		await editor.beginWith('Trigger manually');
+		await setMockData(editor, rows);
+		await editor.addBehind('CRM Platform Sync', 'Add to workflow');
+		await editor.chooseCredential(credential.name);
+		await editor.choose('matchOn', 'Email');
+		await editor.choose('fieldsMode', 'Map Automatically');
+		await editor.parameter('preview').locator('.el-switch').click();
+		const before = await names();
+		expect(before).toEqual(['Moreno', 'Weiss']);
+		await editor.execute();
+		const outputs = editor.page.getByTestId('output-panel');
+		for (const output of ['Created', 'Updated', 'Unchanged']) await outputs.getByText(`${output} Branch`).first().waitFor();
+		expect(await names()).toEqual(before);
+		await editor.parameter('preview').locator('.el-switch').click();
+		await editor.execute();
+		await expectNothingRed();
+		expect(await names()).toEqual(['Moreno', 'Moreno', 'Moreno']);
+	});
+
 	describe('with a service of its own', () => {
 		let service: Sandbox;
 		beforeAll(async () => {
