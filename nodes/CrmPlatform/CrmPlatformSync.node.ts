@@ -28,6 +28,8 @@ export class CrmPlatformSync implements INodeType {
 		subtitle: '={{ ($parameter["preview"] ? "preview: " : "sync: ") + $parameter["resource"] }}',
 		description: 'Keep the records of a CRM Platform account in step with another system',
 		defaults: { name: 'CRM Platform Sync' },
+		// n8n would name it after its hidden operation: Upsert contact.
+		skipNameGeneration: true,
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [

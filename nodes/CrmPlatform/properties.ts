@@ -99,7 +99,7 @@ function merged(all: Shown[]): INodeProperties[] {
 			const { operation, property } = group[0]!;
 			const resource = group.map((shown) => shown.resource);
 			const show = { resource, operation: [operation], ...property.displayOptions?.show };
-			return { ...property, displayOptions: { show } };
+			return { ...property, displayOptions: { ...property.displayOptions, show } };
 		});
 }
 

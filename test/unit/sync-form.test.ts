@@ -1,0 +1,26 @@
+import { NodeHelpers, type INodeParameters } from 'n8n-workflow';
+
+import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+
+const { description } = new CrmPlatformSync();
+
+/** The parameters that n8n shows of a sync of contacts. */
+function shown(values: INodeParameters): string[] {
+	const all = { resource: 'contact', operation: 'upsert', ...values };
+	const visible = description.properties.filter((property) =>
+		NodeHelpers.displayParameter(all, property, { typeVersion: 1 }, description),
+	);
+	return visible.map(({ name }) => name);
+}
+
+test('When Both Changed is asked for once a field has the version', () => {
+	expect(shown({ versionField: '', bothChanged: 'latest' })).not.toContain('bothChanged');
+	expect(shown({ versionField: '', bothChanged: 'latest' })).not.toContain('changedAtField');
+	expect(shown({ versionField: 'crm_version', bothChanged: 'conflict' })).toContain('bothChanged');
+	expect(shown({ versionField: 'crm_version', bothChanged: 'conflict' })).not.toContain('changedAtField');
+	expect(shown({ versionField: 'crm_version', bothChanged: 'latest' })).toContain('changedAtField');
+});
+
+test('a new node is called by its own name', () => {
+	expect(NodeHelpers.makeNodeName({ resource: 'contact', operation: 'upsert' }, description)).toBe('CRM Platform Sync');
+});
