@@ -184,7 +184,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		await setMockData(editor, rows);
 		await editor.addBehind('CRM Platform Sync', 'Add to workflow');
 		await editor.chooseCredential(credential.name);
-		await editor.page.getByTestId('ndv').getByText('CRM Platform Sync', { exact: true }).first().waitFor();
+		await editor.page.getByTestId('ndv').getByText('CRM Platform Sync', { exact: true }).filter({ visible: true }).first().waitFor();
 		expect(await editor.parameter('bothChanged').count()).toBe(0);
 		await editor.choose('matchOn', 'Email');
 		await editor.choose('fieldsMode', 'Map Automatically');
