@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { type Parts, runIn } from '../tools/node-context.ts';
 import { automatic, connectorParts, connectorTo } from './connector.ts';
+import { peakGrowth } from './peak-memory.ts';
 
 /** What it is told, as JSON in its only argument. */
 export interface FileTask {
@@ -64,17 +65,15 @@ const works: Record<FileTask['work'], (file: string) => Promise<number>> = {
 const work = works[task.work];
 if (task.warmUp === undefined) await connectorTo(task.url).contacts({ options: { onePage: true } });
 else await work(task.warmUp);
-globalThis.gc!();
-const before = process.memoryUsage.rss();
-let highest = before;
-const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 20);
-const start = performance.now();
-const count = await work(task.file ?? '');
-const milliseconds = performance.now() - start;
-clearInterval(watch);
-highest = Math.max(highest, process.memoryUsage.rss());
+let count = 0;
+let milliseconds = 0;
+const grown = await peakGrowth(async () => {
+	const start = performance.now();
+	count = await work(task.file ?? '');
+	milliseconds = performance.now() - start;
+});
 rmSync(folder, { recursive: true });
-const done: FileWork = { count, milliseconds, grown: (highest - before) / 1e6 };
+const done: FileWork = { count, milliseconds, grown };
 process.stdout.write(JSON.stringify(done), () => process.exit());
 
 async function run(of: Parts, parameters: IDataObject, data?: IBinaryData): Promise<INodeExecutionData[]> {
