@@ -18,8 +18,11 @@ async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
 	return found;
 }
 
+/** The rows of all chunks. */
+const allRows = async <Row>(chunks: AsyncIterable<Row[]>): Promise<Row[]> => (await all(chunks)).flat();
+
 const contents = async (text: string, size = 7, delimiter?: string) =>
-	(await all(readCsv(chunked(text, size), delimiter))).map(({ content }) => content);
+	(await allRows(readCsv(chunked(text, size), delimiter))).map(({ content }) => content);
 
 const problems = (rows: Array<FileRow<unknown>>) =>
 	rows.flatMap(({ row, problem }) => (problem === undefined ? [] : [[row, problem]]));
@@ -77,13 +80,13 @@ test('empty lines are skipped, and a missing line end ends the last one', async 
 });
 
 test('a quote that never ends costs its line, and the rest is read', async () => {
-	const rows = await all(readCsv(chunked('a,b\n1,"2\n3,4\n5,6\n', 4)));
+	const rows = await allRows(readCsv(chunked('a,b\n1,"2\n3,4\n5,6\n', 4)));
 	expect(problems(rows)).toEqual([[2, expect.stringContaining('never closed')]]);
 	expect(rows.flatMap(({ content }) => (content ? [content] : []))).toEqual([['a', 'b'], ['3', '4'], ['5', '6']]);
 });
 
 test('text after a closing quote is reported with its row', async () => {
-	const rows = await all(readCsv(chunked('a,b\n"1"x,2\n3,4', 4)));
+	const rows = await allRows(readCsv(chunked('a,b\n"1"x,2\n3,4', 4)));
 	expect(problems(rows)).toEqual([[2, expect.stringContaining('after a closing quote')]]);
 	expect(rows.at(-1)).toEqual({ row: 3, content: ['3', '4'] });
 });
@@ -94,7 +97,7 @@ test('a line of many megabytes is reported without being held', async () => {
 		for (let i = 0; i < 100; i++) yield 'x'.repeat(100_000);
 		yield '\n1,2\n';
 	}
-	const rows = await all(readCsv(endless()));
+	const rows = await allRows(readCsv(endless()));
 	expect(rows).toEqual([
 		{ row: 1, content: ['a', 'b'] },
 		{ row: 2, problem: expect.stringContaining('longer than 1 MB') },
@@ -103,7 +106,7 @@ test('a line of many megabytes is reported without being held', async () => {
 });
 
 test('reading stops after too many unreadable rows', async () => {
-	await expect(all(readCsv(chunked('"a"b\n'.repeat(1_200), 999)))).rejects.toThrow('1000 rows cannot be read');
+	await expect(allRows(readCsv(chunked('"a"b\n'.repeat(1_200), 999)))).rejects.toThrow('1000 rows cannot be read');
 });
 
 test.each(['=1+1', '+cmd|x', '-2+a', '@SUM(A1)', '\tx', "'=1", "''=1"])(
@@ -155,19 +158,19 @@ describe('JSON', () => {
 			fc.asyncProperty(fc.array(record), fc.integer({ min: 1, max: 9 }), async (records, size) => {
 				const expected = records.map((one) => JSON.parse(JSON.stringify(one)) as unknown);
 				const lines = records.map((one) => `${JSON.stringify(one)}\n`).join('');
-				const read = await all(readNdjson(chunked(lines, size)));
+				const read = await allRows(readNdjson(chunked(lines, size)));
 				expect(read.map(({ content }) => content)).toEqual(expected);
 				const array = JSON.stringify(records, null, size % 3);
-				const elements = await all(readJsonArray(chunked(array, size)));
+				const elements = await allRows(readJsonArray(chunked(array, size)));
 				expect(elements.map(({ content }) => content)).toEqual(expected);
 			}),
 		);
 	});
 
 	test('an entry that is not a record is reported with its number, and the rest is read', async () => {
-		const lines = await all(readNdjson(chunked('{"a":1}\nnonsense\n\n[1]\n{"a":2}', 3)));
+		const lines = await allRows(readNdjson(chunked('{"a":1}\nnonsense\n\n[1]\n{"a":2}', 3)));
 		expect(problems(lines).map(([row]) => row)).toEqual([2, 3]);
-		const elements = await all(readJsonArray(chunked('[{"a":1}, 7, {"b":}, {"a":2}]', 3)));
+		const elements = await allRows(readJsonArray(chunked('[{"a":1}, 7, {"b":}, {"a":2}]', 3)));
 		expect(problems(elements).map(([row]) => row)).toEqual([2, 3]);
 		expect(elements.at(-1)).toEqual({ row: 4, content: { a: 2 } });
 	});
@@ -175,7 +178,7 @@ describe('JSON', () => {
 	test.each(['', 'nonsense', '{"a":1}', '[{"a":1},]', '[{"a":1}', '[{"a":1}] more', '[,]'])(
 		'%j is not an array of records',
 		async (text) => {
-			await expect(all(readJsonArray(chunked(text, 2)))).rejects.toThrow(/JSON array/);
+			await expect(allRows(readJsonArray(chunked(text, 2)))).rejects.toThrow(/JSON array/);
 		},
 	);
 
@@ -185,9 +188,9 @@ describe('JSON', () => {
 			for (let i = 0; i < 50; i++) yield 'x'.repeat(100_000);
 			yield close;
 		}
-		const elements = await all(readJsonArray(endless('[{"a":"', '"},{"a":2}]')));
+		const elements = await allRows(readJsonArray(endless('[{"a":"', '"},{"a":2}]')));
 		expect(elements).toEqual([{ row: 1, problem: expect.stringContaining('1 MB') }, { row: 2, content: { a: 2 } }]);
-		const lines = await all(readNdjson(endless('{"a":"', '"}\n{"a":2}\n')));
+		const lines = await allRows(readNdjson(endless('{"a":"', '"}\n{"a":2}\n')));
 		expect(lines).toEqual([{ row: 1, problem: expect.stringContaining('1 MB') }, { row: 2, content: { a: 2 } }]);
 	});
 });

@@ -18,20 +18,21 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Reads CSV (RFC 4180, with any of the usual delimiters and line ends) row by row, holding no more
- * than one row and one chunk. Empty lines are skipped.
+ * Reads CSV (RFC 4180, with any of the usual delimiters and line ends), holding no more than one chunk
+ * and its rows. Empty lines are skipped.
  *
  * A row that cannot be read is reported and reading continues with the next line; where a quote is
  * never closed, that is the line after the one it was opened in.
  *
  * @param chunks decoded text
  * @param delimiter one character; recognised from the first line where absent
+ * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */
 export async function* readCsv(
 	chunks: AsyncIterable<string>,
 	delimiter?: string,
-): AsyncGenerator<FileRow<string[]>, void> {
+): AsyncGenerator<Array<FileRow<string[]>>, void> {
 	let text = '';
 	let start = 0;
 	let row = 0;
@@ -39,41 +40,42 @@ export async function* readCsv(
 	let isSkipping = false;
 	let separator = delimiter?.charCodeAt(0);
 
-	function* rowsIn(isEnd: boolean): Generator<FileRow<string[]>, void> {
+	const nextRow = (isEnd: boolean): FileRow<string[]> | undefined => {
 		while (start < text.length) {
 			if (isSkipping) {
 				const next = afterLine(text, start, isEnd);
 				start = next ?? text.length;
-				if (next === undefined) return;
+				if (next === undefined) return undefined;
 				isSkipping = false;
 				continue;
 			}
 			separator ??= delimiterOf(text, start, isEnd)?.charCodeAt(0);
-			if (separator === undefined) return;
+			if (separator === undefined) return undefined;
 			let parsed = parseRow(text, start, separator, isEnd);
 			const length = (parsed?.end ?? text.length) - start;
 			if (length > longestRow) {
 				parsed = { problem: `The row is longer than ${longestRow / 1024 / 1024} MB. Is a quote missing?` };
 			}
-			if (!parsed) return;
+			if (!parsed) return undefined;
 			if (parsed.problem !== undefined) {
-				row += 1;
 				problems += 1;
-				yield { row, problem: parsed.problem };
-				if (problems >= mostProblems) {
-					throw new Error(
-						`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
-					);
-				}
 				isSkipping = true;
-				continue;
+				return { row: ++row, problem: parsed.problem };
 			}
 			start = parsed.end;
 			const isBlank = parsed.cells.length === 1 && parsed.cells[0] === '' && !parsed.isQuoted;
-			if (isBlank) continue;
-			row += 1;
-			yield { row, content: parsed.cells };
+			if (!isBlank) return { row: ++row, content: parsed.cells };
 		}
+		return undefined;
+	};
+	function* rowsIn(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
+		const rows: Array<FileRow<string[]>> = [];
+		for (let next = nextRow(isEnd); next; next = problems < mostProblems ? nextRow(isEnd) : undefined) rows.push(next);
+		if (rows.length > 0) yield rows;
+		if (problems < mostProblems) return;
+		throw new Error(
+			`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
+		);
 	}
 
 	for await (const chunk of chunks) {

@@ -15,9 +15,13 @@ export const csvRow = (cells: readonly unknown[], delimiter = ','): string => `$
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>
 	cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
 
+/** Words that need neither quotes nor an apostrophe, whatever the delimiter: most cells. */
+const plain = /^\w[\w.@:/+-]*(?: [\w.@:/+-]+)*$/;
+
 function csvCell(value: unknown, delimiter: string): string {
 	if (value === null || value === undefined) return '';
 	if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+	if (typeof value === 'string' && plain.test(value)) return value;
 	const text = escapedText(typeof value === 'string' ? value : JSON.stringify(value));
 	const needsQuotes = text === '' || /^\s|\s$|["\r\n]/.test(text) || text.includes(delimiter);
 	return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;

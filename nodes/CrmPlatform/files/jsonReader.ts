@@ -11,45 +11,52 @@ const tooLong = 'The record is longer than 1 MB.';
 /**
  * Reads newline-delimited JSON, one record a line. Empty lines are skipped; a line that is not a JSON
  * object is reported and reading continues.
+ *
+ * @returns the records that end in each chunk
  */
 export async function* readNdjson(
 	chunks: AsyncIterable<string>,
-): AsyncGenerator<FileRow<IDataObject>, void> {
+): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let row = 0;
-	for await (const line of linesOf(chunks)) {
-		if (line?.trim() === '') continue;
-		row += 1;
-		yield line === undefined ? { row, problem: tooLong } : rowOf(line, row);
+	for await (const lines of linesOf(chunks)) {
+		const rows = lines
+			.filter((line) => line?.trim() !== '')
+			.map((line): FileRow<IDataObject> => {
+				row += 1;
+				return line === undefined ? { row, problem: tooLong } : rowOf(line, row);
+			});
+		if (rows.length > 0) yield rows;
 	}
 }
 
-/** The lines of a text; undefined for one that is too long to be held. */
-async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string | undefined, void> {
+/** The lines of a text that end in each chunk; undefined for one that is too long to be held. */
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Array<string | undefined>, void> {
 	let rest = '';
 	let isTooLong = false;
 	for await (const chunk of chunks) {
 		const lines = (rest + chunk).split('\n');
 		rest = lines.pop() ?? '';
-		for (const line of lines) {
-			yield isTooLong || line.length > longestRecord ? undefined : line;
+		yield lines.map((line) => {
+			const isLost = isTooLong || line.length > longestRecord;
 			isTooLong = false;
-		}
+			return isLost ? undefined : line;
+		});
 		if (rest.length <= longestRecord) continue;
 		isTooLong = true;
 		rest = '';
 	}
-	if (isTooLong || rest.length > 0) yield isTooLong ? undefined : rest;
+	if (isTooLong || rest.length > 0) yield [isTooLong ? undefined : rest];
 }
 
 /**
- * Reads a JSON array of records, one element at a time. An element that is not an object is reported
- * and reading continues.
+ * Reads a JSON array of records. An element that is not an object is reported and reading continues.
  *
+ * @returns the records that end in each chunk
  * @throws Error in the user's words where the file is not one JSON array
  */
 export async function* readJsonArray(
 	chunks: AsyncIterable<string>,
-): AsyncGenerator<FileRow<IDataObject>, void> {
+): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let row = 0;
 	/** Brackets open around the current character; -1 before the array, -2 after it. */
 	let depth = -1;
@@ -59,7 +66,8 @@ export async function* readJsonArray(
 	let isTooLong = false;
 	let isExpected = false;
 
-	for await (const chunk of chunks) {
+	/** @returns false where the text is not a JSON array */
+	const readChunk = (chunk: string, rows: Array<FileRow<IDataObject>>): boolean => {
 		let from = 0;
 		for (let at = 0; at < chunk.length; at++) {
 			const character = chunk[at]!;
@@ -71,7 +79,7 @@ export async function* readJsonArray(
 			}
 			if (depth < 0) {
 				if (/\s/.test(character)) continue;
-				if (depth === -2 || character !== '[') throw notAnArray(row);
+				if (depth === -2 || character !== '[') return false;
 				depth = 0;
 				from = at + 1;
 				continue;
@@ -81,16 +89,16 @@ export async function* readJsonArray(
 			else if (character === '}') depth -= 1;
 			const isClosing = character === ']' && depth === 0;
 			if (character === ']' && !isClosing) depth -= 1;
-			if (depth < 0) throw notAnArray(row);
+			if (depth < 0) return false;
 			if (!isClosing && !(character === ',' && depth === 0)) continue;
 
 			element += chunk.slice(from, at);
 			from = at + 1;
 			const isNothing = element.trim() === '' && !isTooLong;
-			if (isNothing && (character === ',' || isExpected)) throw notAnArray(row);
+			if (isNothing && (character === ',' || isExpected)) return false;
 			if (!isNothing) {
 				row += 1;
-				yield isTooLong ? { row, problem: tooLong } : rowOf(element, row);
+				rows.push(isTooLong ? { row, problem: tooLong } : rowOf(element, row));
 			}
 			isExpected = character === ',';
 			element = '';
@@ -102,6 +110,14 @@ export async function* readJsonArray(
 			isTooLong = true;
 			element = '';
 		}
+		return true;
+	};
+
+	for await (const chunk of chunks) {
+		const rows: Array<FileRow<IDataObject>> = [];
+		const isArray = readChunk(chunk, rows);
+		if (rows.length > 0) yield rows;
+		if (!isArray) throw notAnArray(row);
 	}
 	if (depth !== -2) throw notAnArray(row);
 }

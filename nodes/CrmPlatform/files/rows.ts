@@ -30,14 +30,14 @@ const reported = new Set<string>(Object.values(reportColumns));
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. */
 	columns: string[] | undefined;
-	/** The rows after the header, each by the names of its columns; empty names are left out. */
-	rows: AsyncIterable<FileRow<IDataObject>>;
+	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
+	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
 	/** Lets go of a file that is not read to its end. */
 	close(): Promise<void>;
 }
 
 /**
- * Reads a file record by record, holding little more than one of them.
+ * Reads a file chunk by chunk, holding little more than the records of one of them.
  *
  * @throws Error in the user's words, also while the rows are read, where the file is empty, its
  * header cannot be used, or it is not text in that encoding and format
@@ -53,25 +53,24 @@ export async function readRecords(
 	}
 	const rows = readCsv(text, delimiter);
 	const close = () => closed(rows);
+	const [first, ...others] = (await rows.next()).value ?? [];
 	let header: string[] | undefined;
 	try {
-		header = headerOf(await rows.next());
+		header = headerOf(first);
 	} finally {
 		if (!header) await close();
 	}
 	const columns = header.filter((name) => name !== '' && !reported.has(name));
-	return { columns, rows: namedCells(rows, header), close };
+	return { columns, rows: namedCells(others, rows, header), close };
 }
 
 const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
 /** @throws Error in the user's words */
-function headerOf(first: IteratorResult<FileRow<string[]>, void>): string[] {
-	if (first.done) throw new Error('The file is empty: it has no header. Its first row has to name the columns.');
-	if (first.value.problem !== undefined) {
-		throw new Error(`The header of the file cannot be read. ${first.value.problem}`);
-	}
-	const header = first.value.content.map((name) => unescapedCell(name).trim());
+function headerOf(first: FileRow<string[]> | undefined): string[] {
+	if (!first) throw new Error('The file is empty: it has no header. Its first row has to name the columns.');
+	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
+	const header = first.content.map((name) => unescapedCell(name).trim());
 	checkHeader(header);
 	return header;
 }
@@ -88,14 +87,18 @@ function checkHeader(header: string[]): void {
 }
 
 async function* namedCells(
-	rows: AsyncIterable<FileRow<string[]>>,
+	first: Array<FileRow<string[]>>,
+	others: AsyncIterable<Array<FileRow<string[]>>>,
 	header: string[],
-): AsyncGenerator<FileRow<IDataObject>, void> {
-	for await (const { row, content: cells, problem } of rows) {
-		if (problem !== undefined) yield { row, problem };
-		else if (isRepeated(cells, header)) yield { row, problem: 'The row repeats the header.' };
-		else yield cells.length === header.length ? { row, content: named(header, cells) } : uneven(row, header, cells);
-	}
+): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+	const columns = header.map((name) => (reported.has(name) ? '' : name));
+	const namedRow = ({ row, content: cells, problem }: FileRow<string[]>): FileRow<IDataObject> => {
+		if (problem !== undefined) return { row, problem };
+		if (isRepeated(cells, header)) return { row, problem: 'The row repeats the header.' };
+		return cells.length === header.length ? { row, content: named(columns, cells) } : uneven(row, columns, cells);
+	};
+	yield first.map(namedRow);
+	for await (const rows of others) yield rows.map(namedRow);
 }
 
 /** Files that were joined have the header of each. */
@@ -103,31 +106,31 @@ const isRepeated = (cells: string[], header: string[]): boolean =>
 	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 
 /** Cells under no name are left out, where they are empty. */
-function uneven(row: number, header: string[], cells: string[]): FileRow<IDataObject> {
-	const surplus = cells.slice(header.length);
-	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(header, cells) };
-	const problem = `The row has ${cells.length} cells, and the header ${header.length}. Check the row for a missing quote or delimiter.`;
+function uneven(row: number, columns: string[], cells: string[]): FileRow<IDataObject> {
+	const surplus = cells.slice(columns.length);
+	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(columns, cells) };
+	const problem = `The row has ${cells.length} cells, and the header ${columns.length}. Check the row for a missing quote or delimiter.`;
 	return { row, problem };
 }
 
-function named(header: string[], cells: string[]): IDataObject {
-	// No prototype: a column may be called __proto__.
-	const record = Object.create(null) as IDataObject;
-	for (const [i, name] of header.entries()) {
-		if (name !== '' && !reported.has(name)) record[name] = unescapedCell(cells[i] ?? '');
+/** @param columns the name of each cell; empty where it is left out */
+function named(columns: string[], cells: string[]): IDataObject {
+	const record: IDataObject = {};
+	for (const [i, name] of columns.entries()) {
+		const value = unescapedCell(cells[i] ?? '');
+		if (name === '__proto__') Object.defineProperty(record, name, { value, enumerable: true, writable: true });
+		else if (name !== '') record[name] = value;
 	}
-	return { ...record };
+	return record;
 }
 
 async function* withoutReports(
-	rows: AsyncIterable<FileRow<IDataObject>>,
-): AsyncGenerator<FileRow<IDataObject>, void> {
-	for await (const { row, content, problem } of rows) {
-		if (problem !== undefined) {
-			yield { row, problem };
-			continue;
-		}
+	chunks: AsyncIterable<Array<FileRow<IDataObject>>>,
+): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+	const withoutReport = ({ row, content, problem }: FileRow<IDataObject>): FileRow<IDataObject> => {
+		if (problem !== undefined) return { row, problem };
 		const own = Object.entries(content).filter(([name]) => !reported.has(name));
-		yield { row, content: own.length === Object.keys(content).length ? content : Object.fromEntries(own) };
-	}
+		return { row, content: own.length === Object.keys(content).length ? content : Object.fromEntries(own) };
+	};
+	for await (const rows of chunks) yield rows.map(withoutReport);
 }

@@ -64,7 +64,7 @@ export async function readMapping(
 }
 
 function put(body: IDataObject, path: string[], value: unknown): void {
-	const [key = ''] = path;
+	const key = path[0] ?? '';
 	if (path.length <= 1) {
 		// A member mapped by itself takes precedence over the mapped object.
 		const parts = body[key];

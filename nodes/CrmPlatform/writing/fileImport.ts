@@ -4,7 +4,7 @@ import { problemOfItem } from '../api/http/problem';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from './backgroundJob';
-import { planRows, slicesOf, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
+import { plannedSlices, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
 import { reportFiles, rowText, type Refusal, type ReportFiles } from './importReport';
 
 /** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
@@ -60,8 +60,7 @@ export async function importRows(
 	try {
 		let place = 0;
 		try {
-			for await (const rows of slicesOf(file.rows, plan.trialRows)) {
-				const planned = await planRows(execution, plan, rows, textOf);
+			for await (const planned of plannedSlices(execution, plan, file.rows, textOf)) {
 				const imported = isTrial
 					? Promise.resolve(planned)
 					: importSlice(execution, plan, planned, { place, jobs });

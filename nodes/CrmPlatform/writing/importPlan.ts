@@ -4,7 +4,6 @@ import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
-import { valueAt } from '../mapping/expressions/template';
 import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
@@ -50,51 +49,49 @@ export interface PlannedRow extends ReportedRow {
 export class UnreadableFile extends Error {}
 
 /**
- * The rows in slices for one job each. What was read before the file proved unreadable comes first.
+ * Reads the rows of a file as the lines of jobs, in slices for one job each. What was read before the
+ * file proved unreadable comes first.
  *
+ * Rows are planned as soon as they are read: waiting for their job, thousands of them would outlive
+ * V8's young generation, and n8n's process would grow by all of them until its next full collection.
+ *
+ * @param textOf gives a row as the report has it
  * @throws UnreadableFile
  */
-export async function* slicesOf(
-	rows: AsyncIterable<FileRow<IDataObject>>,
-	limit = Infinity,
-): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	let slice: Array<FileRow<IDataObject>> = [];
+export async function* plannedSlices(
+	execution: Execution,
+	plan: ImportPlan,
+	rows: AsyncIterable<Array<FileRow<IDataObject>>>,
+	textOf: (content?: IDataObject) => string,
+): AsyncGenerator<PlannedRow[], void> {
+	let slice: PlannedRow[] = [];
 	let characters = 0;
-	let count = 0;
+	let left = plan.trialRows ?? Infinity;
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
-	while (count < limit) {
+	while (left > 0) {
 		const next = await iterator.next().catch((error: Error) => {
 			failure = new UnreadableFile(error.message, { cause: error });
 			return undefined;
 		});
 		if (!next || next.done) break;
-		count += 1;
-		slice.push(next.value);
-		characters += sizeOf(next.value.content);
-		if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
-		yield slice;
-		slice = [];
-		characters = 0;
+		const some = next.value.slice(0, left);
+		left -= some.length;
+		for (const planned of await planRows(execution, plan, some, textOf)) {
+			slice.push(planned);
+			characters += (planned.line ?? planned.text).length;
+			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
+			yield slice;
+			slice = [];
+			characters = 0;
+		}
 	}
 	if (slice.length > 0) yield slice;
 	if (failure) throw failure;
 }
 
-function sizeOf(content: IDataObject = {}): number {
-	let size = 0;
-	for (const [name, value] of Object.entries(content)) {
-		size += name.length + (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).length;
-	}
-	return size;
-}
-
-/**
- * Reads the lines of a job; a row that cannot be read is refused, and the others are not.
- *
- * @param textOf gives a row as the report has it
- */
-export async function planRows(
+/** Reads rows as the lines of a job; one that cannot be read is refused, and the others are not. */
+async function planRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
@@ -106,6 +103,7 @@ export async function planRows(
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
 	const mapping = automaticMapping((item) => readable[item] ?? {}, plan.clearsEmpty ? 'clear' : 'leave');
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
+	const required = requiredFields(plan);
 	let index = 0;
 	return rows.map(({ row, content, problem }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
@@ -116,7 +114,7 @@ export async function planRows(
 		try {
 			const line = read(index++);
 			planned.line = JSON.stringify(line);
-			planned.refusal = refusalBefore(line, planned.line, plan);
+			planned.refusal = refusalBefore(line, planned.line, required);
 		} catch (error) {
 			planned.refusal = { code: 'invalid_value', message: (error as Error).message };
 		}
@@ -133,18 +131,18 @@ function renamed(content: IDataObject, columns: ReadonlyMap<string, string> | un
 	return Object.fromEntries(entries) as IDataObject;
 }
 
+/** The fields that a line of a job has to have a value for. */
+const requiredFields = ({ operation, fields }: ImportPlan): Field[] =>
+	operation === 'create' ? fields.filter(({ required, path }) => required && path.length === 1) : [];
+
 /** Why any service would refuse a line: it is too long or, when creating, lacks a value. */
-function refusalBefore(line: IDataObject, text: string, { operation, fields }: ImportPlan): Refusal | undefined {
-	const missing =
-		operation === 'create' &&
-		fields.find(({ required, path }) => {
-			const value = valueAt(line, path)[0];
-			return required && path.length === 1 && (value === undefined || value === null);
-		});
-	if (missing) {
-		const message = `${missing.label}: it is empty, and a new record needs it.`;
-		return { field: missing.name, code: 'required', message };
+function refusalBefore(line: IDataObject, text: string, required: Field[]): Refusal | undefined {
+	for (const { name, label } of required) {
+		const value = line[name];
+		if (value !== undefined && value !== null) continue;
+		return { field: name, code: 'required', message: `${label}: it is empty, and a new record needs it.` };
 	}
-	if (Buffer.byteLength(text) <= longestLine) return undefined;
+	// No character takes more than three bytes for each of its units.
+	if (text.length * 3 <= longestLine || Buffer.byteLength(text) <= longestLine) return undefined;
 	return { code: 'too_large', message: 'The record is larger than 1 MB.' };
 }

@@ -66,25 +66,17 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 	const done = begin('done');
 	const failed = begin('failed');
 
-	const line = (text: string, names: readonly (keyof typeof reportColumns)[], report: object): string => {
-		const values = names.map((name) => (report as Record<string, unknown>)[name]);
+	type Column = keyof typeof reportColumns;
+	const line = (text: string, names: readonly Column[], values: unknown[]): string => {
 		if (columns) return `${text}${csvRow(values)}`;
 		const own = JSON.stringify(Object.fromEntries(names.map((name, i) => [reportColumns[name], values[i]])));
 		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${own.slice(1)}\n`;
 	};
-	const linesOf = (
-		rows: ReportedRow[],
-		reportOf: (row: ReportedRow) => object | undefined,
-		names: readonly (keyof typeof reportColumns)[],
-	): string => {
-		let lines = '';
-		for (const reported of rows) {
-			const report = reportOf(reported);
-			if (report) lines += line(reported.text, names, { ...report, row: reported.row });
-		}
-		return lines;
-	};
-	const header = (names: readonly (keyof typeof reportColumns)[]): string =>
+	const doneLine = ({ row, text, done: report }: ReportedRow): string | undefined =>
+		report && line(text, doneColumns, [row, report.id, report.action]);
+	const failedLine = ({ row, text, done: isDone, refusal }: ReportedRow): string | undefined =>
+		isDone || !refusal ? undefined : line(text, failedColumns, [row, refusal.field, refusal.code, refusal.message]);
+	const header = (names: readonly Column[]): string =>
 		columns ? csvRow([...columns, ...names.map((name) => reportColumns[name])]) : '';
 
 	const begun = Promise.all([done.write(header(doneColumns)), failed.write(header(failedColumns))]);
@@ -93,8 +85,8 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 			await begun;
 			for (let i = 0; i < rows.length; i += rowsAtOnce) {
 				const some = rows.slice(i, i + rowsAtOnce);
-				await done.write(linesOf(some, (row) => row.done, doneColumns));
-				await failed.write(linesOf(some, (row) => (row.done ? undefined : row.refusal), failedColumns));
+				await done.write(some.map(doneLine).join(''));
+				await failed.write(some.map(failedLine).join(''));
 			}
 		},
 		async end() {
