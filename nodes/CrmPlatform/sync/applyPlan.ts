@@ -24,7 +24,8 @@ export async function applyPlan(
 	{ path }: Pick<Collection, 'path'>,
 	planned: PlannedChange[],
 ): Promise<AppliedPlan> {
-	const done = new Map<number, PlannedChange>();
+	// By their places in the plan.
+	const made: PlannedChange[] = [];
 	const failures: SyncFailure[] = [];
 	let untried = 0;
 	let count = 0;
@@ -48,19 +49,19 @@ export async function applyPlan(
 			const change = planned[place]!;
 			const result = results[i];
 			if (!result) untried += 1;
-			else if ('record' in result) done.set(place, written(change, result.record));
+			else if ('record' in result) made[place] = written(change, result.record);
 			else {
 				const reason = conflictIn(result.error);
 				if (reason === undefined) failures.push({ item: change.item, error: result.error });
-				else done.set(place, asConflict(change, reason));
+				else made[place] = asConflict(change, reason);
 			}
 		}
 	}
-	for (const [place, change] of planned.entries()) {
-		if (change.action === 'unchanged' || change.action === 'conflict') done.set(place, change);
-	}
-	const inOrder = [...done].sort(([one], [other]) => one - other).map(([, change]) => change);
-	return { done: inOrder, failures, untried };
+	const done = planned.flatMap((change, place) => {
+		const isLeft = change.action === 'unchanged' || change.action === 'conflict';
+		return (isLeft ? change : made[place]) ?? [];
+	});
+	return { done, failures, untried };
 }
 
 const isFailure = (result: WriteResult | undefined): boolean =>

@@ -40,7 +40,7 @@ function itemOf(change: PlannedChange, names: ReadonlySet<string>): INodeExecuti
 	const { action, item, record, values, patch, changes, reason } = change;
 	const whole: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const json: IDataObject = {};
-	for (const [name, value] of Object.entries(whole)) if (names.has(name)) json[name] = value;
+	for (const name of Object.keys(whole)) if (names.has(name)) json[name] = whole[name];
 	json.sync = { action, changes: changes as unknown as IDataObject[], reason: reason ?? null };
 	return { json, ...linkTo(item) };
 }

@@ -41,6 +41,13 @@ export interface FoundRecords {
 	holdersOf(field: ComparedField, key: string): readonly string[] | undefined;
 }
 
+/** Values to look records up by. */
+export interface KeysToFind {
+	count: number;
+	/** They are put together only where they are needed: those of 100,000 records take much memory. */
+	keys(): KeyToFind[];
+}
+
 /**
  * Finds the records in scope that have one of the values, with as few requests as it takes: by
  * filters, or by reading the whole list where that takes fewer.
@@ -50,17 +57,18 @@ export interface FoundRecords {
  */
 export async function findRecords(
 	collection: Collection,
-	wanted: KeyToFind[],
+	{ count: wantedCount, keys }: KeysToFind,
 	scope: Query = {},
 ): Promise<FoundRecords> {
 	const isScoped = Object.keys(scope).length > 0;
-	const scopeRequests = isScoped ? Math.ceil(wanted.length / mostIds) : 0;
+	const scopeRequests = isScoped ? Math.ceil(wantedCount / mostIds) : 0;
 	let pages: number | undefined;
 	const isMoreThanPages = async (count: number) =>
 		count > 1 && count > (pages ??= await pageCount(collection, scope));
-	// Asked before the requests are put together: those for 100,000 values take much memory.
-	const fewest = Math.ceil(wanted.length / mostValues) + scopeRequests;
-	const requests = (await isMoreThanPages(fewest)) ? undefined : lookUps(collection, wanted);
+	const fewest = Math.ceil(wantedCount / mostValues) + scopeRequests;
+	const isLookedUp = !(await isMoreThanPages(fewest));
+	const wanted = isLookedUp ? keys() : [];
+	const requests = isLookedUp ? lookUps(collection, wanted) : undefined;
 	if (!requests || (await isMoreThanPages(requests.length + scopeRequests))) {
 		return inWholeList(await readWhole(collection, scope), isScoped);
 	}

@@ -57,11 +57,10 @@ function readSourceRecord(
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
-	const { id, ...others } = given;
-	if (byId === -1 && id !== undefined && id !== null) throw new Error(unusedId);
+	if (byId === -1 && given.id !== undefined && given.id !== null) throw new Error(unusedId);
 	const record: SourceRecord = {
 		item,
-		values: 'id' in given ? others : given,
+		values: 'id' in given ? valuesWithoutId(given) : given,
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
@@ -73,6 +72,10 @@ function readSourceRecord(
 	const time = changedAt === '' ? undefined : parseMoment(json[changedAt], zone);
 	if (time) record.changedAt = time.toMillis();
 	return record;
+}
+
+function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
+	return values;
 }
 
 /** @throws Error in the user's words where a value is no version */

@@ -8,10 +8,10 @@ import { applyPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates } from './claims';
 import { comparison, valueIn } from './compare';
 import { guardDeletions } from './guards';
-import { indexRecords } from './matching';
+import { indexRecords, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
 import { planChanges, type PlannedChange } from './plan';
-import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords } from './readRecords';
+import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind } from './readRecords';
 import type { KeyToFind } from './lookUp';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
@@ -121,14 +121,18 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 }
 
 /** The values that the source's records may be found by. */
-function wantedBy({ records }: Source, match: Field[]): KeyToFind[] {
-	return records.flatMap(({ values, keys }) =>
+function wantedBy({ records }: Source, match: Field[]): KeysToFind {
+	const keysOf = ({ values, keys }: SourceRecord): KeyToFind[] =>
 		match.flatMap((field, i) => {
 			const key = keys[i];
 			const value = field === idField ? key : valueIn(values, field);
 			return key === undefined ? [] : [{ field, key, value }];
-		}),
-	);
+		});
+	const countOf = ({ keys }: SourceRecord) => keys.filter((key) => key !== undefined).length;
+	return {
+		count: records.reduce((count, record) => count + countOf(record), 0),
+		keys: () => records.flatMap(keysOf),
+	};
 }
 
 /** Refuses changes to unique values that other records have, also those out of scope. */
@@ -146,7 +150,10 @@ async function withoutDuplicates(
 	const others =
 		filterable.length === 0
 			? undefined
-			: await findRecords({ ...collection, fields: filterable.map(({ field }) => field.path[0] ?? '') }, filterable);
+			: await findRecords(
+					{ ...collection, fields: filterable.map(({ field }) => field.path[0] ?? '') },
+					{ count: filterable.length, keys: () => filterable },
+				);
 	return refuseDuplicates(planned, claims, {
 		of: (field, key) => found.holdersOf(field, key) ?? others?.holdersOf(field, key) ?? [],
 	});
