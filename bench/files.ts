@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { installN8n } from '../tools/n8n.mjs';
 import { buildConnector } from './connector.ts';
 import type { FileTask, FileWork } from './file-process.ts';
+import { memoryInN8n } from './files-in-n8n.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
 import { startSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
@@ -17,41 +18,32 @@ const rounds = 2;
 /** What the connector allows itself, so that both do the same. */
 const perJob = 5_000;
 const jobsAtOnce = 3;
-/** Megabytes above n8n's own that a file of any size may take. */
-const mostMemory = 150;
 
 /** Import File and Export File beside a loop that sends the same bytes to jobs. */
 export async function benchFiles(): Promise<Row[]> {
 	await buildConnector();
 	return await inFolder(async (server, folder) => {
-		const grown: Record<'import' | 'export', number[]> = { import: [], export: [] };
-		const watched = async (work: 'import' | 'export', more: Partial<FileTask>, expected: number) => {
+		const timed = async (work: 'import' | 'export', more: Partial<FileTask>, expected: number) => {
 			const done = await inProcess({ url: server.url, work, ...more });
 			if (done.count !== expected) throw new Error(`${done.count} of ${expected} records went through ${work}.`);
-			grown[work].push(done.grown);
 			return done.milliseconds;
 		};
 		const imports = await sideBySide(rounds, async (which, round) => {
 			const people = peopleOf(`${which}${round}`, rows);
 			if (which === 'bare') return await time(async () => await bareImport(server, people));
 			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm${round}`, 10));
-			return await watched('import', { file: csvFile(folder, 'people', people), warmUp }, rows);
+			return await timed('import', { file: csvFile(folder, 'people', people), warmUp }, rows);
 		});
 		const { total } = JSON.parse(await server.ask('GET', '/v1/contacts?limit=1')) as { total: number };
 		const exports = await sideBySide(rounds, async (which) =>
 			which === 'bare'
 				? await time(async () => await bareExport(server, join(folder, 'bare.ndjson')))
-				: await watched('export', {}, total),
+				: await timed('export', {}, total),
 		);
-		const memory = (work: 'import' | 'export'): Row => {
-			const highest = Math.max(...grown[work]);
-			return { what: `memory, ${work}`, unit: 'MB', ours: highest, bare: mostMemory, most: { value: mostMemory } };
-		};
 		return [
 			{ ...rowOf(`import of ${rows.toLocaleString('en')} rows of CSV`, 'ms', imports), most: { ratio: 1.3 } },
-			memory('import'),
 			{ ...rowOf(`export of ${total.toLocaleString('en')} contacts as CSV`, 'ms', exports), most: { ratio: 1.3 } },
-			memory('export'),
+			...(await inFolder(async (other, place) => await memoryInN8n(other, place, 3 * rows))),
 		];
 	});
 }

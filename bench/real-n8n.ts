@@ -9,6 +9,7 @@ import { freePort } from '../demo/ports.ts';
 import { buildPackage } from '../tools/build.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { packPackage } from '../tools/pack.ts';
+import { residentMemory } from './peak-memory.ts';
 
 /** A real n8n with the built package, for one run. */
 export interface RealN8n {
@@ -16,6 +17,8 @@ export interface RealN8n {
 	client: N8nClient;
 	/** Reads n8n's database. */
 	query<Row>(sql: string): Row[];
+	/** Resident memory, in MB. */
+	memory(): number;
 	stop(): Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export async function startRealN8n(settings: Record<string, string> = {}): Promi
 					database.close();
 				}
 			};
-			return { url: n8n.url, client, query, stop };
+			return { url: n8n.url, client, query, memory: () => residentMemory(n8n.pid), stop };
 		} catch (error) {
 			await stop();
 			throw error;

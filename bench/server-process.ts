@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { residentMemory } from './peak-memory.ts';
 
 /** A server that is asked over a few kept connections. */
 export interface Server {
@@ -31,10 +32,7 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 	const server = serverAt(/http:\S+/.exec(line.toString())![0]);
 	return {
 		...server,
-		memory: () => {
-			const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', `${child.pid}`], { encoding: 'utf8' });
-			return (Number(kilobytes) * 1024) / 1e6;
-		},
+		memory: () => residentMemory(child.pid!),
 		async stop() {
 			server.leave();
 			child.kill();

@@ -91,10 +91,13 @@ export class N8nClient {
 
 	/** Runs a saved workflow as the editor's button does, and waits until it has ended. */
 	async runWorkflow(id: string, trigger: string): Promise<Execution> {
+		return await this.waitForExecution(await this.startWorkflow(id, trigger));
+	}
+
+	/** @returns the id of the execution, which runs when this returns */
+	async startWorkflow(id: string, trigger: string): Promise<string> {
 		const body = { triggerToStartFrom: { name: trigger } };
-		const path = `/rest/workflows/${id}/run`;
-		const { executionId } = await this.request('POST', path, answers.Started, body);
-		return await this.waitForExecution(executionId);
+		return (await this.request('POST', `/rest/workflows/${id}/run`, answers.Started, body)).executionId;
 	}
 
 	/**
@@ -178,7 +181,8 @@ export class N8nClient {
 		}
 	}
 
-	private async waitForExecution(id: string): Promise<Execution> {
+	/** The execution, once it has ended. */
+	async waitForExecution(id: string): Promise<Execution> {
 		const running = ['new', 'running', 'waiting'];
 		for (;;) {
 			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);

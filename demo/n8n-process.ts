@@ -16,6 +16,7 @@ const SHOWN_LOG_LINES = 20;
 
 export interface N8nProcess {
 	url: string;
+	pid: number;
 	/** Settles when n8n answers. Rejects with the end of its log when it ends or takes too long. */
 	ready: Promise<void>;
 	/** Settles when n8n has ended, for whatever reason. */
@@ -58,6 +59,7 @@ export function startN8n(
 	const url = n8nUrl(place.port);
 	return {
 		url,
+		pid: child.pid!,
 		ended,
 		ready: waitUntilReady(readyPaths(command).map((path) => url + path), () => hasEnded(child), log),
 		stop: () => stopGroup(child, STOP_GRACE_MS),

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IDataObject, INode } from 'n8n-workflow';
+import type { Row } from './measure.ts';
+import { growthOf } from './peak-memory.ts';
+import { type RealN8n, startRealN8n } from './real-n8n.ts';
+import type { ServerProcess } from './server-process.ts';
+
+/** Megabytes above n8n's own that a file of any size may take. */
+const mostMemory = 150;
+
+/**
+ * Megabytes of V8's old generation, of which n8n 2.41 takes some 210 by itself. Left alone, V8 puts off its
+ * full collections until the heap is five times as large, and what a process takes says nothing of what it needs.
+ */
+const heapLimit = 350;
+
+/**
+ * By how much the process of a real n8n grows while a file goes through it, at its highest, when its heap is
+ * limited: all that n8n itself does is part of it. Files are kept on the disk.
+ *
+ * @param rows of the file to import; all contacts are exported then
+ */
+export async function memoryInN8n(server: ServerProcess, folder: string, rows: number): Promise<Row[]> {
+	const n8n = await startRealN8n({
+		N8N_DEFAULT_BINARY_DATA_MODE: 'filesystem',
+		N8N_RESTRICT_FILE_ACCESS_TO: folder,
+		NODE_OPTIONS: `--max-old-space-size=${heapLimit}`,
+	});
+	try {
+		const data = { baseUrl: server.url, apiKey: 'KEY', descriptionUrl: '' };
+		const credentialId = await n8n.client.createCredential({ name: 'Sandbox', type: 'crmPlatformApi', data });
+		const imported = async (count: number) => {
+			const fileSelector = await csvOf(folder, count);
+			const [item] = await run(n8n, credentialId, [
+				node('n8n-nodes-base.readWriteFile', 1.1, { operation: 'read', fileSelector, options: {} }),
+				node(connector, 1, { resource: 'contact', operation: 'importFile', options: {} }),
+			]);
+			if (item?.json['done'] !== count) throw new Error(`${String(item?.json['done'])} of ${count} rows were imported.`);
+		};
+		const exported = async () =>
+			await run(n8n, credentialId, [node(connector, 1, { resource: 'contact', operation: 'exportFile', options: {} })]);
+		await imported(10);
+		const row = async (what: string, work: () => Promise<unknown>): Promise<Row> => {
+			const ours = await growthOf(() => n8n.memory(), 250, work);
+			return { what, unit: 'MB', ours, bare: mostMemory, most: { value: mostMemory } };
+		};
+		const what = (work: string) => `memory of n8n with ${heapLimit} MB of heap, ${work} of ${rows.toLocaleString('en')}`;
+		return [
+			await row(what('import'), async () => await imported(rows)),
+			await row(what('export'), async () => await exported()),
+		];
+	} finally {
+		await n8n.stop();
+	}
+}
+
+const connector = 'n8n-nodes-crm-platform.crmPlatform';
+
+const node = (type: string, typeVersion: number, parameters: IDataObject): INode => ({
+	...{ id: randomUUID(), name: type, type, typeVersion, position: [0, 0] },
+	parameters: parameters as INode['parameters'],
+});
+
+/**
+ * Runs nodes one after another. n8n is left in peace meanwhile: to be asked for the execution a few times
+ * a second makes it grow by 10 MB a second.
+ *
+ * @returns the items of the last
+ */
+async function run({ client, query }: RealN8n, credentialId: string, steps: INode[]) {
+	const credentials = { crmPlatformApi: { id: credentialId, name: 'Sandbox' } };
+	const withCredentials = steps.map((step) => (step.type === connector ? { ...step, credentials } : step));
+	const nodes = [node('n8n-nodes-base.manualTrigger', 1, {}), ...withCredentials];
+	const connections = Object.fromEntries(
+		nodes.slice(1).map(({ name }, i) => [nodes[i]!.name, { main: [[{ node: name, type: 'main' as const, index: 0 }]] }]),
+	);
+	const id = await client.createWorkflow({ name: 'Files', nodes, connections });
+	const execution = await client.startWorkflow(id, nodes[0]!.name);
+	const running = `SELECT id FROM execution_entity WHERE id = ${execution} AND status IN ('new', 'running')`;
+	while (query(running).length > 0) await sleep(100);
+	const { status, data } = await client.waitForExecution(execution);
+	if (status !== 'success') throw new Error(`The workflow ended with ${status}: ${JSON.stringify(data.resultData.error)}`);
+	return data.resultData.runData[nodes.at(-1)!.name]?.[0]?.data?.['main']?.[0] ?? [];
+}
+
+async function csvOf(folder: string, rows: number): Promise<string> {
+	const path = join(folder, `people-${rows}.csv`);
+	const file = createWriteStream(path);
+	file.write('last_name,email,job_title,external_id\n');
+	for (let i = 0; i < rows; i++) {
+		const line = `Moreno ${i},in-n8n.${rows}.${i}@files.example,"Head of Purchasing, Spare Parts",in-n8n-${rows}-${i}\n`;
+		if (!file.write(line)) await once(file, 'drain');
+	}
+	file.end();
+	await once(file, 'finish');
+	return path;
+}
