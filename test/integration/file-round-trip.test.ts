@@ -26,6 +26,12 @@ const kinds = [
 		fields: ['first_name', 'last_name', 'email', 'emails', 'phones', 'company_id', 'marketing_consent', ...shared],
 	},
 	{
+		resource: 'deal',
+		sort: 'title',
+		fields: ['title', 'pipeline_id', 'stage_id', 'amount', 'currency', 'company_id', 'contact_ids', ...shared.slice(2)],
+	},
+	{ resource: 'note', sort: 'created_at', fields: ['body', 'pinned', 'author_id', 'links', 'external_id'] },
+	{
 		resource: 'customObjectRecord',
 		sort: 'title',
 		fields: ['custom_fields', 'external_id', 'owner_id'],

@@ -70,7 +70,8 @@ const linkedOption: INodeProperties = {
 		{
 			name: 'Unique Values',
 			value: 'keys',
-			description: 'For another account: a company by its domain, a user by the email, others by their external ID',
+			description:
+				'For another account: a company by its domain, a user by the email, a stage by its name, others by their external ID',
 		},
 	],
 	default: 'ids',
