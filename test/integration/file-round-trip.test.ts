@@ -59,6 +59,8 @@ test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and
 		const query = { ...more, fileFormat, options };
 		const exported = await from.exportOf(query, resource);
 		expect(exported.hints).toEqual([]);
+		expect(exported.text.trim().split('\n').length).toBeGreaterThan(10);
+		expect(exported.text).not.toMatch(/\b[a-z]{3}_[0-9a-z]{26}\b/);
 		const { json, failed } = await to.importOf(exported.text, { ...more, fileFormat, resource });
 		expect({ resource, refused: json.failed, failed }).toMatchObject({ resource, refused: 0 });
 		expect((await to.exportOf(query, resource)).text).toBe(exported.text);

@@ -94,7 +94,7 @@ export function isName(field: Field, value: unknown): value is string {
 }
 
 /** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
-function isIdShaped(value: string): boolean {
+export function isIdShaped(value: string): boolean {
 	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 }
 

@@ -6,7 +6,7 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import { valueAt } from '../mapping/expressions/template';
-import { identifyingFields, refersToRecords } from '../mapping/lookUp';
+import { identifyingFields, isIdShaped, refersToRecords } from '../mapping/lookUp';
 import { readParts } from '../mapping/parts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
@@ -92,15 +92,18 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	const query = { ids: ids.map(String), ...(list.fields !== undefined && { [list.fields]: ['id', ...unique] }) };
 	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query })) {
 		for (const record of records) {
-			const key = unique.map((name) => record[name]).find((value) => typeof value === 'string' && value !== '');
-			keys.set(record.id, key as string | undefined);
+			keys.set(record.id, unique.map((name) => record[name]).find(isKey));
 		}
 	}
 	for (const id of ids) if (!keys.has(id)) keys.set(id, undefined);
 }
 
+/** Whether Import File looks a value up: it takes one that looks like an id for the id. */
+const isKey = (value: unknown): value is string =>
+	typeof value === 'string' && value.trim() !== '' && !isIdShaped(value.trim());
+
 const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value of their own, so the file has their IDs, which another account does not know.`;
+	`Some linked ${reference} have no unique value that Import File would find them by, so the file has their IDs, which another account does not know.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {
