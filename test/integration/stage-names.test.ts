@@ -1,10 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
 import { run } from './n8n.ts';
 import { automatic, create, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 20 });
+const files = fileRuns(sandbox, useBinaryStore());
 let stages: Map<string, unknown>;
 let pipelines: Map<string, unknown>;
 
@@ -77,4 +80,12 @@ test('the links of a note are found by names', async () => {
 	);
 	expect((note?.links as IDataObject[]).map(({ id }) => id)).toEqual([company.id, contact.id, contact.id]);
 	expect(nobody?.error).toMatch(/^Links: "nobody at all" does not match any record of contacts/);
+});
+
+test('for all rows of a file, the stages are read once', async () => {
+	const rows = Array.from({ length: 600 }, (_, i) => `Deal ${i},Negotiation`);
+	await sandbox.clear();
+	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { resource: 'deal', importAs: 'create' });
+	expect(json).toMatchObject({ done: 600, failed: 0 });
+	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/pipelines')).toHaveLength(1);
 });
