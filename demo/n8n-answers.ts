@@ -20,6 +20,7 @@ export const Publication = z.object({
 	triggers: z.array(z.object({ errorMessage: z.string().nullish() })),
 });
 export const Listening = z.object({ waitingForWebhook: z.literal(true) });
+export const Stopped = z.object({ status: z.string() });
 export const Started = z.object({ executionId: z.string() });
 /** The data is JSON as the package flatted writes it. */
 export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });

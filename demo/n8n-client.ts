@@ -100,6 +100,11 @@ export class N8nClient {
 		return (await this.request('POST', `/rest/workflows/${id}/run`, answers.Started, body)).executionId;
 	}
 
+	/** Stops an execution that runs, as the editor's Stop button does. */
+	async stopExecution(id: string): Promise<void> {
+		await this.request('POST', `/rest/executions/${id}/stop`, answers.Stopped, {});
+	}
+
 	/**
 	 * Retries a failed execution, as the button in the list of executions does.
 	 *

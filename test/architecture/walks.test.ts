@@ -3,6 +3,8 @@ import { Session } from 'node:inspector/promises';
 import { relative, resolve } from 'node:path';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { useBinaryStore } from '../integration/binary-store';
+import { fileRuns } from '../integration/file-runs';
 import { picker, run } from '../integration/n8n';
 import { useTriggers } from '../integration/open-triggers';
 import { useSandbox } from '../integration/sandbox';
@@ -10,6 +12,7 @@ import { until } from '../integration/trigger';
 
 const sandbox = useSandbox({ contacts: 3 });
 const start = useTriggers(sandbox);
+const files = fileRuns(sandbox, useBinaryStore());
 const root = resolve(__dirname, '../..');
 const nodes = resolve(root, 'nodes/CrmPlatform');
 const contact = { resource: 'contact', authentication: 'apiKey' };
@@ -60,6 +63,16 @@ test('Get Many enters the files that are listed', async () => {
 	await expectWalk('Get Many', async () =>
 		run({ credential: sandbox.credential, parameters: { ...contact, operation: 'getMany', returnAll: true } }),
 	);
+});
+
+test('Import File enters the files that are listed', async () => {
+	await expectWalk('Import File', async () =>
+		files.importOf('Last Name,Day\nMoreno,2026-03-01', { ...contact, importAs: 'create' }),
+	);
+});
+
+test('Export File enters the files that are listed', async () => {
+	await expectWalk('Export File', async () => files.exportOf({ ...contact, options: { compress: true } }));
 });
 
 test('an opened mapper enters the files that are listed', async () => {

@@ -150,10 +150,10 @@ test('a restart in the middle of the backfill goes on where it stopped', async (
 	expect(items(n8n)).toHaveLength(all.length);
 });
 
-test('a test by hand shows some records and starts nothing', async () => {
+test('a test by hand shows the newest records', async () => {
 	const n8n = await publish({});
 	await n8n.deactivate();
 	const shown = await n8n.test();
-	expect(shown).toHaveLength(5);
-	expect(shown[0]).toMatchObject({ change: 'existing' });
+	const newest = (await service()).slice(-5).map((record) => ({ ...record, change: 'existing' }));
+	expect(shown).toEqual(newest);
 });

@@ -26,6 +26,12 @@ const kinds = [
 		fields: ['first_name', 'last_name', 'email', 'emails', 'phones', 'company_id', 'marketing_consent', ...shared],
 	},
 	{
+		resource: 'deal',
+		sort: 'title',
+		fields: ['title', 'pipeline_id', 'stage_id', 'amount', 'currency', 'company_id', 'contact_ids', ...shared.slice(2)],
+	},
+	{ resource: 'note', sort: 'created_at', fields: ['body', 'pinned', 'author_id', 'links', 'external_id'] },
+	{
 		resource: 'customObjectRecord',
 		sort: 'title',
 		fields: ['custom_fields', 'external_id', 'owner_id'],
@@ -53,6 +59,8 @@ test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and
 		const query = { ...more, fileFormat, options };
 		const exported = await from.exportOf(query, resource);
 		expect(exported.hints).toEqual([]);
+		expect(exported.text.trim().split('\n').length).toBeGreaterThan(10);
+		expect(exported.text).not.toMatch(/\b[a-z]{3}_[0-9a-z]{26}\b/);
 		const { json, failed } = await to.importOf(exported.text, { ...more, fileFormat, resource });
 		expect({ resource, refused: json.failed, failed }).toMatchObject({ resource, refused: 0 });
 		expect((await to.exportOf(query, resource)).text).toBe(exported.text);

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
+import { withReplacedIds } from '../api/openapi/links';
 import type { ListDescription } from '../api/openapi/listing';
 import type { FieldValue } from './objectFields';
 import { apiValue, matchesPattern } from './values';
@@ -34,10 +36,10 @@ const mostRead = 500;
 export async function findReferences(api: Connection, given: FieldValue[]): Promise<ReferenceIds> {
 	const names = new Map<string, Set<string>>();
 	for (const [field, value] of given) {
-		const { reference = '' } = field;
-		for (const name of namesIn(field, value)) {
-			names.set(reference, (names.get(reference) ?? new Set()).add(name));
-		}
+		withReplacedIds(field, idsOf(field, value), (reference, id) => {
+			if (isName(field, id)) names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
+			return id;
+		});
 	}
 
 	const ids = foundBefore.get(api) ?? new Map<string, Map<string, Finding>>();
@@ -51,18 +53,22 @@ export async function findReferences(api: Connection, given: FieldValue[]): Prom
 		found.set(reference, new Map([...known, ...findings]));
 	}
 
-	const idOf = (field: Field, value: unknown): unknown => {
-		const finding = found.get(field.reference ?? '')?.get(String(value).trim());
+	const idOf = (field: Field, reference: string, value: unknown): unknown => {
+		const finding = found.get(reference)?.get(String(value).trim());
 		if (finding === undefined) return value;
 		if ('id' in finding) return finding.id;
 		if ('notFound' in finding && mayBeId(String(value))) return value;
-		throw new Error(refusal(field, String(value), finding));
+		throw new Error(refusal(field, reference, String(value), finding));
 	};
 	return (field, value) => {
-		if (!field.reference || value === null) return value;
-		return Array.isArray(value) ? value.map((one) => idOf(field, one)) : idOf(field, value);
+		if (!refersToRecords(field)) return value;
+		return withReplacedIds(field, value, (reference, id) => idOf(field, reference, id));
 	};
 }
+
+/** Whether the values of a field are ids of other records, and not of their parts. */
+export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
+	(reference !== undefined && part === undefined) || linksTo !== undefined;
 
 /** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
 const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();
@@ -73,22 +79,27 @@ const atOnce = 5;
 /** The outcome of a look-up. */
 type Finding = { id: unknown } | { notFound: true } | { several: number } | { failed: string };
 
-function namesIn(field: Field, value: unknown): string[] {
-	if (field.part !== undefined || !['text', 'any', 'list'].includes(field.kind)) return [];
-	const values = [field.kind === 'list' ? apiValue(field, value, 'utc') : value].flat();
-	return values
-		.filter((one): one is string => typeof one === 'string' && one.trim() !== '')
-		.map((one) => one.trim())
-		.filter((one) => !(matchesPattern(field, one) ?? isIdShaped(one)));
+/** The value of a field as it has ids in it; undefined where it can have no names. */
+function idsOf(field: Field, value: unknown): unknown {
+	if (!refersToRecords(field)) return undefined;
+	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
+	if (field.kind === 'list') return apiValue(field, value, 'utc');
+	return ['text', 'any'].includes(field.kind) ? value : undefined;
+}
+
+/** Whether a value is a name, or may be one. */
+export function isName(field: Field, value: unknown): value is string {
+	if (typeof value !== 'string' || value.trim() === '') return false;
+	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
 }
 
 /** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
-function isIdShaped(value: string): boolean {
+export function isIdShaped(value: string): boolean {
 	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 }
 
 /** Whether a text can be an id in some service: one word of plain characters. */
-const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
+export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
 async function findByNames(api: Connection, reference: string, names: string[]): Promise<Map<string, Finding>> {
 	const description = await api.describe(`/${reference}`);
@@ -174,7 +185,7 @@ function findIn({ records, isWhole }: Candidates, keys: string[], name: string):
 	return isWhole ? { id: [...ids][0] } : { several: 2 };
 }
 
-function refusal({ label, reference = '' }: Field, name: string, finding: Finding): string {
+function refusal({ label }: Field, reference: string, name: string, finding: Finding): string {
 	const place = `${label}: "${name}"`;
 	if ('failed' in finding) return `${place} could not be looked up in ${reference}: ${finding.failed}`;
 	if ('several' in finding) {

@@ -4,9 +4,10 @@ import { isObject } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
-import { findReferences, type ReferenceIds } from './lookUp';
+import { findReferences, refersToRecords } from './lookUp';
 import { mappedValues } from './mappedValues';
 import type { FieldValue } from './objectFields';
+import { findParts } from './parts';
 import { storedMapping, type Mapping } from './stored';
 import { noNotices, unsentValues } from './unsentValues';
 import { apiValue } from './values';
@@ -54,10 +55,10 @@ export async function readMapping(
 
 	return (item) => {
 		const body: IDataObject = {};
-		for (const [field, given] of read(item)) {
-			const value = apiValue(field, given, zone);
+		const values = read(item).map(([field, given]): FieldValue => [field, apiValue(field, given, zone)]);
+		for (const [field, value] of values) {
 			if (value === null && nulls === 'skip') continue;
-			put(body, field.path, ids(field, value));
+			put(body, field.path, ids(field, value, values));
 		}
 		return body;
 	};
@@ -78,13 +79,20 @@ function put(body: IDataObject, path: string[], value: unknown): void {
 	put(inner, path.slice(1), value);
 }
 
-/** Finds the ids of the records that the items refer to by name. */
+/**
+ * Replaces names by ids in the value of a field that refers to other records, or to their parts.
+ *
+ * @param values all values of the item
+ */
+type ItemIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
+
+/** Finds the ids of the records, and of their parts, that the items refer to by name. */
 async function referencesIn(
 	execution: Execution,
 	mapping: Mapping,
 	acceptedFor: AcceptedFieldsOf,
-): Promise<ReferenceIds> {
-	const refers = ({ reference, part }: Field) => Boolean(reference) && part === undefined;
+): Promise<ItemIds> {
+	const refers = (field: Field) => refersToRecords(field) || field.part !== undefined;
 	const named = mapping.mode === 'each' ? new Set(mapping.mapped.map(([name]) => name)) : undefined;
 	// By hand, only what refers to a record has to be evaluated beforehand.
 	const narrowed = oncePerFields((accepted) => {
@@ -112,5 +120,11 @@ async function referencesIn(
 			// The item fails with this error when its turn comes.
 		}
 	}
-	return await findReferences(execution.api, given);
+	const recordIds = await findReferences(execution.api, given);
+	const partIds = await findParts(execution.api, given);
+	return (field, value, values) => {
+		if (field.part === undefined) return recordIds(field, value);
+		const whole = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
+		return partIds(field, value, whole && recordIds(...whole));
+	};
 }

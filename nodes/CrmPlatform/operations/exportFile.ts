@@ -16,7 +16,7 @@ import { exportListProperties, exportListOptions } from '../parameters/list';
 import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, startBackgroundJob, waitForJob } from '../writing/backgroundJob';
+import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { describedOperation } from '../writing/describedOperation';
 
 const formatProperty = fileFormatProperty(
@@ -70,7 +70,8 @@ const linkedOption: INodeProperties = {
 		{
 			name: 'Unique Values',
 			value: 'keys',
-			description: 'For another account: a company by its domain, a user by the email, others by their external ID',
+			description:
+				'For another account: a company by its domain, a user by the email, a stage by its name, others by their external ID',
 		},
 	],
 	default: 'ids',
@@ -158,7 +159,7 @@ async function startExport(
 	execution: Execution,
 	item: number,
 	reading: ListQuery,
-): Promise<{ id: string; path: string; total: unknown }> {
+): Promise<StartedJob & { total: unknown }> {
 	const description = exportJobOf(execution, reading);
 	const own = jobQuery(description, reading.path);
 	const { query } = withNeededFields(reading);
@@ -166,9 +167,9 @@ async function startExport(
 	if (taken !== undefined) {
 		throw new Error(`The service cannot filter an export by ‘${taken}’. Remove the filter, or use Get Many.`);
 	}
-	const { id, path } = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
-	const ended = await waitForJob(execution, item, path);
-	if (ended.status === 'completed') return { id, path, total: ended.total };
+	const started = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
+	const ended = await waitForJob(execution, item, started);
+	if (ended.status === 'completed') return { ...started, total: ended.total };
 	throw new Error(
 		`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
 	);

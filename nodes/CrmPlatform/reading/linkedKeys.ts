@@ -4,8 +4,10 @@ import { chunks, mostIds } from '../api/batch';
 import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
+import { withReplacedIds } from '../api/openapi/links';
 import { valueAt } from '../mapping/expressions/template';
-import { identifyingFields } from '../mapping/lookUp';
+import { identifyingFields, isIdShaped, refersToRecords } from '../mapping/lookUp';
+import { readParts } from '../mapping/parts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
 const mostRemembered = 100_000;
@@ -15,8 +17,8 @@ type Keys = Map<unknown, string | undefined>;
 
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account,
- * such as the domain of a company: Import File finds the records by it. An id without one stays, and a
- * notice says so.
+ * such as the domain of a company, and those of their parts, such as a stage, by the name: Import File
+ * finds the records by it. An id without one stays, and a notice says so.
  *
  * @param fields of the records; those that refer to other records are replaced
  * @returns replaces those of some records, and remembers what it has read for the next
@@ -26,15 +28,21 @@ export function linkedKeys(
 	api: Connection,
 	fields: Field[],
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
-	// Parts of other records, such as the stages of a pipeline, cannot be looked up by name.
-	const links = fields.filter(({ reference, part }) => reference !== undefined && part === undefined);
+	const links = fields.filter(refersToRecords);
+	const parts = fields.filter(({ part }) => part !== undefined);
 	const remembered = new Map<string, Keys>();
+	/** Of parts, by the name of the field. */
+	const partNames = new Map<string, Keys>();
 
-	return async (records) => {
+	const remember = async (records: IDataObject[]): Promise<void> => {
 		const wanted = new Map<string, Set<unknown>>();
-		for (const { reference = '', path } of links) {
-			const ids = records.flatMap((record) => valueAt(record, path)[0] ?? []);
-			wanted.set(reference, new Set([...(wanted.get(reference) ?? []), ...ids]));
+		for (const field of links) {
+			for (const record of records) {
+				withReplacedIds(field, valueAt(record, field.path)[0], (reference, id) => {
+					wanted.set(reference, (wanted.get(reference) ?? new Set()).add(id));
+					return id;
+				});
+			}
 		}
 		for (const [reference, ids] of wanted) {
 			const known: Keys = remembered.get(reference) ?? new Map<unknown, string | undefined>();
@@ -43,17 +51,30 @@ export function linkedKeys(
 			const unknown = [...ids].filter((id) => !known.has(id));
 			for (const some of chunks(unknown, mostIds)) await readKeys(api, reference, some, known);
 		}
-		const keyOf = (reference: string, id: unknown): unknown => {
-			const key = remembered.get(reference)?.get(id);
-			if (key === undefined && id !== null && id !== undefined) api.notices.add(withoutKey(reference));
-			return key ?? id;
-		};
+		for (const { name, reference = '', part = '', path } of parts) {
+			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
+			const all = await readParts(api, reference, part);
+			partNames.set(name, new Map(all.map((one) => [one.id, one.name])));
+		}
+	};
+
+	const keyOf = (keys: Keys | undefined, called: string, id: unknown): unknown => {
+		const key = keys?.get(id);
+		if (key === undefined && id !== null && id !== undefined) api.notices.add(withoutKey(called));
+		return key ?? id;
+	};
+	const keyFor = (field: Field, value: unknown): unknown => {
+		if (field.part === undefined) {
+			return withReplacedIds(field, value, (reference, id) => keyOf(remembered.get(reference), reference, id));
+		}
+		return withReplacedIds(field, value, (_, id) => keyOf(partNames.get(field.name), String(field.part), id));
+	};
+	return async (records) => {
+		await remember(records);
 		return records.map((record) =>
-			links.reduce((changed, { reference = '', path }) => {
-				const value: unknown = valueAt(changed, path)[0];
-				if (value === null || value === undefined) return changed;
-				const keys = Array.isArray(value) ? value.map((id) => keyOf(reference, id)) : keyOf(reference, value);
-				return withValue(changed, path, keys);
+			[...links, ...parts].reduce((changed, field) => {
+				const value: unknown = valueAt(changed, field.path)[0];
+				return value === null || value === undefined ? changed : withValue(changed, field.path, keyFor(field, value));
 			}, record),
 		);
 	};
@@ -71,15 +92,18 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	const query = { ids: ids.map(String), ...(list.fields !== undefined && { [list.fields]: ['id', ...unique] }) };
 	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query })) {
 		for (const record of records) {
-			const key = unique.map((name) => record[name]).find((value) => typeof value === 'string' && value !== '');
-			keys.set(record.id, key as string | undefined);
+			keys.set(record.id, unique.map((name) => record[name]).find(isKey));
 		}
 	}
 	for (const id of ids) if (!keys.has(id)) keys.set(id, undefined);
 }
 
+/** Whether Import File looks a value up: it takes one that looks like an id for the id. */
+const isKey = (value: unknown): value is string =>
+	typeof value === 'string' && value.trim() !== '' && !isIdShaped(value.trim());
+
 const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value of their own, so the file has their IDs, which another account does not know.`;
+	`Some linked ${reference} have no unique value that Import File would find them by, so the file has their IDs, which another account does not know.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {

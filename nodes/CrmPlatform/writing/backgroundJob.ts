@@ -59,11 +59,10 @@ const longestJob = 3600;
 /**
  * Waits until a job has ended, however it ended.
  *
- * @param path of the job
  * @returns the job
  * @throws Error in the user's words where it takes longer than the user's Longest Wait, or an hour
  */
-export async function waitForJob({ api, n8n }: Execution, item: number, path: string): Promise<IDataObject> {
+export async function waitForJob({ api, n8n }: Execution, item: number, { id, path }: StartedJob): Promise<IDataObject> {
 	const wanted = Number(n8n.getNodeParameter('options.longestWait', item, NaN));
 	const longest = wanted >= 0 ? wanted : longestJob;
 	let waited = 0;
@@ -71,7 +70,7 @@ export async function waitForJob({ api, n8n }: Execution, item: number, path: st
 		const { body } = await api.send({ method: 'GET', path });
 		const job = recordIn(body, path) ?? {};
 		if (ends.includes(String(job.status))) return job;
-		if (waited === 0) n8n.logger.info(`${n8n.getNode().name}: waiting for the job to end`);
+		if (waited === 0) n8n.logger.info(`${n8n.getNode().name}: waiting for ${id} to end`);
 		if (waited + pause > longest * 1000) {
 			throw new Error(
 				`The job did not finish within ${longest} s and is still running. Increase Longest Wait in the options and retry the execution: it finds the job again.`,

@@ -26,6 +26,10 @@ export async function importRows(
 	plan: ImportPlan,
 	file: FileRecords,
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+	const { n8n } = execution;
+	const tell = (news: string): void => {
+		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused${news}`);
+	};
 	const counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0 };
 	const jobs: string[] = [];
 	const samples: IDataObject[] = [];
@@ -35,7 +39,7 @@ export async function importRows(
 
 	/** Writes what became of the rows of one job. */
 	const record = async (rows: PlannedRow[]): Promise<void> => {
-		report ??= reportFiles(execution.n8n, file.columns);
+		report ??= reportFiles(n8n, file.columns);
 		for (const planned of rows) {
 			counts.rows += 1;
 			lastRow = planned.row;
@@ -49,8 +53,7 @@ export async function importRows(
 			}
 		}
 		await report.add(rows);
-		const { n8n } = execution;
-		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused`);
+		tell('');
 	};
 
 	const isTrial = plan.trialRows !== undefined;
@@ -82,6 +85,8 @@ export async function importRows(
 		// Nothing new is started; what is under way ends first, so that a next attempt finds it.
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
+		// Of an execution that is cancelled, n8n shows nothing else.
+		if (jobs.length > 0) tell('; stopped, and the jobs that are under way end by themselves');
 		if (counts.rows > 0) {
 			execution.api.notices.add(
 				`${counts.done} rows were done and ${counts.failed} refused before this. Retry the execution to go on: rows that are done are not written again.`,
@@ -137,7 +142,7 @@ async function importSlice(
 	if (sent.length === 0) return rows;
 	const started = await startJob(execution, plan, sent, place);
 	jobs.push(started.id);
-	const ended = await waitForJob(execution, plan.item, started.path);
+	const ended = await waitForJob(execution, plan.item, started);
 	await readResults(execution, started, { plan, sent });
 	for (const planned of sent) {
 		if (!planned.done) planned.refusal ??= notDone(ended);

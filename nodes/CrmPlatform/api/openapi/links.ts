@@ -1,3 +1,4 @@
+import { isObject } from '../http/json';
 import { labelFor, type Field } from './fields';
 
 /** A reference from one record to another. */
@@ -33,5 +34,25 @@ export function linksOf(fields: Field[]): Link[] {
 			isOneOfMany: true,
 			valueFor: (id) => ({ resource, id }),
 		}));
+	});
+}
+
+/**
+ * A copy of the value of a field that refers to other records, with each id replaced.
+ *
+ * @param replace is given the collection of the other record, such as `companies`
+ */
+export function withReplacedIds(
+	{ reference, linksTo }: Field,
+	value: unknown,
+	replace: (collection: string, id: unknown) => unknown,
+): unknown {
+	if (value === null || value === undefined) return value;
+	const all = (replaced: (one: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
+	if (reference !== undefined) return all((id) => replace(reference, id));
+	return all((link) => {
+		const collection = isObject(link) ? link.resource : undefined;
+		const isLink = typeof collection === 'string' && linksTo?.includes(collection);
+		return isLink ? { ...(link as object), id: replace(collection, (link as { id?: unknown }).id) } : link;
 	});
 }

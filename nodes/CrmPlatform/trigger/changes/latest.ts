@@ -12,7 +12,7 @@ const mostShown = 5;
 const mostSearched = 1_000;
 
 /**
- * The latest events in sequence, or some records, for a test by hand.
+ * The latest events in sequence, or the newest records, for a test by hand.
  *
  * @throws NodeOperationError where there is nothing to show
  */
@@ -24,8 +24,7 @@ export async function latestItems(
 	records: RecordReader | undefined,
 ): Promise<INodeExecutionData[]> {
 	if (records) {
-		const page = await records.page('', mostShown);
-		const found = records.asExisting(page.records);
+		const found = await records.latest(mostShown);
 		if (found.length > 0) return found.map((json) => ({ json }));
 		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}

@@ -18,14 +18,16 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 	return hasFailed ? 'failed' : 'succeeded';
 }
 
-/** n8n rejects what was cancelled, and what it could not start. */
+/** n8n rejects what was cancelled, and since 2.35 what it could not start; before, it settles nothing. */
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
 }
 
 /**
- * n8n answers for a workflow that a worker has run (scaling.service, job-finished): with nothing if
- * it succeeded. Any other answer is the workflow's own, which may still run.
+ * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
+ * with nothing if it succeeded. In its main process it answers so for a failed one too, just before it
+ * gives the run, which therefore takes precedence. Any other answer is the workflow's own, which may
+ * still run.
  */
 export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | undefined {
 	if (Object.keys(answer).length === 0) return 'succeeded';

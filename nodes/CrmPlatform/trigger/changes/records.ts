@@ -23,6 +23,8 @@ export interface RecordScope {
 export interface RecordReader {
 	/** A page of the backfill; an empty cursor is the first. */
 	page(cursor: string, size: number): Promise<Page>;
+	/** The newest records, the oldest of them first; any where the service does not list the newest first. */
+	latest(most: number): Promise<IDataObject[]>;
 	/** One item for each of these records that is there and in scope. */
 	existing(ids: string[]): Promise<IDataObject[]>;
 	/** The same items of records that were just read. */
@@ -57,14 +59,23 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 	const asExisting = (records: IDataObject[]) =>
 		records.map((record): IDataObject => ({ ...output(record), change: 'existing' }));
 
+	const pageBy = async (by: string, size: number, cursor = ''): Promise<Page> => {
+		const paged: Query = { ...query, [sort]: by };
+		if (list.pageSize) paged[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
+		const place = { name: list.cursor, value: cursor === '' ? undefined : cursor };
+		return await readPage(api.send, path, { query: paged, cursor: place });
+	};
+
 	return {
 		asExisting,
+		page: async (cursor, size) => await pageBy(order, size, cursor),
 
-		async page(cursor, size) {
-			const paged: Query = { ...query, [sort]: order };
-			if (list.pageSize) paged[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
-			const place = { name: list.cursor, value: cursor === '' ? undefined : cursor };
-			return await readPage(api.send, path, { query: paged, cursor: place });
+		async latest(most) {
+			const newestFirst = `-${order}`;
+			const isOffered = list.sort?.values.includes(newestFirst) === true;
+			const { records } = await pageBy(isOffered ? newestFirst : order, most);
+			const some = asExisting(records.slice(0, most));
+			return isOffered ? some.reverse() : some;
 		},
 
 		async existing(ids) {

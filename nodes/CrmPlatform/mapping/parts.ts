@@ -1,0 +1,89 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { isObject } from '../api/http/json';
+import { readPages } from '../api/lists/pages';
+import type { Field } from '../api/openapi/fields';
+import { identifyingFields, isName, mayBeId } from './lookUp';
+import type { FieldValue } from './objectFields';
+
+/** A part of a record, such as a stage of a pipeline. */
+export interface Part {
+	/** Id of the record. */
+	whole: unknown;
+	id: unknown;
+	/** Undefined if it has none, or if another part of the same record has the same. */
+	name: string | undefined;
+}
+
+/**
+ * The parts of all records of a collection.
+ *
+ * @param part the member that lists them, such as `stages`
+ * @throws NodeApiError where the service does not list the records
+ */
+export async function readParts(api: Connection, reference: string, part: string): Promise<Part[]> {
+	const list = (await api.describe(`/${reference}`))?.list;
+	if (!list) return [];
+	const parts: Part[] = [];
+	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query: {} })) {
+		for (const record of records) parts.push(...partsIn(record, part));
+	}
+	return parts;
+}
+
+function partsIn(record: IDataObject, part: string): Part[] {
+	const listed = record[part];
+	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
+	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(isText)?.trim());
+	const isOnly = (name: string) => names.filter((other) => other?.toLowerCase() === name.toLowerCase()).length === 1;
+	return own.map(({ id }, i) => {
+		const name = names[i];
+		return { whole: record.id, id, name: name !== undefined && isOnly(name) ? name : undefined };
+	});
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+/**
+ * Replaces the name of a part of another record by its id.
+ *
+ * @param whole id of the record, where it is known
+ * @throws Error in the user's words where no part has that name, or parts of several records have it
+ */
+export type PartIds = (field: Field, value: unknown, whole: unknown) => unknown;
+
+/** Parts that an execution has read: the rows of a file are looked up some hundred at a time. */
+const readBefore = new WeakMap<Connection, Map<string, Part[]>>();
+
+/** @param given the values of fields that refer to parts: without a name among them, nothing is read */
+export async function findParts(api: Connection, given: FieldValue[]): Promise<PartIds> {
+	const known = readBefore.get(api) ?? new Map<string, Part[]>();
+	readBefore.set(api, known);
+	const read = new Map<string, Part[] | Error>(known);
+	const keyOf = ({ reference, part }: Field) => `${reference}.${part}`;
+	for (const [field, value] of given) {
+		const { reference, part } = field;
+		if (reference === undefined || part === undefined || read.has(keyOf(field)) || !isName(field, value)) continue;
+		const parts = await readParts(api, reference, part).catch((error: Error) => error);
+		read.set(keyOf(field), parts);
+		if (!(parts instanceof Error)) known.set(keyOf(field), parts);
+	}
+	return (field, value, whole) => {
+		const parts = read.get(keyOf(field));
+		if (parts === undefined || !isName(field, value)) return value;
+		const place = `${field.label}: "${value}"`;
+		if (parts instanceof Error) throw new Error(`${place} could not be looked up in ${field.reference}: ${parts.message}`);
+		const wanted = value.trim().toLowerCase();
+		const isWhole = (part: Part) => whole === undefined || whole === null || part.whole === whole;
+		const ids = new Set(parts.filter((part) => isWhole(part) && part.name?.toLowerCase() === wanted).map(({ id }) => id));
+		if (ids.size === 1) return [...ids][0];
+		if (ids.size > 1) {
+			throw new Error(
+				`${place} is the name of several ${field.part} in ${field.reference}. Map the field that links to ${field.reference} as well, or use the ID of the right one.`,
+			);
+		}
+		if (mayBeId(value)) return value;
+		throw new Error(`${place} does not match any of the ${field.part} in ${field.reference}. Correct it, or use the ID.`);
+	};
+}

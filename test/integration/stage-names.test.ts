@@ -1,0 +1,91 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
+import { run } from './n8n.ts';
+import { automatic, create, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 20 });
+const files = fileRuns(sandbox, useBinaryStore());
+let stages: Map<string, unknown>;
+let pipelines: Map<string, unknown>;
+
+beforeAll(async () => {
+	// A second pipeline with a stage that another one has as well.
+	const names = [['Open', 'open'], ['Won', 'won'], ['Lost', 'lost']] as const;
+	const own = names.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
+	await sandbox.call('POST', '/v1/pipelines', { name: 'Partners', stages: own });
+	const { body } = await sandbox.call('GET', '/v1/pipelines');
+	const all = body.data as Array<{ id: string; name: string; stages: IDataObject[] }>;
+	pipelines = new Map(all.map(({ id, name }) => [name, id]));
+	stages = new Map(all.flatMap((one) => one.stages.map(({ id, name }) => [`${one.name}: ${String(name)}`, id])));
+});
+
+async function written(items: IDataObject[], resource = 'deal'): Promise<IDataObject[]> {
+	const { items: output } = await run({
+		credential: sandbox.credential,
+		parameters: create(resource, automatic),
+		items,
+		continueOnFail: true,
+	});
+	return output.map(({ json }) => json);
+}
+
+test('a stage is found by its name, within the pipeline of the same item', async () => {
+	const [only, own, other] = await written([
+		{ title: 'A', stage_id: 'negotiation' },
+		{ title: 'B', stage_id: 'Won', pipeline_id: 'Partners' },
+		{ title: 'C', stage_id: 'Won', pipeline_id: pipelines.get('Sales') as string },
+	]);
+	expect(only?.stage_id).toBe(stages.get('Sales: Negotiation'));
+	expect(own).toMatchObject({ stage_id: stages.get('Partners: Won'), pipeline_id: pipelines.get('Partners') });
+	expect(other?.stage_id).toBe(stages.get('Sales: Won'));
+});
+
+test('a name of several stages is refused where the pipeline is not given, and one of none is refused', async () => {
+	const failed = await written([
+		{ title: 'A', stage_id: 'Won' },
+		{ title: 'B', stage_id: 'No Such Stage' },
+		{ title: 'C', stage_id: 'Offer Sent', pipeline_id: 'Sales' },
+	]);
+	expect(failed.map(({ error }) => error)).toEqual([
+		expect.stringContaining('is the name of several stages'),
+		expect.stringContaining('does not match any of the stages'),
+		expect.stringContaining('does not match any of the stages'),
+	]);
+});
+
+test('a stage is found by its name where the fields are mapped by hand', async () => {
+	const [deal] = await written([{ title: 'A' }]);
+	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });
+	const { items } = await run({ credential: sandbox.credential, parameters });
+	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
+});
+
+test('the links of a note are found by names', async () => {
+	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Altamira', domain: 'altamira.example' });
+	const { body: contact } = await sandbox.call('POST', '/v1/contacts', { email: 'moreno@altamira.example' });
+	const links = [
+		{ resource: 'companies', id: 'altamira.example' },
+		{ resource: 'contacts', id: 'moreno@altamira.example' },
+		{ resource: 'contacts', id: contact.id as string },
+	];
+	const [note, nobody] = await written(
+		[
+			{ body: 'Called', links: JSON.stringify(links) },
+			{ body: 'Called', links: [{ resource: 'contacts', id: 'nobody at all' }] },
+		],
+		'note',
+	);
+	expect((note?.links as IDataObject[]).map(({ id }) => id)).toEqual([company.id, contact.id, contact.id]);
+	expect(nobody?.error).toMatch(/^Links: "nobody at all" does not match any record of contacts/);
+});
+
+test('for all rows of a file, the stages are read once', async () => {
+	const rows = Array.from({ length: 600 }, (_, i) => `Deal ${i},Negotiation`);
+	await sandbox.clear();
+	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { resource: 'deal', importAs: 'create' });
+	expect(json).toMatchObject({ done: 600, failed: 0 });
+	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/pipelines')).toHaveLength(1);
+});
