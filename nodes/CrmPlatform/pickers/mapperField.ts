@@ -1,6 +1,7 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
 import type { Field, FieldKind } from '../api/openapi/fields';
+import { isRequiredInForm } from '../writing/presets';
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	text: 'string',
@@ -29,24 +30,25 @@ const mostNamed = 8;
  * A field as n8n's resource mapper shows it.
  *
  * @param options the values to choose from, if there is a list of them
- * @param more whether records can be matched on it, and whether the form leaves it out at first
+ * @param more whether the form leaves it out at first
  */
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	more: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch' | 'removed'> = { defaultMatch: false },
+	more: Pick<ResourceMapperField, 'removed'> = {},
 ): ResourceMapperField {
 	const { name, kind } = field;
-	// n8n would demand a value here also where the record is picked beside.
-	const required = field.required && field.reference === undefined && !field.linksTo;
+	const required = isRequiredInForm(field);
 	const chosen = kind === 'boolean' ? trueOrFalse : options;
 	const mapped: ResourceMapperField = {
 		id: name,
-		displayName: chosen ? field.label : labelOf(field),
+		displayName: labelOf(field, chosen !== undefined, required),
 		type: chosen ? 'options' : types[kind],
 		required,
 		display: true,
+		// Match On is a parameter of its own.
 		canBeUsedToMatch: false,
+		defaultMatch: false,
 		...more,
 	};
 	return chosen ? { ...mapped, options: chosen } : mapped;
@@ -59,16 +61,25 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
 
 /**
  * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
- * says what to write.
+ * says what to write. n8n cuts it after some 25 characters.
  */
-function labelOf({ label, kind, reference, part, choices = [] }: Field): string {
-	if (kind === 'json') return `${label} (JSON)`;
-	if (kind === 'date') return `${label} (YYYY-MM-DD)`;
+function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
+	const written = isChosen ? { named: '', form: '' } : howToWrite(field);
+	const notes = [isRequired ? 'Required' : '', written.form].filter((note) => note !== '');
+	return field.label + (notes.length > 0 ? ` (${notes.join(', ')})` : '') + written.named;
+}
+
+/** How a value that is typed in is written, which nobody has to be told of plain text. */
+function howToWrite({ kind, reference, part, choices = [] }: Field): { form: string; named: string } {
+	const as = (form: string) => ({ form, named: '' });
+	if (kind === 'json') return as('JSON');
+	if (kind === 'date') return as('Y-M-D');
+	if (kind === 'list') {
+		if (choices.length === 0) return as('a, b, c');
+		const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
+		return { form: '', named: `: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''}` };
+	}
 	// Parts of records, such as stages, are not looked up by name.
-	if (kind !== 'list' && part !== undefined) return `${label} (ID)`;
-	if (kind !== 'list') return reference === undefined ? label : `${label} (Name or ID)`;
-	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
-	if (named.length === 0) return `${label} (Comma-Separated)`;
-	// n8n cuts a label after some 25 characters: what there is to choose comes first.
-	return `${label}: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''} (Comma-Separated)`;
+	if (part !== undefined) return as('ID');
+	return as(reference === undefined ? '' : 'Name or ID');
 }
