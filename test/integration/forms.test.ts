@@ -1,4 +1,4 @@
-import { NodeHelpers, type INode } from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
 
 import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -125,8 +125,8 @@ describe('a form', () => {
 		expect(schema.some(({ required }) => required)).toBe(true);
 		for (const mapper of mappers) {
 			const { displayOptions: _, ...shown } = mapper;
-			const opened = { [mapper.name]: { mappingMode: 'defineBelow', value: {}, matchingColumns: [], schema } };
-			const node = { parameters: opened } as unknown as INode;
+			const opened = { [mapper.name]: { mappingMode: 'defineBelow', value: {}, matchingColumns: [], schema } } as unknown as INodeParameters;
+			const node = { parameters: opened } as INode;
 			expect(NodeHelpers.getParameterIssues(shown, opened, '', node, null).parameters ?? {}).toEqual({});
 		}
 	});

@@ -26,7 +26,7 @@ describe('the fields to map', () => {
 	test('say in their labels how a value is written', async () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
-		expect(fields.tag_ids?.displayName).toBe('Tags (a, b, c)');
+		expect(fields.tag_ids?.displayName).toBe('Tags: a, b, c');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: product_news, events, training');
 	});
 

@@ -1,3 +1,4 @@
+import { isRequiredInForm } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
@@ -10,7 +11,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { writeOncePerOption } from '../writing/oncePer';
-import { applyPresets, isRequiredInForm, requireAnyValue, requireValues, type Presets } from '../writing/presets';
+import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
  * @param action the entry in n8n's list of actions, such as `Create a contact`

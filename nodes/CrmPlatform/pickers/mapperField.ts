@@ -1,7 +1,6 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
-import type { Field, FieldKind } from '../api/openapi/fields';
-import { isRequiredInForm } from '../writing/presets';
+import { isRequiredInForm, type Field, type FieldKind } from '../api/openapi/fields';
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	text: 'string',
@@ -64,22 +63,24 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
  * says what to write. n8n cuts it after some 25 characters.
  */
 function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
-	const written = isChosen ? { named: '', form: '' } : howToWrite(field);
-	const notes = [isRequired ? 'Required' : '', written.form].filter((note) => note !== '');
-	return field.label + (notes.length > 0 ? ` (${notes.join(', ')})` : '') + written.named;
+	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field)].filter((note) => note !== '');
+	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
+	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field)}`;
 }
 
-/** How a value that is typed in is written, which nobody has to be told of plain text. */
-function howToWrite({ kind, reference, part, choices = [] }: Field): { form: string; named: string } {
-	const as = (form: string) => ({ form, named: '' });
-	if (kind === 'json') return as('JSON');
-	if (kind === 'date') return as('Y-M-D');
-	if (kind === 'list') {
-		if (choices.length === 0) return as('a, b, c');
-		const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
-		return { form: '', named: `: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''}` };
-	}
+/** How one value is written that is typed in, which nobody has to be told of plain text. */
+function formOf({ kind, reference, part }: Field): string {
+	if (kind === 'json') return 'JSON';
+	if (kind === 'date') return 'Y-M-D';
+	if (kind === 'list') return '';
 	// Parts of records, such as stages, are not looked up by name.
-	if (part !== undefined) return as('ID');
-	return as(reference === undefined ? '' : 'Name or ID');
+	if (part !== undefined) return 'ID';
+	return reference === undefined ? '' : 'Name or ID';
+}
+
+/** Several values as they are written: with commas. */
+function severalOf({ choices = [] }: Field): string {
+	if (choices.length === 0) return 'a, b, c';
+	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
+	return named.join(', ') + (choices.length > mostNamed ? ', …' : '');
 }

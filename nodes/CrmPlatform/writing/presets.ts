@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { labelFor, type Field } from '../api/openapi/fields';
+import { labelFor } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
 
 /** What an operation with a purpose of its own makes of the fields a write takes. */
@@ -27,10 +27,6 @@ export function applyPresets(
 		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 	return { ...write, fields };
 }
-
-/** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
-export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
-	required && reference === undefined && !linksTo;
 
 /**
  * The values of an item, as they are: without its moment, a message to be sent later is sent at once.
