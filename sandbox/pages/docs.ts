@@ -25,17 +25,21 @@ const policy = [
 	"base-uri 'none'",
 ].join('; ');
 
-/** The clients, of Scalar's forty or so, that are not offered for request samples. */
+/**
+ * The clients, of Scalar's forty or so, that are not offered for request samples. Those of its card *Client
+ * Libraries* are fixed (featured-clients in @scalar/api-reference): shell/curl, ruby/native, node/undici,
+ * php/guzzle and python/python3, without those that are hidden here. So none of the five is.
+ */
 const hiddenClients = {
 	...Object.fromEntries(
 		[
-			...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'julia', 'kotlin', 'node'],
+			...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'js', 'julia', 'kotlin'],
 			...['objc', 'ocaml', 'powershell', 'r', 'rust', 'swift'],
 		].map((language) => [language, true]),
 	),
-	js: ['axios', 'jquery', 'ofetch', 'xhr'],
-	php: ['guzzle', 'laravel'],
-	python: ['aiohttp', 'httpx_async', 'httpx_sync', 'python3'],
+	node: ['axios', 'ofetch'],
+	php: ['curl', 'laravel'],
+	python: ['aiohttp', 'httpx_async', 'httpx_sync'],
 	shell: ['httpie', 'wget'],
 };
 

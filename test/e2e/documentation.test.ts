@@ -45,10 +45,17 @@ describeWithChromium('The documentation in a browser', () => {
 		await operation().getByRole('button', { name: 'Shell Curl' }).click();
 		await page.getByRole('option').first().waitFor();
 		const offered = (await page.getByRole('listbox').innerText()).split('\n');
-		const samples = ['Go', 'NewRequest', 'JavaScript', 'Fetch', 'PHP', 'cURL'];
-		samples.push('Python', 'Requests', 'Ruby', 'net::http', 'Shell', 'Curl');
+		const samples = ['Go', 'NewRequest', 'Node.js', 'Fetch', 'undici', 'PHP', 'Guzzle'];
+		samples.push('Python', 'http.client', 'Requests', 'Ruby', 'net::http', 'Shell', 'Curl');
 		expect(offered.map((line) => line.trim()).filter(Boolean)).toEqual(samples);
 		await page.keyboard.press('Escape');
+	});
+
+	test('begins with all languages but Go in sight', async () => {
+		const tabs = page.locator('.client-libraries-list').getByRole('tab');
+		await tabs.first().waitFor();
+		const names = (await tabs.allInnerTexts()).map((name) => name.trim());
+		expect(names.sort()).toEqual(['Node.js', 'PHP', 'Python', 'Ruby', 'Shell']);
 	});
 
 	test('sends a request with an API key, and shows the answer', async () => {

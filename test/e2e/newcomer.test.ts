@@ -8,7 +8,7 @@ import { countEffort, type Effort } from './harness/effort.ts';
 import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
 import { signIn } from './harness/sign-in.ts';
-import { documentedTasks, writeTasks, type TaskEffort } from './harness/tasks.ts';
+import { doTask, documentedTasks, writeTasks, type TaskEffort } from './harness/tasks.ts';
 
 const describeWithChromium = theWorld().chromium ? describe : describe.skip;
 
@@ -37,14 +37,10 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 	/** A task is done in as many clicks as the documentation says, or fewer. */
 	function newcomer(task: string, run: () => Promise<void>): void {
 		test(task, async () => {
-			Object.assign(effort, { clicks: 0, boxes: 0 });
-			editor.repeatedClicks = 0;
-			const start = Date.now();
-			await run();
+			const done = await doTask(editor, effort, task, run);
 			await expectNothingRed();
-			const clicks = effort.clicks - editor.repeatedClicks;
-			seen.push({ task, clicks, boxes: effort.boxes, seconds: Math.round((Date.now() - start) / 1000) });
-			expect(clicks).toBeLessThanOrEqual(documented.get(task)?.clicks ?? 0);
+			seen.push(done);
+			expect(done.clicks).toBeLessThanOrEqual(documented.get(task)?.clicks ?? 0);
 		});
 	}
 

@@ -34,13 +34,13 @@ const idsOf = async (id: string, count: number) => (await eventsOf(n8n, id, coun
 
 test('In a real n8n the Poll Trigger goes on where it stopped, also under another name', async () => {
 	await companies(1);
-	const first = await workflow('New Company', { moveOn: 'ended' });
+	const first = await workflow('New Company', { doneWhen: 'ended' });
 	const id = await n8n.createWorkflow(first);
 	await n8n.activateWorkflow(id);
 	const ids = await companies(3);
 	await n8n.executionsOf(id, 3);
 
-	const { nodes, connections } = await workflow('Company Was Born', { moveOn: 'ended' });
+	const { nodes, connections } = await workflow('Company Was Born', { doneWhen: 'ended' });
 	await n8n.updateWorkflow(id, { ...first, nodes, connections });
 	await n8n.activateWorkflow(id);
 	await n8n.deactivateWorkflow(id);
@@ -74,9 +74,9 @@ test('In a real n8n a failed execution tells of a service that fails, and the re
 	expect(await idsOf(id, 2)).toContain(event);
 });
 
-test.each(['ended', 'succeeded'])('In a real n8n an execution that waits has %s', async (moveOn) => {
+test.each(['ended', 'succeeded'])('In a real n8n an execution that waits has %s', async (doneWhen) => {
 	// One at a time, so the second starts when the first counts; one that had failed would be reported first.
-	const { nodes, ...rest } = await workflow('Trigger', { moveOn, attempts: 1, options: { interval: 1, atOnce: 1 } });
+	const { nodes, ...rest } = await workflow('Trigger', { doneWhen, attempts: 1, options: { interval: 1, atOnce: 1 } });
 	const wait = baseNode('wait', 1.1, 'Wait', { amount: 1, unit: 'hours' });
 	const connections = { Trigger: { main: [[{ node: 'Wait', type: 'main' as const, index: 0 }]] } };
 	const id = await n8n.createWorkflow({ ...rest, nodes: [...nodes, wait], connections });

@@ -9,11 +9,11 @@ const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish, saved } = usePublished(sandbox);
 
-const moveOn = ['started', 'ended', 'succeeded'];
+const doneWhen = ['started', 'ended', 'succeeded'];
 
-test.each(moveOn)('each event starts one execution, in sequence (%s)', async (when) => {
+test.each(doneWhen)('each event starts one execution, in sequence (%s)', async (when) => {
 	await log.contacts(2);
-	const n8n = await publish({ moveOn: when });
+	const n8n = await publish({ doneWhen: when });
 	const ids = await log.contacts(30);
 	await until(() => n8n.ids().length >= 30);
 	expect(n8n.ids()).toEqual(ids);
@@ -42,7 +42,7 @@ test('a backlog is read many events at a time', async () => {
 	expect(reads.length).toBeLessThan(30);
 });
 
-test('with Move On When Ended no execution begins before the one before has ended', async () => {
+test('if an event is done when its execution ends, no execution begins before the one before has ended', async () => {
 	let underWay = 0;
 	let most = 0;
 	const execute = async () => {
@@ -51,7 +51,7 @@ test('with Move On When Ended no execution begins before the one before has ende
 		underWay -= 1;
 		return 'error' as const;
 	};
-	const n8n = await publish({ moveOn: 'ended' }, { execute });
+	const n8n = await publish({ doneWhen: 'ended' }, { execute });
 	const ids = await log.contacts(10);
 	await until(() => n8n.ids('error').length >= 10);
 	expect(n8n.ids('error')).toEqual(ids);
@@ -82,7 +82,7 @@ test('an event whose executions fail is started as often as asked, then set asid
 		tries.set(email, (tries.get(email) ?? 0) + 1);
 		return 'error' as const;
 	};
-	const n8n = await publish({ moveOn: 'succeeded', attempts: 3 }, { execute });
+	const n8n = await publish({ doneWhen: 'succeeded', attempts: 3 }, { execute });
 	poison = new Set(['bad1@x.example', 'bad2@x.example']);
 	for (const email of poison) await sandbox.call('POST', '/v1/contacts', { email });
 	const ids = await log.contacts(20);
@@ -105,8 +105,8 @@ test('an execution that could not be started is started later', async () => {
 	await until(() => n8n.ids().length === 1);
 });
 
-test.each(moveOn)('deactivate, activate, rename and restart lose nothing and start nothing twice (%s)', async (when) => {
-	const n8n = await publish({ moveOn: when });
+test.each(doneWhen)('deactivate, activate, rename and restart lose nothing and start nothing twice (%s)', async (when) => {
+	const n8n = await publish({ doneWhen: when });
 	const ids = await log.contacts(5);
 	await until(() => n8n.ids().length >= 5);
 	await n8n.deactivate();

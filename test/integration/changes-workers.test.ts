@@ -12,7 +12,7 @@ const { publish } = usePublished(sandbox);
 const ofWorkers = { onlyAnswers: true };
 
 test('a worker that ends before n8n listens for it does not hold up the events after it', async () => {
-	const n8n = await publish({ moveOn: 'ended' }, ofWorkers);
+	const n8n = await publish({ doneWhen: 'ended' }, ofWorkers);
 	const ids = await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);
 	expect(n8n.ids()).toEqual(ids);
@@ -20,7 +20,7 @@ test('a worker that ends before n8n listens for it does not hold up the events a
 
 test('what failed on such a worker is started again, and what succeeded is not', async () => {
 	const execute = async (_items: IDataObject[], { key }: Execution) => (key?.endsWith(':1') ? 'error' : 'success');
-	const n8n = await publish({ moveOn: 'succeeded', attempts: 3 }, { ...ofWorkers, execute });
+	const n8n = await publish({ doneWhen: 'succeeded', attempts: 3 }, { ...ofWorkers, execute });
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 2);
 	await log.contacts(1);

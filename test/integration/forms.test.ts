@@ -1,4 +1,7 @@
+import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+
 import document from '../../contract/openapi.json';
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
@@ -6,7 +9,8 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filters';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { picker } from './n8n.ts';
+import { failure, picker } from './n8n.ts';
+import { create } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -113,6 +117,37 @@ describe('a form', () => {
 
 	test.each(['task', 'note'])('leaves out what is picked under Linked Records: %s', async (resource) => {
 		expect((await shown('create', resource)).map(({ id }) => id)).not.toContain('links');
+	});
+
+	test('shows no required field as an error before anything is entered', async () => {
+		const mappers = new CrmPlatform().description.properties.filter(({ type }) => type === 'resourceMapper');
+		const { fields: schema } = await picker(getFields, setup('task'));
+		expect(schema.some(({ required }) => required)).toBe(true);
+		for (const mapper of mappers) {
+			const { displayOptions: _, ...shown } = mapper;
+			const opened = { [mapper.name]: { mappingMode: 'defineBelow', value: {}, matchingColumns: [], schema } } as unknown as INodeParameters;
+			const node = { parameters: opened } as INode;
+			expect(NodeHelpers.getParameterIssues(shown, opened, '', node, null).parameters ?? {}).toEqual({});
+		}
+	});
+
+	test('without a required value fails, names the field, and sends nothing', async () => {
+		await sandbox.clear();
+		const { message } = await failure({ ...setup(), parameters: create('task', { description: 'Ring' }), items: [{}] });
+		expect(message).toBe('Title is empty, so nothing was sent for this item. Enter a value.');
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+
+	test('has no entry for all custom fields where there are none', async () => {
+		const { fields } = await picker(getFields, setup('note'));
+		expect(byId(fields).custom_fields).toBeUndefined();
+	});
+
+	test('has one, to be added, where they cannot be read', async () => {
+		await sandbox.faults({ path: '/v1/custom-fields', times: 10, status: 403 });
+		const { fields } = await picker(getFields, setup('note'));
+		await sandbox.clear();
+		expect(byId(fields).custom_fields).toMatchObject({ displayName: 'Custom Fields (JSON)', removed: true });
 	});
 
 	test('of few fields shows all of them', async () => {

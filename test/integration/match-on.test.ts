@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { run } from './n8n.ts';
+import { mapped } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -66,6 +67,13 @@ test.each(['', '='])('a field to match on left blank (%p) is the first of the se
 	const { id, email } = await given();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);
+});
+
+test('a mapper that was not made in the editor names the field to match on as those of n8n do', async () => {
+	const { id, external_id } = await given();
+	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
+	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
+	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
 });
 
 describe('items that name one record by different fields leave what the last of them says', () => {

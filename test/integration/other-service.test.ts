@@ -1,5 +1,5 @@
 import { startOtherService } from '../other-service/server.ts';
-import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run as runNode, type Setup } from './n8n.ts';
@@ -76,10 +76,8 @@ test('the fields and what they match on come from the service', async () => {
 	expect(byId.birthday).toMatchObject({ required: false, type: 'string' });
 	expect(byId.segment).toMatchObject({ type: 'options' });
 	expect(byId.first_name).toBeUndefined();
-	const matchable = (await picker(getFields, setup('upsert'))).fields.filter(
-		({ canBeUsedToMatch }) => canBeUsedToMatch,
-	);
-	expect(matchable.map(({ id }) => id)).toEqual(['mail']);
+	const matchable = await picker(getMatchFields, setup('upsert'));
+	expect(matchable.map(({ value }) => value)).toEqual(['', 'mail']);
 });
 
 test('the list to pick from is searched where the service cannot', async () => {

@@ -32,7 +32,7 @@ export const update = (resource: string, id: string, fields: IDataObject) =>
 	});
 
 export const upsert = (resource: string, matchOn: string, fields: IDataObject) =>
-	parameters(resource, 'upsert', { fields: mapped(fields, { matchingColumns: [matchOn] }) });
+	parameters(resource, 'upsert', { fieldsMatchOn: matchOn, fields: mapped(fields) });
 
 export const get = (resource: string, id: string, simplify = false) =>
 	parameters(resource, 'get', { recordId: byId(id), simplify });

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
@@ -26,15 +26,13 @@ describe('the fields to map', () => {
 	test('say in their labels how a value is written', async () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
-		expect(fields.tag_ids?.displayName).toBe('Tags (Comma-Separated)');
-		expect(fields['custom_fields.interests']?.displayName).toBe(
-			'Interests: product_news, events, training (Comma-Separated)',
-		);
+		expect(fields.tag_ids?.displayName).toBe('Tags: a, b, c');
+		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: product_news, events, training');
 	});
 
 	test('name what the service requires', async () => {
 		const fields = byId((await picker(getFields, setup('company'))).fields);
-		expect(fields.name?.required).toBe(true);
+		expect(fields.name).toMatchObject({ required: true, displayName: 'Name (Required)' });
 		expect(fields.domain?.required).toBe(false);
 		const update = byId((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.required).toBe(false);
@@ -62,7 +60,7 @@ describe('the fields to map', () => {
 		});
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields['custom_fields.starts_on']).toMatchObject({
-			displayName: 'Label of starts_on (YYYY-MM-DD)',
+			displayName: 'Label of starts_on (Y-M-D)',
 			type: 'string',
 		});
 		expect(fields['custom_fields.computed']).toBeUndefined();
@@ -71,10 +69,17 @@ describe('the fields to map', () => {
 	});
 
 	test('to match on are the unique ones', async () => {
+		const [first, ...others] = await picker(getMatchFields, setup('contact', 'upsert'));
+		expect(first).toEqual({ name: 'Default (Email)', value: '' });
+		expect(others).toEqual(
+			expect.arrayContaining([
+				{ name: 'Email', value: 'email' },
+				{ name: 'External ID', value: 'external_id' },
+				{ name: 'Customer Number', value: 'custom_fields.customer_number' },
+			]),
+		);
 		const { fields } = await picker(getFields, setup('contact', 'upsert'));
-		const matchable = fields.filter(({ canBeUsedToMatch }) => canBeUsedToMatch);
-		expect(matchable.map(({ id }) => id)).toEqual(expect.arrayContaining(['email', 'external_id']));
-		expect(fields.filter(({ defaultMatch }) => defaultMatch)).toHaveLength(1);
+		for (const { value } of others) expect(byId(fields)[String(value)]).toMatchObject({ removed: false });
 	});
 });
 

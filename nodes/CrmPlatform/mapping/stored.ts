@@ -143,19 +143,20 @@ export interface MatchingColumn {
 	of(item: number): string | undefined;
 }
 
-/** Reads the field to match on; it may be an expression where it is not part of the mapper. */
+/** Reads the field to match on. */
 export function matchingColumn(n8n: IExecuteFunctions, parameter: string): MatchingColumn {
-	if (modeOf(n8n, parameter) === 'each') {
-		const chosen = mapperOf(n8n, parameter).matchingColumns?.[0];
-		return { mayDiffer: false, of: () => chosen };
-	}
-	const value = stored(n8n, `${parameter}MatchOn`, '');
+	const value = stored(n8n, `${parameter}MatchOn`, '') || matchedByMapper(n8n, parameter);
 	const read = evaluateValues(n8n, [{ label: 'Match On', value }]);
 	return {
 		// n8n stores a single equals sign for an expression that was emptied.
 		mayDiffer: isExpression(value) && value.slice(1).trim() !== '',
 		of: (item) => String(read(item)[0] ?? '').trim() || undefined,
 	};
+}
+
+/** How n8n's own nodes say it, and so workflows that were not made in the editor. */
+function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
+	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
 }
 
 /** `each`, `automatic` or `json`. */

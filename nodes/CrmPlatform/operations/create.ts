@@ -1,5 +1,8 @@
+import { isRequiredInForm } from '../api/openapi/fields';
+import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
+import { storedMapping } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
 import { emptyCellsOption, fieldsProperties } from '../parameters/fields';
@@ -28,20 +31,26 @@ export function create(
 			action,
 		},
 
-		properties: (resource) => [...fieldsProperties('add', resource), simplifyProperty],
+		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
 		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
+			// n8n does not check a form that shows no errors before anything is entered.
+			const asked = storedMapping(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
 			const fieldsOf = await readFields(execution, 'fields', description.fields, 'skip');
 			const write = (item: number) => {
 				const path = collectionPath(execution, item);
 				const values = requireAnyValue(fieldsOf(item));
-				const body = requireValues({ ...values, ...preset }, description, required);
+				const body = requireValues({ ...values, ...preset }, description, asked);
 				return { collection: path, path, body };
 			};
 			return writeRecords(execution, description, write, await simplifyWritten(execution));
 		},
 	};
+}
+
+function requiredByForm({ fields }: WriteDescription): string[] {
+	return fields.filter((field) => isRequiredInForm(field) && field.path.length === 1).map(({ name }) => name);
 }

@@ -32,7 +32,7 @@ export function recordAction(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? fieldsProperties('add') : []),
+			...(asks ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
 		options: [writeOncePerOption],

@@ -46,7 +46,7 @@ export function change(
 		properties: (resource) => [
 			recordProperty(resource),
 			...picked.map(pickedProperty),
-			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties('add') : []),
+			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties() : []),
 			simplifyProperty,
 		],
 		options: [...batchOptions, ...(asks ? [emptyCellsOption] : []), writeOncePerOption],
@@ -74,7 +74,7 @@ export function change(
 
 /** A change of any values. */
 const ofAnyField = (resource: Resource): INodeProperties[] => [
-	...fieldsProperties('add', resource),
+	...fieldsProperties(resource),
 	...blankNotices,
 ];
 

@@ -7,7 +7,7 @@ import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { batchOptions } from '../parameters/batch';
-import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fields';
+import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fields';
 import { simplifyProperty } from '../parameters/output';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -27,13 +27,8 @@ export function upsert(action: string): Operation {
 		},
 
 		properties: (resource) => [
-			...fieldsProperties('upsert', resource, {
-				matchingFieldsLabels: {
-					title: 'Field to Match On',
-					description: 'The field that identifies a record, such as email',
-					hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
-				},
-			}),
+			fieldsMatchOn,
+			...fieldsProperties(resource),
 			...blankNotices,
 			simplifyProperty,
 		],

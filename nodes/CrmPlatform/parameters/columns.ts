@@ -29,7 +29,6 @@ const columns = mapperProperty(
 			'The name of the column for each field, as the header of the file has it. Columns that are not named here are not sent.',
 	},
 	{
-		mode: 'add',
 		resourceMapperMethod: 'getColumnFields',
 		valuesLabel: 'Columns',
 		fieldWords: { singular: 'field', plural: 'fields' },

@@ -7,10 +7,15 @@ import { fieldsDependOn } from './record';
 
 type MapperOptions = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
-	'localResourceMapperMethod'
+	'localResourceMapperMethod' | 'mode'
 >;
 
-/** A resource mapper with the fields of the service's description. */
+/**
+ * A resource mapper with the fields of the service's description.
+ *
+ * Of n8n 2.41's modes, `add` shows every required field as an error before anything is entered, and
+ * `upsert` shows the field to match on by its name in the API instead of its label. `map` does neither.
+ */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
 	mapper: MapperOptions,
@@ -22,7 +27,7 @@ export function mapperProperty(
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
 			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: { refreshIncompleteSchemaOnOpen: true, ...mapper },
+			resourceMapper: { mode: 'map', refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};
 }
@@ -30,12 +35,10 @@ export function mapperProperty(
 /**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
- * @param mode whether the user chooses a field to match on (`upsert`)
  * @param whole the resource, where all its fields can be written
  * @param special settings of this mapper alone
  */
 export function fieldsProperties(
-	mode: 'add' | 'upsert',
 	whole?: Resource,
 	special: Partial<MapperOptions> = {},
 ): INodeProperties[] {
@@ -46,7 +49,6 @@ export function fieldsProperties(
 			description: 'The values to send',
 		},
 		{
-			mode,
 			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
 			addAllFields: true,
@@ -59,7 +61,6 @@ export function fieldsProperties(
 	return [
 		fieldsMode,
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
-		...(mode === 'upsert' ? [fieldsMatchOn] : []),
 		{ ...fieldsJson, description: fieldsJson.description + choicesOf(whole) },
 		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
@@ -122,8 +123,12 @@ export function matchOnProperty(
 export const matchOnDescription =
 	'The field that identifies a record, such as email. If empty, the first one in the list is used.';
 
-const fieldsMatchOn = matchOnProperty(
-	{ name: 'fieldsMatchOn', displayOptions: { show: { fieldsMode: ['automatic', 'json'] } } },
+/** The field an upsert finds the record by. */
+export const fieldsMatchOn = matchOnProperty(
+	{
+		name: 'fieldsMatchOn',
+		hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
+	},
 	matchOnDescription,
 );
 

@@ -1,6 +1,7 @@
-import type { ILoadOptionsFunctions, ResourceMapperField, ResourceMapperFields } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
 
 import type { ResourceDescription } from '../api/openapi/description';
+import type { Field } from '../api/openapi/fields';
 import { editorContext } from './editorContext';
 import { fieldsToWrite, orNotice } from './fields';
 import { mapperField } from './mapperField';
@@ -23,13 +24,13 @@ export async function getColumnFields(this: ILoadOptionsFunctions): Promise<Reso
 		const write = ({ create, update, upsert }: ResourceDescription) =>
 			importAs === 'update' ? update : importAs === 'upsert' ? upsert : create;
 		const operation = context.operation && { ...context.operation, write };
-		const offered = await fieldsToWrite(this, { ...context, ...(operation && { operation }) }, 'columns');
-		const fields = offered.fields.map(asColumn);
-		return { ...offered, fields: importAs === 'update' ? [id, ...fields] : fields };
+		const opened = { ...context, ...(operation && { operation }) };
+		const offered = await fieldsToWrite(this, opened, 'columns', asColumn);
+		return { ...offered, fields: importAs === 'update' ? [id, ...offered.fields] : offered.fields };
 	});
 }
 
-/** Without its choices: what is entered is not a value of the field. */
-function asColumn({ options, ...field }: ResourceMapperField): ResourceMapperField {
-	return field.readOnly ? { ...field, ...(options && { options }) } : { ...field, type: 'string' };
+/** What is entered is the name of a column, and not a value of the field. */
+function asColumn({ name, path, label, description, required, important }: Field): Field {
+	return { name, path, label, description, required, kind: 'text', ...(important && { important }) };
 }

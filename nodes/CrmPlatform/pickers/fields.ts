@@ -36,33 +36,32 @@ export async function fieldsToWrite(
 	n8n: ILoadOptionsFunctions,
 	context: EditorContext,
 	parameter = 'fields',
+	asShown = (field: Field): Field => field,
 ): Promise<ResourceMapperFields> {
-	const { api, fields, write } = await writableFields(context);
+	const { api, fields: writable, write } = await writableFields(context);
+	const fields = writable.map(asShown);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter(({ kind }) => kind !== 'list');
 	const references = await referencesOf(api, single);
-	const matchable = write.match ? matchableNames(write.match, fields) : [];
-	const shown = shownAtFirst(fields, matchable);
+	const matchable = write.match ? matchableNames(write.match, writable) : [];
+	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
+	const shown = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
 	const filled = filledFields(n8n, parameter);
-	const mapped = fields.map((field) => {
-		const { name, kind } = field;
-		const options = kind === 'list' ? undefined : (references.get(name) ?? choiceOptions(field));
-		const match = { canBeUsedToMatch: matchable.includes(name), defaultMatch: matchable[0] === name };
-		const isBeside = isPickedBeside(context, field) && options === undefined;
+	const mapped = [...new Set([...needed, ...fields])].map((one) => {
+		// An upsert requires them of new records alone.
+		const field = write.match ? { ...one, required: false } : one;
+		const options = field.kind === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
+		const isBeside = isPickedBeside(context, one) && options === undefined;
 		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
 		// the field is shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
-		if (isOpen && shown.has(field)) return mapperField(field, options, match);
+		if (isOpen && shown.has(one)) return mapperField(field, options);
 		// Records that are too many for a list are picked beside the mapper.
-		const isHidden = (isBeside || !shown.has(field)) && !filled.includes(name);
-		return mapperField(field, options, { ...match, removed: isHidden });
+		const isHidden = (isBeside || !shown.has(one)) && !filled.includes(field.name);
+		return mapperField(field, options, { removed: isHidden });
 	});
-	const ordered = [
-		...mapped.filter(({ required }) => required),
-		...mapped.filter(({ required, removed }) => !required && !removed),
-		...mapped.filter(({ required, removed }) => !required && removed),
-	];
+	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
 	return withSource(api, completed(n8n, parameter, api, ordered));
 }
 
@@ -75,17 +74,25 @@ function isPickedBeside(
 	return isLinked && linksTo !== undefined;
 }
 
+/** The member of a record with all its custom fields. */
+const allCustomFields = 'custom_fields';
+
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
 const firstFields = 8;
 
-/** The fields a form shows at first; n8n's mapper adds the others with one click each. */
-function shownAtFirst(fields: Field[], matchable: string[]): ReadonlySet<Field> {
+/**
+ * The fields a form shows at first; n8n's mapper adds the others with one click each.
+ *
+ * @param needed those that are required, or that identify the record
+ */
+function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
+	// One JSON object for all custom fields is for those who cannot see them one by one.
+	const named = fields.filter(({ name }) => name !== allCustomFields);
 	// To hide one or two would save nothing.
-	if (fields.length <= firstFields + 2) return new Set(fields);
-	const needed = fields.filter(({ required, name }) => required || name === matchable[0]);
+	if (named.length <= firstFields + 2) return new Set(named);
 	const important = fields.filter((field) => field.important);
 	if (important.length > 0) return new Set([...needed, ...important]);
-	return new Set([...needed, ...fields.filter(({ kind }) => kind !== 'json')].slice(0, Math.max(needed.length, firstFields)));
+	return new Set([...needed, ...named.filter(({ kind }) => kind !== 'json')].slice(0, Math.max(needed.length, firstFields)));
 }
 
 /** The fields that the chosen operation writes, with the custom fields of the account. */
@@ -93,12 +100,11 @@ export async function writableFields({ api, resource, description, operation, co
 	const write = operation?.write?.(description);
 	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
-	const custom = write.fields.some(({ name }) => name === 'custom_fields')
-		? await customFieldsOf(api, collection)
-		: [];
-	// With its custom fields listed one by one, a record needs no entry for all of them.
-	const own = write.fields.filter(({ name }) => name !== 'custom_fields' || custom.length === 0);
-	return { api, write, fields: [...own, ...custom] };
+	const hasCustom = write.fields.some(({ name }) => name === allCustomFields);
+	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
+	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
+	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
+	return { api, write, fields: [...own, ...(custom ?? [])] };
 }
 
 function matchableNames(
@@ -137,7 +143,7 @@ function completed(
 	const missing = filledFields(n8n, parameter).filter((name) => !names.has(name));
 	const mapped = missing.map((name) => {
 		const field: Field = { name, path: [name], label: labelFor(name), description: '', kind: 'text', required: false };
-		return mapperField(field, undefined, { defaultMatch: false, removed: false });
+		return mapperField(field, undefined, { removed: false });
 	});
 	return [...fields, ...mapped];
 }

@@ -13,7 +13,7 @@ import { referencesOf } from './references';
 /** The filters of a list, those on custom fields included. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
-	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : [];
+	const custom = list.takesCustomFields ? ((await customFieldsOf(api, collection)) ?? []) : [];
 	return [...list.filters, ...customFilters(list, custom)];
 }
 

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
-import type { Field, FieldKind } from '../api/openapi/fields';
+import { isRequiredInForm, type Field, type FieldKind } from '../api/openapi/fields';
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	text: 'string',
@@ -29,24 +29,25 @@ const mostNamed = 8;
  * A field as n8n's resource mapper shows it.
  *
  * @param options the values to choose from, if there is a list of them
- * @param more whether records can be matched on it, and whether the form leaves it out at first
+ * @param more whether the form leaves it out at first
  */
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	more: Pick<ResourceMapperField, 'canBeUsedToMatch' | 'defaultMatch' | 'removed'> = { defaultMatch: false },
+	more: Pick<ResourceMapperField, 'removed'> = {},
 ): ResourceMapperField {
 	const { name, kind } = field;
-	// n8n would demand a value here also where the record is picked beside.
-	const required = field.required && field.reference === undefined && !field.linksTo;
+	const required = isRequiredInForm(field);
 	const chosen = kind === 'boolean' ? trueOrFalse : options;
 	const mapped: ResourceMapperField = {
 		id: name,
-		displayName: chosen ? field.label : labelOf(field),
+		displayName: labelOf(field, chosen !== undefined, required),
 		type: chosen ? 'options' : types[kind],
 		required,
 		display: true,
+		// Match On is a parameter of its own.
 		canBeUsedToMatch: false,
+		defaultMatch: false,
 		...more,
 	};
 	return chosen ? { ...mapped, options: chosen } : mapped;
@@ -59,16 +60,27 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
 
 /**
  * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
- * says what to write.
+ * says what to write. n8n cuts it after some 25 characters.
  */
-function labelOf({ label, kind, reference, part, choices = [] }: Field): string {
-	if (kind === 'json') return `${label} (JSON)`;
-	if (kind === 'date') return `${label} (YYYY-MM-DD)`;
+function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
+	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field)].filter((note) => note !== '');
+	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
+	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field)}`;
+}
+
+/** How one value is written that is typed in, which nobody has to be told of plain text. */
+function formOf({ kind, reference, part }: Field): string {
+	if (kind === 'json') return 'JSON';
+	if (kind === 'date') return 'Y-M-D';
+	if (kind === 'list') return '';
 	// Parts of records, such as stages, are not looked up by name.
-	if (kind !== 'list' && part !== undefined) return `${label} (ID)`;
-	if (kind !== 'list') return reference === undefined ? label : `${label} (Name or ID)`;
+	if (part !== undefined) return 'ID';
+	return reference === undefined ? '' : 'Name or ID';
+}
+
+/** Several values as they are written: with commas. */
+function severalOf({ choices = [] }: Field): string {
+	if (choices.length === 0) return 'a, b, c';
 	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
-	if (named.length === 0) return `${label} (Comma-Separated)`;
-	// n8n cuts a label after some 25 characters: what there is to choose comes first.
-	return `${label}: ${named.join(', ')}${choices.length > mostNamed ? ', …' : ''} (Comma-Separated)`;
+	return named.join(', ') + (choices.length > mostNamed ? ', …' : '');
 }

@@ -29,10 +29,7 @@ export async function getSyncFields(this: ILoadOptionsFunctions): Promise<Resour
 	const offered = await getFields.call(this);
 	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
 	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
-	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, {
-		defaultMatch: false,
-		removed: !chosen.includes(byId.value),
-	});
+	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { removed: !chosen.includes(byId.value) });
 	return { ...offered, fields: [field, ...offered.fields] };
 }
 

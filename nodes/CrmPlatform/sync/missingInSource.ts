@@ -38,7 +38,6 @@ const missingValues: INodeProperties = {
 			description: 'The values for records that the source does not have',
 		},
 		{
-			mode: 'add',
 			resourceMapperMethod: 'getFieldsToSet',
 			fieldWords: { singular: 'field', plural: 'fields' },
 			addAllFields: false,

@@ -37,7 +37,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	properties: (resource) => [
 		matchOn,
 		alsoMatchOn,
-		...fieldsProperties('add', resource, { resourceMapperMethod: 'getSyncFields' }),
+		...fieldsProperties(resource, { resourceMapperMethod: 'getSyncFields' }),
 		...blankNotices,
 		scope,
 		missingInCrm,

@@ -27,13 +27,13 @@ export const ignoreProperties: INodeProperties[] = [
 		description: 'Changes to ignore, so that workflows do not trigger each other endlessly',
 	},
 	{
-		displayName: 'Ignore Changes Made By User Names or IDs',
+		displayName: 'Ignored User Names or IDs',
 		name: 'ignoreUsers',
 		type: 'multiOptions',
 		typeOptions: { loadOptionsMethod: 'getOwners' },
 		default: [],
 		description:
-			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+			'Users whose changes do not start the workflow. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 ];
 

@@ -62,7 +62,7 @@ export async function copyUnderKills(
 		simplify: false,
 		grouping: 'group',
 		groupSize,
-		moveOn: 'succeeded',
+		doneWhen: 'succeeded',
 		attempts: 20,
 	};
 	const body = '={{ JSON.stringify($input.all().map(({ json }) => json)) }}';

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type Page, type Report } from './killable.ts';
 import { recordOf } from './trigger.ts';
 
-/** The workflows: one for each Move On, and one more for the other way After a Crash. */
+/** The workflows: one for each choice of Mark as Done When, and one more for the other way After a Crash. */
 const workflows = {
-	started: { moveOn: 'started' },
-	ended: { moveOn: 'ended' },
-	succeeded: { moveOn: 'succeeded' },
-	setAside: { moveOn: 'succeeded', options: { afterCrash: 'setAside' } },
+	started: { doneWhen: 'started' },
+	ended: { doneWhen: 'ended' },
+	succeeded: { doneWhen: 'succeeded' },
+	setAside: { doneWhen: 'succeeded', options: { afterCrash: 'setAside' } },
 };
 type Name = keyof typeof workflows;
 const names = Object.keys(workflows) as Name[];
@@ -35,7 +35,7 @@ const isPoisonous = (index: number): boolean => index % 100 === 7;
  * meanwhile. In between, the workflows are deactivated and activated.
  *
  * @param random gives 0 ≤ n < 1
- * @param attempts how often an event may be started with Move On When Succeeded
+ * @param attempts how often an event may be started where it is done when its execution succeeds
  */
 export async function countUnderKills(
 	n8n: KillableN8n,

@@ -9,13 +9,13 @@ interface Counts {
 	events: number;
 	/** Events with an execution that was killed. */
 	killed: number;
-	/** Events with more than one successful execution, with Move On When Succeeded. */
+	/** Events with more than one successful execution, where an event is done when its execution succeeds. */
 	repeated: number;
 	reported: number;
 }
 
 /**
- * Fails unless every event started its workflow once, as each Move On promises it.
+ * Fails unless every event started its workflow once, as each choice of Mark as Done When promises it.
  *
  * @param afterKill the statuses that n8n gives to executions that were killed
  */

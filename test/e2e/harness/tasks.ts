@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OUTPUT } from './browser.ts';
+import { OUTPUT, type Editor } from './browser.ts';
 import type { Effort } from './effort.ts';
 
 /** What a task took. */
@@ -12,10 +12,28 @@ export interface TaskEffort extends Effort {
 const page = 'docs/first-workflow.md';
 const row = /^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \|/gm;
 
+/** Up to the figures in the last column; a note may follow. */
+const comparedRow = /^(\| ([^|]+) \|(?: \d+ \|){3} )\d+, \d+(?:, \d+)?/gm;
+
 /** The efforts that the documentation names, by task. */
 export function documentedTasks(): Map<string, Effort> {
 	const rows = [...readFileSync(page, 'utf8').matchAll(row)];
 	return new Map(rows.map(([, task, clicks, boxes]) => [task!, { clicks: Number(clicks), boxes: Number(boxes) }]));
+}
+
+/** Does a task, and gives what it took. Lists that had to be opened once more because n8n was slow are not counted. */
+export async function doTask(
+	editor: Editor,
+	effort: Effort,
+	task: string,
+	run: () => Promise<void>,
+): Promise<TaskEffort> {
+	Object.assign(effort, { clicks: 0, boxes: 0 });
+	editor.repeatedClicks = 0;
+	const start = Date.now();
+	await run();
+	const { clicks, boxes } = effort;
+	return { task, clicks: clicks - editor.repeatedClicks, boxes, seconds: Math.round((Date.now() - start) / 1000) };
 }
 
 /** Writes the efforts that were seen: into the documentation where its pictures are taken, else under .tmp. */
@@ -26,4 +44,14 @@ export function writeTasks(tasks: TaskEffort[]): void {
 		return clicks === undefined ? line : `| ${task} | ${clicks} | ${boxes} | ${seconds} |`;
 	});
 	writeFileSync(process.env['PICTURES'] ? page : join(OUTPUT, 'first-workflow.md'), text);
+}
+
+/** Writes into the documentation what the same tasks took with the node that ours is compared with. */
+export function writeComparedTasks(tasks: TaskEffort[]): void {
+	const seen = new Map(tasks.map((one) => [one.task, one]));
+	const text = readFileSync(page, 'utf8').replace(comparedRow, (line, before: string, task: string) => {
+		const { clicks, boxes, seconds } = seen.get(task) ?? {};
+		return clicks === undefined ? line : `${before}${clicks}, ${boxes}, ${seconds}`;
+	});
+	writeFileSync(page, text);
 }

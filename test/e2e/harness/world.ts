@@ -21,11 +21,23 @@ const OUTPUT = resolve('.tmp', 'e2e');
 const closers: Array<() => unknown> = [];
 
 /** Builds and packs the package and starts a new n8n with it, and a new sandbox. */
-export async function startWorld(): Promise<void> {
+export const startWorld = async (): Promise<void> => await startWorldWith({});
+
+/**
+ * The same.
+ *
+ * @param settings further settings of n8n
+ * @param alsoClosed what ends after n8n has ended
+ */
+export async function startWorldWith(
+	settings: Record<string, string>,
+	alsoClosed: Array<() => unknown> = [],
+): Promise<void> {
+	closers.push(...alsoClosed);
 	rmSync(OUTPUT, { recursive: true, force: true });
 	mkdirSync(OUTPUT, { recursive: true });
 	try {
-		process.env['E2E_WORLD'] = JSON.stringify(await start());
+		process.env['E2E_WORLD'] = JSON.stringify(await start(settings));
 	} catch (error) {
 		await stopWorld();
 		throw error;
@@ -37,7 +49,7 @@ export async function stopWorld(): Promise<void> {
 	for (const close of closers.splice(0).reverse()) await close();
 }
 
-async function start(): Promise<World> {
+async function start(more: Record<string, string>): Promise<World> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
 	closers.push(() => rmSync(folder, { recursive: true, force: true }));
 	// The n8n of a manifest, such as test/versions/n8n; by default the one that `npm start` runs.
@@ -55,7 +67,7 @@ async function start(): Promise<World> {
 	closers.push(() => sandbox.close());
 	const ports = { port: await freePort(), brokerPort: await freePort() };
 	// An old n8n ends where it is told to disable a module that it does not know.
-	const settings = process.env['E2E_N8N'] ? { N8N_DISABLED_MODULES: '' } : {};
+	const settings = { ...more, ...(process.env['E2E_N8N'] && { N8N_DISABLED_MODULES: '' }) };
 	const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
 	const n8n = startN8n(installation, place, join(OUTPUT, 'n8n.log'));
 	closers.push(() => n8n.stop());

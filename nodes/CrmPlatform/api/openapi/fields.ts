@@ -50,6 +50,10 @@ export interface Field {
 	choices?: Array<{ label: string; value: string | number | boolean }>;
 }
 
+/** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
+export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
+	required && reference === undefined && !linksTo;
+
 /** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
 export type ParameterEncoding =
 	/** `a=1&a=2` */

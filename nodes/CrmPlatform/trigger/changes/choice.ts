@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import type { DispatchOptions, MoveOn } from './dispatcher';
+import type { DispatchOptions, DoneWhen } from './dispatcher';
 
 /** The defaults that the parameters show. */
 const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
@@ -20,15 +20,15 @@ export interface ChangeChoice extends DispatchOptions {
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
 	const source = n8n.getNodeParameter('source', 'events') as ChangeChoice['source'];
-	const moveOn = n8n.getNodeParameter('moveOn', 'started') as MoveOn;
+	const doneWhen = n8n.getNodeParameter('doneWhen', 'started') as DoneWhen;
 	const isGrouped = n8n.getNodeParameter('grouping', 'each') === 'group';
 	return {
 		source,
 		start: source === 'events' ? startOf(n8n) : '',
-		moveOn,
+		doneWhen,
 		attempts: positive(n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
 		afterCrash: afterCrash === 'setAside' ? 'setAside' : 'startAgain',
-		atOnce: moveOn === 'ended' ? 1 : positive(atOnce, defaults.atOnce),
+		atOnce: doneWhen === 'ended' ? 1 : positive(atOnce, defaults.atOnce),
 		groupSize: isGrouped ? positive(n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
 		interval: 1000 * positive(interval, defaults.interval),
 	};

@@ -5,10 +5,10 @@ import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, type 
 import { storePosition, type Group, type Position } from './position';
 
 /** When a group counts as finished. */
-export type MoveOn = 'started' | 'ended' | 'succeeded';
+export type DoneWhen = 'started' | 'ended' | 'succeeded';
 
 export interface DispatchOptions {
-	moveOn: MoveOn;
+	doneWhen: DoneWhen;
 	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
 	attempts: number;
 	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
@@ -187,7 +187,7 @@ export class Dispatcher {
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
-		} else if (this.options.moveOn !== 'succeeded' || outcome === 'succeeded') {
+		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
 			this.setAside(group, outcome);

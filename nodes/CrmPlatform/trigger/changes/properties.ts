@@ -119,29 +119,29 @@ export const changeProperties: INodeProperties[] = [
 		displayOptions: { show: { grouping: ['group'] } },
 	},
 	{
-		displayName: 'Move On',
-		name: 'moveOn',
+		displayName: 'Mark as Done When',
+		name: 'doneWhen',
 		type: 'options',
 		noDataExpression: true,
 		options: [
 			{
-				name: 'When Started',
+				name: 'The Execution Starts',
 				value: 'started',
 				description: 'Start several executions at a time, regardless of their outcome',
 			},
 			{
-				name: 'When Ended',
+				name: 'The Execution Ends',
 				value: 'ended',
 				description: 'Start one execution after another, in order, regardless of their outcome',
 			},
 			{
-				name: 'When Succeeded',
+				name: 'The Execution Succeeds',
 				value: 'succeeded',
 				description: 'Restart failed executions, then set the event aside and report it',
 			},
 		],
 		default: 'started',
-		description: 'When an event or record counts as done',
+		description: 'When an event or record counts as done. The trigger does not come back to it afterwards.',
 	},
 	{
 		displayName: 'Attempts',
@@ -150,7 +150,7 @@ export const changeProperties: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: 20 },
 		default: 3,
 		description: 'How many times to start the workflow, including the first, before the event is set aside',
-		displayOptions: { show: { moveOn: ['succeeded'] } },
+		displayOptions: { show: { doneWhen: ['succeeded'] } },
 	},
 	{
 		displayName: 'Options',
@@ -176,7 +176,7 @@ export const changeProperties: INodeProperties[] = [
 					},
 				],
 				default: 'startAgain',
-				displayOptions: { show: { '/moveOn': ['succeeded'] } },
+				displayOptions: { show: { '/doneWhen': ['succeeded'] } },
 				description: 'What to do with events whose executions were running when n8n was killed',
 			},
 			{
@@ -186,7 +186,7 @@ export const changeProperties: INodeProperties[] = [
 				typeOptions: { minValue: 1, maxValue: 100 },
 				default: 5,
 				description:
-					'The maximum number of concurrent executions. With Move On When Ended, this is always one. Executions for the same record run one after another.',
+					'The maximum number of concurrent executions. It is always one where an event is done when its execution ends. Executions for the same record run one after another.',
 			},
 			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{

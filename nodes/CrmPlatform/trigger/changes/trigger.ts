@@ -75,7 +75,7 @@ async function startReading(
 	let isReading = false;
 	dispatcher.onSettled = () => {
 		// Reading may wait for the rate limit; until the outcome is stored, it is lost if n8n is killed.
-		if (isReading && choice.moveOn === 'succeeded') dispatcher.store();
+		if (isReading && choice.doneWhen === 'succeeded') dispatcher.store();
 		wake();
 	};
 
@@ -97,7 +97,7 @@ async function startReading(
 		const start = async () => await dispatcher.startDue(async (group) => await source.load(group));
 		// Before reading, which takes time: a start also stores what has ended.
 		await start();
-		if (choice.moveOn === 'succeeded') dispatcher.store();
+		if (choice.doneWhen === 'succeeded') dispatcher.store();
 		const { room } = dispatcher;
 		let isQuiet = false;
 		if (room > 0 && (hasMore || clock.now() - lastRead >= choice.interval)) {

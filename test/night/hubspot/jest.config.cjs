@@ -1,0 +1,8 @@
+const endToEnd = require('../../e2e/jest.config.cjs');
+
+/** One real n8n whose requests to api.hubapi.com a server of ours answers. */
+module.exports = {
+	...endToEnd,
+	testMatch: ['<rootDir>/test/night/hubspot/**/*.test.ts'],
+	globalSetup: '<rootDir>/test/night/hubspot/start.mjs',
+};

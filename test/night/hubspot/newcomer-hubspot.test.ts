@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locator } from 'playwright-core';
+import { theN8n, theWorld } from '../../e2e/harness/access.ts';
+import { Editor } from '../../e2e/harness/browser.ts';
+import { countEffort, type Effort } from '../../e2e/harness/effort.ts';
+import { addEntry, setMockData } from '../../e2e/harness/first-steps.ts';
+import { doTask, writeComparedTasks, type TaskEffort } from '../../e2e/harness/tasks.ts';
+import type { Account } from './account.ts';
+
+const describeWithChromium = theWorld().chromium ? describe : describe.skip;
+
+/**
+ * The tasks of test/e2e/newcomer.test.ts that n8n's own HubSpot node can do, with it. It measures another node, so it
+ * is not part of `npm test`: npx jest --config test/night/hubspot/jest.config.cjs
+ */
+describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
+	const n8n = theN8n();
+	const key = { name: 'HubSpot account', type: 'hubspotAppToken', data: { appToken: 'of the tests' } };
+	const developer = {
+		name: 'HubSpot app',
+		type: 'hubspotDeveloperApi',
+		data: {
+			clientId: 'client',
+			clientSecret: 'secret',
+			apiKey: 'key',
+			appId: '7',
+			oauthTokenData: { access_token: 'token', refresh_token: 'token', token_type: 'Bearer' },
+		},
+	};
+	const seen: TaskEffort[] = [];
+	let editor: Editor;
+	let effort: Effort;
+
+	beforeAll(async () => {
+		editor = await Editor.open();
+		effort = await countEffort(editor.page);
+		await editor.signIn();
+		await n8n.createCredential(key);
+		await n8n.createCredential(developer);
+	});
+	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
+	afterAll(async () => {
+		await editor?.close();
+		writeComparedTasks(seen);
+	});
+
+	function newcomer(task: string, run: () => Promise<void>): void {
+		test(task, async () => {
+			seen.push(await doTask(editor, effort, task, run));
+		});
+	}
+
+	const account = async (): Promise<Account> => (await fetch(`${process.env['HUBSPOT_ACCOUNT']}/account`)).json() as never;
+	const add = async (action: string) => await editor.addBehindTrigger('HubSpot', action, key.name);
+	const fill = async (name: string, text: string, row = 0) =>
+		await editor.parameter(name).locator('input').nth(row).fill(text);
+	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).filter({ visible: true }).last().click();
+
+	/** Drags a column of the input into a parameter. */
+	async function drag(column: string, name: string): Promise<void> {
+		const { mouse } = editor.page;
+		const pill = editor.page.locator('[data-target="mappable"]').filter({ hasText: column, visible: true });
+		const centre = async (of: Locator) => {
+			const { x, y, width, height } = (await of.boundingBox())!;
+			return [x + width / 2, y + height / 2] as const;
+		};
+		await editor.parameter(name).waitFor();
+		await mouse.move(...(await centre(pill)));
+		await mouse.down();
+		await mouse.move(...(await centre(editor.parameter(name))), { steps: 10 });
+		await mouse.up();
+		await editor.parameter(name).getByText(`'${column}'`).or(editor.parameter(name).getByText(`.${column}`)).first().waitFor();
+	}
+
+	/** While an expression is edited, its result lies above the form, and n8n has not stored all of it yet. */
+	async function leave(name: string, result: string): Promise<void> {
+		const { page } = editor;
+		await page.getByTestId('output-panel').click();
+		const item = page.getByTestId('parameter-item').filter({ has: page.locator(`div[data-test-id="parameter-input-${name}"]`) });
+		await item.last().getByText(result, { exact: true }).waitFor();
+	}
+
+	/** Maps a column that has to be changed: n8n's switch from a value to an expression, and the expression. */
+	async function express(name: string, expression: string): Promise<void> {
+		const parameter = editor.page.locator(`div[data-test-id="parameter-input-${name}"]`);
+		const item = editor.page.getByTestId('parameter-item').filter({ has: parameter }).last();
+		await item.hover();
+		await item.getByText('Expression', { exact: true }).click();
+		await editor.parameter(name).locator('.cm-content').click();
+		await editor.page.keyboard.insertText(`{{ ${expression} }}`);
+	}
+
+	newcomer('Create a contact', async () => {
+		await add('Create or update a contact');
+		await fill('email', 'ada@example.com');
+		await addEntry(editor, 'Add Property', 'Lifecycle Stage Name or ID');
+		await editor.choose('lifeCycleStage', 'Customer');
+		await editor.execute();
+		const { contacts } = await account();
+		expect(contacts.at(-1)?.values).toMatchObject({ email: 'ada@example.com', lifecyclestage: 'customer' });
+	});
+
+	newcomer('Find all customers of a company', async () => {
+		await add('Search contacts');
+		await click('Add Filter Group');
+		await click('Add Filter');
+		await editor.choose('propertyName', 'Primary Associated Company ID');
+		await fill('value', '501');
+		await click('Add Filter');
+		await editor.choose('propertyName', 'Lifecycle Stage', 1);
+		await editor.parameter('value').nth(1).locator('input').fill('customer');
+		const output = await editor.execute();
+		expect(output).toContain('customer@example.com');
+		expect(output).not.toContain('lead@example.com');
+	});
+
+	newcomer('Import 300 rows', async () => {
+		const rows = Array.from({ length: 300 }, (_, i) => ({
+			Email: `${i}.import@example.com`,
+			'First Name': i % 3 === 0 ? '' : 'Ada',
+			'Lifecycle Stage': i % 2 === 0 ? 'Customer' : '',
+		}));
+		await editor.beginWith('Trigger manually');
+		await setMockData(editor, rows);
+		await editor.addBehind('HubSpot', 'Create or update a contact');
+		await editor.chooseCredential(key.name);
+		await drag('Email', 'email');
+		await addEntry(editor, 'Add Property', 'First Name');
+		await drag('First Name', 'firstName');
+		await leave('firstName', '[empty]');
+		await addEntry(editor, 'Add Property', 'Lifecycle Stage Name or ID');
+		await express('lifeCycleStage', "$json['Lifecycle Stage'].toLowerCase()");
+		await leave('lifeCycleStage', 'customer');
+		await editor.execute();
+		const imported = (await account()).contacts.filter(({ values }) => values['email']?.includes('.import@'));
+		const customers = imported.filter(({ values }) => values['lifecyclestage'] === 'customer');
+		expect([imported.length, customers.length]).toEqual([300, 150]);
+	});
+
+	newcomer('Move a deal', async () => {
+		await add('Update a deal');
+		await editor.pickRecord('dealId', 'Fleet telematics');
+		await addEntry(editor, 'Add Update Field', 'Deal Stage Name or ID');
+		await editor.choose('stage', 'Negotiation');
+		await editor.execute();
+		expect((await account()).deals[0]?.values).toMatchObject({ dealstage: 'negotiation' });
+	});
+
+	newcomer('React to a changed job title', async () => {
+		await editor.beginWith('HubSpot', 'On Contact Property Changed');
+		await editor.chooseCredential(developer.name);
+		await editor.choose('property', 'Job Title');
+		const shown = editor.execute();
+		await sendEvent({ subscriptionType: 'contact.propertyChange', objectId: 1, propertyName: 'jobtitle', propertyValue: 'Head' });
+		expect(await shown).toContain('Head');
+	});
+
+	newcomer('Export contacts', async () => {
+		await add('Get many contacts');
+		await editor.parameter('returnAll').locator('.el-switch').click();
+		await editor.execute();
+		await editor.page.keyboard.press('Escape');
+		await editor.page.getByTestId('ndv').waitFor({ state: 'hidden' });
+		await editor.addBehind('Convert to File', 'Convert to CSV');
+		expect(await editor.execute()).toContain('.csv');
+	});
+
+	/** Sends an event as soon as n8n has told where to. */
+	async function sendEvent(event: object): Promise<void> {
+		let target = '';
+		while (!target.includes('/webhook-test/')) {
+			await sleep(100);
+			target = (await account()).targetUrl;
+		}
+		const body = JSON.stringify([event]);
+		const signature = createHash('sha256').update(developer.data.clientSecret + body).digest('hex');
+		const headers = { 'content-type': 'application/json', 'x-hubspot-signature': signature };
+		await fetch(target, { method: 'POST', headers, body });
+	}
+});
