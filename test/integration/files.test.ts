@@ -41,6 +41,18 @@ describe('an import', () => {
 		expect(results.map(({ query }) => new URLSearchParams(query).get('records'))).toEqual(['false']);
 	});
 
+	test('asks once what its columns mean, however many rows it has', async () => {
+		const companies = ['Once', 'Twice'].map((name) => ({ name: `${name} Columns` }));
+		await sandbox.call('POST', '/v1/companies/batch/create', { items: companies });
+		await sandbox.clear();
+		const rows = Array.from({ length: 3_000 }, (_, i) => `Moreno ${i},once.${i}@files.example,${i % 11},${companies[i % 2]!.name}\n`);
+		const { json } = await importOf(`last_name,email,NPS Score,Company\n${rows.join('')}`);
+		expect(json).toMatchObject({ done: 3_000, failed: 0 });
+		const paths = (await sandbox.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path);
+		const asked = (path: string) => paths.filter((one) => one === path).length;
+		expect([asked('/v1/custom-fields'), asked('/v1/companies')]).toEqual([1, 1]);
+	});
+
 	test('gives the rows that were refused as a file that can be mended and imported again', async () => {
 		const csv = 'last_name,email,Company\nA,a@mend.example,mend.example\nB,no address,Mend\nC,c@mend.example,Nobody & Sons\n';
 		const company = await sandbox.call('POST', '/v1/companies', { name: 'Mend', domain: 'mend.example' });

@@ -1,4 +1,5 @@
-import { readCustomFieldsIfAllowed } from '../api/customFields';
+import type { Connection } from '../api/connection';
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { collectionPath } from './locator';
@@ -79,7 +80,7 @@ export async function fieldsWithCustom(
 
 	let undescribed: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
-		const custom = await readCustomFieldsIfAllowed(execution.api, collection);
+		const custom = await customFieldsOnce(execution.api, collection);
 		if (!custom) {
 			undescribed ??= untypedFields(execution, mapping);
 			return { ...own, fields: [...fields, ...undescribed] };
@@ -90,6 +91,16 @@ export async function fieldsWithCustom(
 		};
 	};
 	return await acceptedFieldsByCollection(execution, read, own, mayNameCustom(mapping, own));
+}
+
+/** What an execution has read: the rows of a file are mapped some hundred at a time. */
+const readBefore = new WeakMap<Connection, Map<string, CustomFields | undefined>>();
+
+async function customFieldsOnce(api: Connection, collection: string): Promise<CustomFields | undefined> {
+	const known = readBefore.get(api) ?? new Map<string, CustomFields | undefined>();
+	readBefore.set(api, known);
+	if (!known.has(collection)) known.set(collection, await readCustomFieldsIfAllowed(api, collection));
+	return known.get(collection);
 }
 
 function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
