@@ -13,3 +13,11 @@ test('it has names, descriptions, choices and messages', () => {
 	expect(list).toContain('- options.longestWait: Longest Wait (Seconds)\n');
 	expect(list).toContain('- Correct the values and try again.\n');
 });
+
+test('no label is longer than n8n shows in a narrow form', () => {
+	const [forms = ''] = list.split('## nodes/');
+	const labels = [...forms.matchAll(/^- ([\w.]+): (.*)$/gm)].filter(([, name]) => !/^node$|Notice$/.test(name!));
+	expect(labels.length).toBeGreaterThan(50);
+	const longest = 'Changed Field Names or IDs'.length;
+	expect(labels.map(([, , label]) => label!).filter((label) => label.length > longest)).toEqual([]);
+});

@@ -30,7 +30,7 @@ export async function getSyncFields(this: ILoadOptionsFunctions): Promise<Resour
 	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
 	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
 	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { removed: !chosen.includes(byId.value) });
-	return { ...offered, fields: [field, ...offered.fields] };
+	return { ...offered, fields: field.removed ? [...offered.fields, field] : [field, ...offered.fields] };
 }
 
 /** The fields to set in records that are missing in the source; all are optional. */
