@@ -138,6 +138,17 @@ describe('a form', () => {
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
+	test.each([
+		['create', true],
+		['update', false],
+	])('to %s requires the custom fields that new records need: %p', async (operation, required) => {
+		const objectKey = { __rl: true, mode: 'list', value: 'machines' };
+		const { parameters } = setup('customObjectRecord', operation);
+		const { fields } = await picker(getFields, { ...setup(), parameters: { ...parameters, objectKey } });
+		const displayName = required ? 'Serial Number (Required)' : 'Serial Number';
+		expect(fields).toContainEqual(expect.objectContaining({ displayName, required }));
+	});
+
 	test('has no entry for all custom fields where there are none', async () => {
 		const { fields } = await picker(getFields, setup('note'));
 		expect(byId(fields).custom_fields).toBeUndefined();

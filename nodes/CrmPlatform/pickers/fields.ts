@@ -104,7 +104,10 @@ export async function writableFields({ api, resource, description, operation, co
 	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
 	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
 	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
-	return { api, write, fields: [...own, ...(custom ?? [])] };
+	// The definition of a custom field says what new records need.
+	const makesNew = write.method === 'POST' || write.match !== undefined;
+	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
+	return { api, write, fields: [...own, ...named] };
 }
 
 function matchableNames(
