@@ -69,12 +69,10 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
 }
 
 /** How one value is written that is typed in, which nobody has to be told of plain text. */
-function formOf({ kind, reference, part }: Field): string {
+function formOf({ kind, reference }: Field): string {
 	if (kind === 'json') return 'JSON';
 	if (kind === 'date') return 'Y-M-D';
 	if (kind === 'list') return '';
-	// Parts of records, such as stages, are not looked up by name.
-	if (part !== undefined) return 'ID';
 	return reference === undefined ? '' : 'Name or ID';
 }
 
