@@ -19,8 +19,8 @@ async function importWorkflow(lastName: string) {
 	const options = { writeOncePer: lastName };
 	const parameters = { resource: 'contact', operation: 'importFile', importAs: 'create', binaryField: 'data', options };
 	const workflow = workflowWith({ credentialId, parameters });
-	const jsCode = `const rows = Array.from({ length: ${rows} }, (_, i) => '${lastName},Number ' + i);
-return [{ json: { csv: ['last_name,job_title', ...rows].join('\\n') } }];`;
+	const jsCode = `const rows = Array.from({ length: ${rows} }, (_, i) => '${lastName} ' + i);
+return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;
 	const file = { operation: 'toText', sourceProperty: 'csv', options: { fileName: 'people.csv' } };
 	const nodes = [baseNode('code', 2, 'Rows', { jsCode }), baseNode('convertToFile', 1.1, 'File', file)];
 	const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
