@@ -61,12 +61,16 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 const connector = 'n8n-nodes-crm-platform.crmPlatform';
 
 const node = (type: string, typeVersion: number, parameters: IDataObject): INode => ({
-	...{ id: randomUUID(), name: type, type, typeVersion, position: [0, 0] },
+	id: randomUUID(),
+	name: type,
+	type,
+	typeVersion,
+	position: [0, 0],
 	parameters: parameters as INode['parameters'],
 });
 
 /**
- * Runs nodes one after another. n8n is left in peace meanwhile: to be asked for the execution a few times
+ * Runs nodes one after another. Its end is seen in n8n's database: polling n8n for the execution a few times
  * a second makes it grow by 10 MB a second.
  *
  * @returns the items of the last

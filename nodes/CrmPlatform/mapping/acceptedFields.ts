@@ -1,5 +1,5 @@
-import type { Connection } from '../api/connection';
-import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
+import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { collectionPath } from './locator';
@@ -93,15 +93,7 @@ export async function fieldsWithCustom(
 	return await acceptedFieldsByCollection(execution, read, own, mayNameCustom(mapping, own));
 }
 
-/** What an execution has read: the rows of a file are mapped some hundred at a time. */
-const readBefore = new WeakMap<Connection, Map<string, CustomFields | undefined>>();
-
-async function customFieldsOnce(api: Connection, collection: string): Promise<CustomFields | undefined> {
-	const known = readBefore.get(api) ?? new Map<string, CustomFields | undefined>();
-	readBefore.set(api, known);
-	if (!known.has(collection)) known.set(collection, await readCustomFieldsIfAllowed(api, collection));
-	return known.get(collection);
-}
+const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;

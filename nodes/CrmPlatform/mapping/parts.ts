@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
+import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
 import { identifyingFields, isName, mayBeId } from './lookUp';
 import type { FieldValue } from './objectFields';
@@ -53,21 +54,16 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
  */
 export type PartIds = (field: Field, value: unknown, whole: unknown) => unknown;
 
-/** Parts that an execution has read: the rows of a file are looked up some hundred at a time. */
-const readBefore = new WeakMap<Connection, Map<string, Part[]>>();
+const readPartsOnce = oncePerConnection(readParts);
 
 /** @param given the values of fields that refer to parts: without a name among them, nothing is read */
 export async function findParts(api: Connection, given: FieldValue[]): Promise<PartIds> {
-	const known = readBefore.get(api) ?? new Map<string, Part[]>();
-	readBefore.set(api, known);
-	const read = new Map<string, Part[] | Error>(known);
+	const read = new Map<string, Part[] | Error>();
 	const keyOf = ({ reference, part }: Field) => `${reference}.${part}`;
 	for (const [field, value] of given) {
 		const { reference, part } = field;
 		if (reference === undefined || part === undefined || read.has(keyOf(field)) || !isName(field, value)) continue;
-		const parts = await readParts(api, reference, part).catch((error: Error) => error);
-		read.set(keyOf(field), parts);
-		if (!(parts instanceof Error)) known.set(keyOf(field), parts);
+		read.set(keyOf(field), await readPartsOnce(api, reference, part).catch((error: Error) => error));
 	}
 	return (field, value, whole) => {
 		const parts = read.get(keyOf(field));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A proxy (CONNECT, RFC 9110, section 9.3.6) behind which one host is a server of ours. */
-export interface Detour {
+export interface InterceptingProxy {
 	url: string;
 	/** A file with the certificate that programs have to trust. */
 	certificate: string;
@@ -20,8 +20,8 @@ export interface Detour {
  * @param host its name in requests
  * @throws Error where openssl, which makes the certificate, is not installed
  */
-export async function startDetour(host: string, answer: RequestListener): Promise<Detour> {
-	const folder = mkdtempSync(join(tmpdir(), 'detour-'));
+export async function startInterceptingProxy(host: string, answer: RequestListener): Promise<InterceptingProxy> {
+	const folder = mkdtempSync(join(tmpdir(), 'intercepting-proxy-'));
 	const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
 	const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`];
 	const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
