@@ -136,11 +136,20 @@ export class Editor {
 		await this.page.getByTestId('rlc-item').filter({ hasText: search }).first().click();
 	}
 
-	/** Executes the open node until it has succeeded. Returns what the output panel shows. */
+	/**
+	 * Executes the open node once its form is complete. Returns what the output panel shows.
+	 *
+	 * @throws {Error} with what the output panel shows, where the node fails.
+	 */
 	async execute(): Promise<string> {
+		// Fields that come later change the node: n8n then calls the output outdated (2.41).
+		await this.page.getByTestId('node-parameters').getByText('Fetching').waitFor({ state: 'detached' });
 		await this.page.getByTestId('node-execute-button').click();
 		const output = this.page.getByTestId('output-panel');
-		await output.getByTestId('node-run-status-success').waitFor();
+		await output.locator('[data-test-id^="node-run-"]').first().waitFor();
+		if (!(await output.getByTestId('node-run-status-success').isVisible())) {
+			throw new Error(`The node has not succeeded: ${await output.innerText()}`);
+		}
 		// The panel is there before the data is: a table, a schema, or files.
 		const data = output.locator('tbody td, [data-test-id="run-data-schema-item"], [data-test-id="ndv-download-binary-data"]');
 		await data.filter({ hasText: /./ }).first().waitFor();
