@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { byId } from './parameters.ts';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { byId, filterRows } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const source = useSandbox({ contacts: 120 });
@@ -71,4 +71,24 @@ test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and
 	expect(linked.length).toBeGreaterThan(50);
 	const ids = new Set(here.map(({ company_id: id }) => id));
 	expect(linked.filter(({ company_id: id }) => ids.has(id))).toEqual([]);
+});
+
+test('a link by a value that looks like an id comes into another account', async () => {
+	const companies = ['100123', 'shop-100123', 'name:100123'];
+	const there = new Map<unknown, unknown>();
+	for (const key of companies) {
+		const company = { name: 'Altamira', external_id: key };
+		const { body } = await source.call('POST', '/v1/companies', company);
+		await source.call('POST', '/v1/contacts', { last_name: 'Kvist', job_title: key, company_id: body.id as string });
+		there.set(key, (await target.call('POST', '/v1/companies', company)).body.id);
+	}
+	const filters = filterRows({ last_name: 'Kvist' });
+	const options = { outputFields: ['last_name', 'job_title', 'company_id'], linkedAs: 'keys' };
+	const { text, hints } = await from.exportOf({ filters, options });
+	expect(hints).toEqual([]);
+	expect(rowsOf(text).map((row) => row['company_id']).sort()).toEqual(companies.map((key) => `external_id:${key}`).sort());
+	expect((await to.importOf(text, { importAs: 'create' })).json).toMatchObject({ done: companies.length, failed: 0 });
+	const { body } = await target.call('GET', '/v1/contacts?last_name=Kvist');
+	const linked = (body.data as IDataObject[]).map((contact) => [contact.job_title, contact.company_id] as const);
+	expect(new Map(linked)).toEqual(there);
 });

@@ -63,6 +63,18 @@ test('a stage is found by its name where the fields are mapped by hand', async (
 	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
 });
 
+test('a name that looks like an id is found where it says which field it is of', async () => {
+	const [deal] = await written([{ title: 'A', stage_id: 'name:Negotiation' }]);
+	expect(deal?.stage_id).toBe(stages.get('Sales: Negotiation'));
+	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord', external_id: '100123' });
+	await sandbox.call('POST', '/v1/companies', { name: '100123' });
+	const people = ['external_id:100123', 'external_id:100124', '100123'].map((key) => ({ last_name: 'Ek', company_id: key }));
+	const [contact, nobody, unnamed] = await written(people, 'contact');
+	expect(contact?.company_id).toBe(company.id);
+	expect(nobody?.error).toMatch(/^Company: "external_id:100124" does not match any record of companies/);
+	expect(unnamed?.error).toBeDefined();
+});
+
 test('the links of a note are found by names', async () => {
 	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Altamira', domain: 'altamira.example' });
 	const { body: contact } = await sandbox.call('POST', '/v1/contacts', { email: 'moreno@altamira.example' });

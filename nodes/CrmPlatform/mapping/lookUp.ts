@@ -31,7 +31,7 @@ const mostRead = 500;
  * and the service refuses it where it is no id either.
  *
  * @param given the values of fields that refer to other records; each name is looked up once, and
- * found once in an execution
+ * found once in an execution; `external_id:100123` is looked up as that field only, and is no id
  */
 export async function findReferences(api: Connection, given: FieldValue[]): Promise<ReferenceIds> {
 	const names = new Map<string, Set<string>>();
@@ -89,14 +89,30 @@ function idsOf(field: Field, value: unknown): unknown {
 
 /** Whether a value is a name, or may be one. */
 export function isName(field: Field, value: unknown): value is string {
-	if (typeof value !== 'string' || value.trim() === '') return false;
+	if (!hasText(value)) return false;
 	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
 }
 
+/** Whether a value is a text with anything in it. */
+export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
 /** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
-export function isIdShaped(value: string): boolean {
+function isIdShaped(value: string): boolean {
 	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 }
+
+/** A name that says which field it is of, such as `external_id:100123`. */
+const withField = new RegExp(`^(${identifyingFields.join('|')}):\\s*(\\S.*)$`, 's');
+
+/** The name in a text, and the field it is of, where the text says so. */
+export function parseName(text: string): { field?: string; name: string } {
+	const [, field, name] = withField.exec(text.trim()) ?? [];
+	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
+}
+
+/** The text that is read as this name: it says its field where the name alone would be read as an id. */
+export const textOfName = (field: string, name: string): string =>
+	isIdShaped(name) || withField.test(name) ? `${field}:${name}` : name;
 
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
@@ -111,9 +127,11 @@ async function findByNames(api: Connection, reference: string, names: string[]):
 	try {
 		const first = await firstPage(api, reference, list, {});
 		for (let from = 0; from < names.length; from += atOnce) {
-			const some = names.slice(from, from + atOnce).map(async (name) => {
-				const page = first.isWhole ? first : await candidates(api, reference, list, keys, name);
-				findings.set(name, findIn(page, keys, name));
+			const some = names.slice(from, from + atOnce).map(async (text) => {
+				const { field, name } = parseName(text);
+				const places = field === undefined ? keys : [field];
+				const page = first.isWhole ? first : await candidates(api, reference, list, places, name);
+				findings.set(text, findIn(page, field === undefined ? ['id', ...keys] : places, name));
 			});
 			await Promise.all(some);
 		}
@@ -143,7 +161,7 @@ async function candidates(
 	if (list.search !== undefined) {
 		const page = await firstPage(api, reference, list, { [list.search]: name });
 		const isIdFilter = list.filters.some((filter) => filter.name === unsearched && keys.includes(unsearched));
-		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, keys, name))) return page;
+		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, ['id', ...keys], name))) return page;
 		if (page.isWhole) return await firstPage(api, reference, list, { [unsearched]: name });
 	}
 	const filters = list.filters.filter((filter) => keys.includes(filter.name));
@@ -175,9 +193,7 @@ async function firstPage(
 function findIn({ records, isWhole }: Candidates, keys: string[], name: string): Finding {
 	const wanted = name.toLowerCase();
 	const isCalled = (record: IDataObject) =>
-		[record.id, ...keys.map((key) => record[key])].some(
-			(value) => typeof value === 'string' && value.trim().toLowerCase() === wanted,
-		);
+		keys.map((key) => record[key]).some((value) => hasText(value) && value.trim().toLowerCase() === wanted);
 	const ids = new Set(records.filter(isCalled).map(({ id }) => id));
 	if (ids.size > 1) return { several: ids.size };
 	if (ids.size === 0) return { notFound: true };

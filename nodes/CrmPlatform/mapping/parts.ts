@@ -5,7 +5,7 @@ import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
-import { identifyingFields, isName, mayBeId } from './lookUp';
+import { identifyingFields, isName, hasText, mayBeId, parseName } from './lookUp';
 import type { FieldValue } from './objectFields';
 
 /** A part of a record, such as a stage of a pipeline. */
@@ -36,15 +36,13 @@ export async function readParts(api: Connection, reference: string, part: string
 function partsIn(record: IDataObject, part: string): Part[] {
 	const listed = record[part];
 	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
-	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(isText)?.trim());
+	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(hasText)?.trim());
 	const isOnly = (name: string) => names.filter((other) => other?.toLowerCase() === name.toLowerCase()).length === 1;
 	return own.map(({ id }, i) => {
 		const name = names[i];
 		return { whole: record.id, id, name: name !== undefined && isOnly(name) ? name : undefined };
 	});
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 /**
  * Replaces the name of a part of another record by its id.
@@ -70,7 +68,7 @@ export async function findParts(api: Connection, given: FieldValue[]): Promise<P
 		if (parts === undefined || !isName(field, value)) return value;
 		const place = `${field.label}: "${value}"`;
 		if (parts instanceof Error) throw new Error(`${place} could not be looked up in ${field.reference}: ${parts.message}`);
-		const wanted = value.trim().toLowerCase();
+		const wanted = parseName(value).name.toLowerCase();
 		const isWhole = (part: Part) => whole === undefined || whole === null || part.whole === whole;
 		const ids = new Set(parts.filter((part) => isWhole(part) && part.name?.toLowerCase() === wanted).map(({ id }) => id));
 		if (ids.size === 1) return [...ids][0];

@@ -6,7 +6,7 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import { valueAt } from '../mapping/expressions/template';
-import { identifyingFields, isIdShaped, refersToRecords } from '../mapping/lookUp';
+import { identifyingFields, hasText, refersToRecords, textOfName } from '../mapping/lookUp';
 import { readParts } from '../mapping/parts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
@@ -18,7 +18,8 @@ type Keys = Map<unknown, string | undefined>;
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account,
  * such as the domain of a company, and those of their parts, such as a stage, by the name: Import File
- * finds the records by it. An id without one stays, and a notice says so.
+ * finds the records by it. A value that looks like an id says its field, as `external_id:100123` does. An
+ * id without such a value stays, and a notice says so.
  *
  * @param fields of the records; those that refer to other records are replaced
  * @returns replaces those of some records, and remembers what it has read for the next
@@ -54,7 +55,7 @@ export function linkedKeys(
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
 			const all = await readParts(api, reference, part);
-			partNames.set(name, new Map(all.map((one) => [one.id, one.name])));
+			partNames.set(name, new Map(all.map((one) => [one.id, one.name && textOfName('name', one.name)])));
 		}
 	};
 
@@ -92,15 +93,12 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	const query = { ids: ids.map(String), ...(list.fields !== undefined && { [list.fields]: ['id', ...unique] }) };
 	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query })) {
 		for (const record of records) {
-			keys.set(record.id, unique.map((name) => record[name]).find(isKey));
+			const field = unique.find((name) => hasText(record[name]));
+			keys.set(record.id, field && textOfName(field, String(record[field]).trim()));
 		}
 	}
 	for (const id of ids) if (!keys.has(id)) keys.set(id, undefined);
 }
-
-/** Whether Import File looks a value up: it takes one that looks like an id for the id. */
-const isKey = (value: unknown): value is string =>
-	typeof value === 'string' && value.trim() !== '' && !isIdShaped(value.trim());
 
 const withoutKey = (reference: string): string =>
 	`Some linked ${reference} have no unique value that Import File would find them by, so the file has their IDs, which another account does not know.`;

@@ -146,7 +146,7 @@ export class Editor {
 		await this.page.getByTestId('node-parameters').getByText('Fetching').waitFor({ state: 'detached' });
 		await this.page.getByTestId('node-execute-button').click();
 		const output = this.page.getByTestId('output-panel');
-		await output.locator('[data-test-id^="node-run-"]').first().waitFor();
+		await output.locator('[data-test-id^="node-run-status-"]').waitFor();
 		if (!(await output.getByTestId('node-run-status-success').isVisible())) {
 			throw new Error(`The node has not succeeded: ${await output.innerText()}`);
 		}
