@@ -1,7 +1,7 @@
 module.exports = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	// More than cores, as tests wait for sockets, clocks and hashes: three on two cores take a tenth less time.
-	maxWorkers: '150%',
+	// By default jest leaves a core idle, which on two cores doubles the time. Over 100 %, jest reads a number of workers.
+	maxWorkers: '100%',
 	// Promises are waited for, never raced: generous on a slow machine.
 	testTimeout: 60_000,
 	testEnvironment: '<rootDir>/test/environment.cjs',
