@@ -129,9 +129,9 @@ async function findByNames(api: Connection, reference: string, names: string[]):
 		for (let from = 0; from < names.length; from += atOnce) {
 			const some = names.slice(from, from + atOnce).map(async (text) => {
 				const { field, name } = parseName(text);
-				const places = field === undefined ? keys : [field];
+				const places = field === undefined ? ['id', ...keys] : [field];
 				const page = first.isWhole ? first : await candidates(api, reference, list, places, name);
-				findings.set(text, findIn(page, field === undefined ? ['id', ...keys] : places, name));
+				findings.set(text, findIn(page, places, name));
 			});
 			await Promise.all(some);
 		}
@@ -150,21 +150,21 @@ interface Candidates {
 	isWhole: boolean;
 }
 
-/** The records that may have a name: by full text where the list has it, else by each field. */
+/** The records that may have a name: by full text where the list has it, else by each field but the id. */
 async function candidates(
 	api: Connection,
 	reference: string,
 	list: ListDescription,
-	keys: string[],
+	places: string[],
 	name: string,
 ): Promise<Candidates> {
 	if (list.search !== undefined) {
 		const page = await firstPage(api, reference, list, { [list.search]: name });
-		const isIdFilter = list.filters.some((filter) => filter.name === unsearched && keys.includes(unsearched));
-		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, ['id', ...keys], name))) return page;
+		const isIdFilter = list.filters.some((filter) => filter.name === unsearched && places.includes(unsearched));
+		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, places, name))) return page;
 		if (page.isWhole) return await firstPage(api, reference, list, { [unsearched]: name });
 	}
-	const filters = list.filters.filter((filter) => keys.includes(filter.name));
+	const filters = list.filters.filter((filter) => filter.name !== 'id' && places.includes(filter.name));
 	const pages = await Promise.all(
 		filters.map(async (filter) => await firstPage(api, reference, list, { [filter.name]: name })),
 	);
@@ -190,10 +190,10 @@ async function firstPage(
 	return { records, isWhole };
 }
 
-function findIn({ records, isWhole }: Candidates, keys: string[], name: string): Finding {
+function findIn({ records, isWhole }: Candidates, places: string[], name: string): Finding {
 	const wanted = name.toLowerCase();
 	const isCalled = (record: IDataObject) =>
-		keys.map((key) => record[key]).some((value) => hasText(value) && value.trim().toLowerCase() === wanted);
+		places.map((place) => record[place]).some((value) => hasText(value) && value.trim().toLowerCase() === wanted);
 	const ids = new Set(records.filter(isCalled).map(({ id }) => id));
 	if (ids.size > 1) return { several: ids.size };
 	if (ids.size === 0) return { notFound: true };

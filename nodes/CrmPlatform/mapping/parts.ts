@@ -5,7 +5,7 @@ import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
-import { identifyingFields, isName, hasText, mayBeId, parseName } from './lookUp';
+import { hasText, identifyingFields, isName, mayBeId, parseName } from './lookUp';
 import type { FieldValue } from './objectFields';
 
 /** A part of a record, such as a stage of a pipeline. */

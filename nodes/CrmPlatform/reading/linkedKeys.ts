@@ -6,7 +6,7 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import { valueAt } from '../mapping/expressions/template';
-import { identifyingFields, hasText, refersToRecords, textOfName } from '../mapping/lookUp';
+import { hasText, identifyingFields, refersToRecords, textOfName } from '../mapping/lookUp';
 import { readParts } from '../mapping/parts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
