@@ -27,7 +27,7 @@ export interface Target {
 export async function openTarget(): Promise<Target> {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const store = new Store(join(folder, 'sandbox.db'));
-	seed(store, 20);
+	seed(store, 20, '2025-07-01');
 	store.apiKeys.add('key_fuzz', apiKey, { now });
 	const tokens = tokensOf(store);
 	const app = createApp({ store, requestsPerMinute: 1_000_000_000, now: () => now });
