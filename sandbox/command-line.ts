@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Plan, planNames, plans } from './foundation/plans.ts';
-import { demoMembers } from './seed/members.ts';
+import { demoMembers } from './pages/demo-members.ts';
 import type { SandboxOptions } from './serve.ts';
 
 const planList = planNames.map((name) => `${name}: ${plans[name]}`).join(', ');
@@ -48,6 +48,7 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 			contacts: wholeNumber('--contacts', given.contacts, 0, 1_000_000),
 		}),
 		...(given.day !== undefined && { day: calendarDay('--day', given.day) }),
+		isLively: true,
 		...(given['api-key'] !== undefined && { apiKey: apiKey(given['api-key']) }),
 		...(given.plan !== undefined && { plan: plan(given.plan) }),
 		...(given['requests-per-minute'] !== undefined && {

@@ -25,14 +25,22 @@ import {
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
 import { ownersAndTags } from './owners-and-tags.ts';
-import { seedMembers } from './members.ts';
+import { seedMembers } from '../pages/demo-members.ts';
 import { messageSeeds } from './messages.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
+import { recentDays, workRecently } from './recent.ts';
 import { tagCount, tagSeed } from './tags.ts';
 import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 import { workSeeds } from './work.ts';
+
+export interface SeedOptions {
+	/** The date (UTC) at whose beginning the data ends; today unless given. */
+	day?: string | undefined;
+	/** Whether the team has worked in the days before: the log has events then, and nobody can say how many. */
+	isLively?: boolean | undefined;
+}
 
 type ValuesFor = (i: number, times: Times) => Record<string, unknown>;
 
@@ -44,11 +52,14 @@ const mostWork = 2000;
  * every ten of them, and a deal, a ticket and so on for every five. The same number of contacts on the same
  * day always gives the same data. A database with custom fields counts as not empty. The members who can sign in
  * are always added.
- *
- * @param day the date (UTC) at whose beginning the data ends; today unless given
  */
-export function seed(store: Store, contactCount: number, day = new Date().toISOString().slice(0, 10)): void {
-	const end = Date.parse(day);
+export function seed(
+	store: Store,
+	contactCount: number,
+	{ day = new Date().toISOString().slice(0, 10), isLively = false }: SeedOptions = {},
+): void {
+	const today = Date.parse(day);
+	const end = isLively ? today - recentDays * 24 * 60 * 60 * 1000 : today;
 	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
@@ -91,5 +102,6 @@ export function seed(store: Store, contactCount: number, day = new Date().toISOS
 		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, end, own, machineSeeds(own))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
+		if (isLively) workRecently(store, randomFrom(6), staff, today);
 	});
 }

@@ -56,6 +56,7 @@ test('all that can be said is understood', () => {
 		db: 'x.db',
 		contacts: 2,
 		day: '2026-01-31',
+		isLively: true,
 		apiKey: 'K',
 		plan: 'pro',
 		requestsPerMinute: 3,
@@ -65,6 +66,7 @@ test('all that can be said is understood', () => {
 	});
 	expect(parseCommandLine([])).toEqual({
 		port: 4010,
+		isLively: true,
 		tokenLifetimes: {},
 		allowPrivateWebhooks: false,
 		faults: false,

@@ -2,14 +2,20 @@ import { startSandbox, type Sandbox } from '../../sandbox/serve.ts';
 
 const day = '2026-03-31';
 let sandbox: Sandbox;
+/** The same, made today: events are kept for 30 days. */
+let lively: Sandbox;
 
 beforeAll(async () => {
 	sandbox = await startSandbox({ contacts: 200, plan: 'enterprise', day });
+	lively = await startSandbox({ contacts: 200, plan: 'enterprise', isLively: true });
 });
-afterAll(() => sandbox.close());
+afterAll(async () => {
+	await sandbox.close();
+	await lively.close();
+});
 
-async function count(path: string): Promise<number> {
-	const response = await fetch(sandbox.url + path, { headers: { authorization: `Bearer ${sandbox.apiKey}` } });
+async function count(path: string, { url, apiKey } = sandbox): Promise<number> {
+	const response = await fetch(url + path, { headers: { authorization: `Bearer ${apiKey}` } });
 	expect(response.status).toBe(200);
 	return ((await response.json()) as { total: number }).total;
 }
@@ -30,5 +36,13 @@ test.each(['contacts', 'companies', 'deals', 'tickets', 'messages', 'tasks', 'no
 		const after = `${day}T00:00:00Z`;
 		expect(await count(`/v1/${resource}?created_at[gte]=${after}`)).toBe(0);
 		expect(await count(`/v1/${resource}?updated_at[gte]=${after}`)).toBe(0);
+	},
+);
+
+test.each(['deal.won', 'deal.stage_changed', 'contact.updated', 'ticket.created', 'task.completed'])(
+	'the event log of a lively account begins with %s',
+	async (type) => {
+		expect(await count(`/v1/events?type=${type}`, lively)).toBeGreaterThan(0);
+		expect(await count(`/v1/events?type=${type}`)).toBe(0);
 	},
 );
