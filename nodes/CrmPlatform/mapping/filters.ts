@@ -5,8 +5,9 @@ import type { Field } from '../api/openapi/fields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Execution } from '../model';
+import { isBlank } from './blank';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
-import { filterRowValues, isNothing, noFilterValue, refuseFilter, storedRows } from './filterRows';
+import { filterRowValues, noFilterValue, refuseFilter, storedRows } from './filterRows';
 import { linkedRecordValues } from './linkedRecords';
 import { findReferences, type ReferenceIds } from './lookUp';
 import type { FieldValue } from './objectFields';
@@ -36,7 +37,7 @@ export async function readFilters(
 		const query: IDataObject = {};
 		for (const [filter, given] of valuesOf(item)) {
 			const value = ids(filter, apiValue(filter, given, zone));
-			if (isNothing(value)) throw noFilterValue(filter);
+			if (isBlank(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(encoded(filter, value))) {
 				if (name in query) throw setTwice(filter, name);
 				query[name] = text;

@@ -1,9 +1,10 @@
 import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
 import { oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
+import { isBlankFor } from './blank';
 import { evaluateValues } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
-import { isEmptyCell, objectFields, type FieldValue } from './objectFields';
+import { objectFields, type FieldValue } from './objectFields';
 import { isFilledByModel, type Mapping, type ObjectMapping } from './stored';
 import { nothingToSend, type UnsentValues } from './unsentValues';
 
@@ -66,9 +67,9 @@ function inObjects(
 	const valuesIn = objectFields(fields, recordNames);
 	const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCells : undefined;
 	const cells = (values: FieldValue[]): FieldValue[] => {
-		if (emptyCells === 'leave') return values.filter(([, value]) => !isEmptyCell(value));
+		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
 		if (emptyCells === undefined) return values;
-		return values.map(([field, value]) => [field, isEmptyCell(value) ? null : value]);
+		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
 	};
 	return (item) => {
 		const object = mapping.objectOf(item);

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
+import { isBlank } from './blank';
 
 /** A field and its mapped value. */
 export type FieldValue = [Field, unknown];
@@ -88,9 +89,9 @@ interface FoundValues extends Omit<ObjectFields, 'values'> {
 function add({ values, unknown }: FoundValues, [field, isExact]: Match, name: string, value: unknown): void {
 	const other = values.get(field.name);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-	if (!other || isSame || isEmptyCell(other.value) || (isExact && other.isExact)) {
+	if (!other || isSame || isBlank(other.value) || (isExact && other.isExact)) {
 		values.set(field.name, { field, name, value, isExact });
-	} else if (isEmptyCell(value)) {
+	} else if (isBlank(value)) {
 		return;
 	} else if (isExact || other.isExact) {
 		unknown.push(isExact ? other.name : name);
@@ -150,11 +151,6 @@ function canHold({ kind }: Field, value: unknown): boolean {
 	const prototype: unknown = Object.getPrototypeOf(value);
 	// A Date or a DateTime is one value.
 	return prototype !== null && Object.getPrototypeOf(prototype) !== null;
-}
-
-/** Whether a value is what spreadsheets and databases have for a cell without one. */
-export function isEmptyCell(value: unknown): boolean {
-	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
 /** `a.b.c` is part of `a` and of `a.b`. */

@@ -2,6 +2,8 @@ import { DateTime } from 'luxon';
 
 import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
+import { booleanIn } from '../parameters/readers';
+import { isBlank, listIn } from './blank';
 import { calendarDate, instant, parseMoment } from './dates';
 
 /**
@@ -15,7 +17,8 @@ import { calendarDate, instant, parseMoment } from './dates';
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
-	if (isBlank(field, value)) return null;
+	// White space in a text is text; a list is cleared by an empty list.
+	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
 	switch (field.kind) {
 		case 'number':
 			return number(field, value);
@@ -26,7 +29,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'dateTime':
 			return written(field, value, zone, instant);
 		case 'list':
-			return list(value).map((one) => choice(field, phoneNumber(field, one)));
+			return listOf(value).map((one) => choice(field, phoneNumber(field, one)));
 		case 'json':
 			return structure(field, value);
 		case 'choice':
@@ -36,11 +39,6 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'any':
 			return isMoment(value) ? text(field, value) : value;
 	}
-}
-
-function isBlank({ kind }: Field, value: unknown): boolean {
-	if (typeof value !== 'string') return value === null || value === undefined;
-	return (kind === 'text' ? value : value.trim()) === '';
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>
@@ -86,15 +84,8 @@ function number(field: Field, value: unknown): number {
 	throw refusal(field, value, 'a number such as 12.5');
 }
 
-const booleans = new Map([
-	['true', true],
-	['false', false],
-	['1', true],
-	['0', false],
-]);
-
 function boolean(field: Field, value: unknown): boolean {
-	const parsed = booleans.get(String(value).trim().toLowerCase());
+	const parsed = booleanIn(value);
 	if (parsed !== undefined) return parsed;
 	throw refusal(field, value, 'true or false');
 }
@@ -112,15 +103,9 @@ function choice({ choices = [] }: Field, value: unknown): unknown {
 	return similar.length === 1 ? similar[0]?.value : value;
 }
 
-function list(value: unknown): unknown[] {
+function listOf(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
-	if (typeof value !== 'string') return [value];
-	const parsed = parseJson(value);
-	if (Array.isArray(parsed)) return parsed;
-	return value
-		.split(',')
-		.map((part) => part.trim())
-		.filter((part) => part !== '');
+	return typeof value === 'string' ? listIn(value) : [value];
 }
 
 function structure(field: Field, value: unknown): unknown {

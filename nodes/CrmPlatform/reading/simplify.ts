@@ -2,9 +2,9 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import type { RecordField } from '../api/openapi/listing';
+import { isBlank } from '../mapping/blank';
 import { evaluateValues } from '../mapping/expressions';
 import { valueAt } from '../mapping/expressions/template';
-import { isEmptyCell } from '../mapping/objectFields';
 import type { Execution } from '../model';
 
 /** A value to output: its name, and its place in the record. */
@@ -111,7 +111,6 @@ export function simplify(record: IDataObject, fields: OutputField[]): IDataObjec
 /** The members that have a value; undefined where none has. */
 function filledMembers(value: unknown): IDataObject | undefined {
 	if (!isObject(value)) return undefined;
-	const isFilled = (one: unknown) => (Array.isArray(one) ? one.length > 0 : !isEmptyCell(one));
-	const members = Object.entries(value).filter(([, one]) => isFilled(one));
+	const members = Object.entries(value).filter(([, one]) => !isBlank(one));
 	return members.length > 0 ? Object.fromEntries(members) : undefined;
 }
