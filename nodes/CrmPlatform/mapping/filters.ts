@@ -14,7 +14,7 @@ import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 import { linkedRecordsIn } from './stored';
 import { noNotices, type UnsentValues } from './unsentValues';
-import { apiValue } from './values';
+import { filterValue } from './values';
 
 /**
  * Reads the filters of a list: the rows of the parameter `parameter`, and the records picked beside
@@ -36,7 +36,7 @@ export async function readFilters(
 	return (item) => {
 		const query: IDataObject = {};
 		for (const [filter, given] of valuesOf(item)) {
-			const value = ids(filter, apiValue(filter, given, zone));
+			const value = ids(filter, filterValue(filter, given, zone));
 			if (isBlank(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(encoded(filter, value))) {
 				if (name in query) throw setTwice(filter, name);

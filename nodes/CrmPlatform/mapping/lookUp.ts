@@ -83,8 +83,13 @@ type Finding = { id: unknown } | { notFound: true } | { several: number } | { fa
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	if (field.kind === 'list') return apiValue(field, value, 'utc');
-	return ['text', 'any'].includes(field.kind) ? value : undefined;
+	if (field.kind !== 'list') return ['text', 'any'].includes(field.kind) ? value : undefined;
+	try {
+		return apiValue(field, value, 'utc');
+	} catch {
+		// The item fails with this error when its turn comes.
+		return undefined;
+	}
 }
 
 /** Whether a value is a name, or may be one. */

@@ -2,6 +2,7 @@ import { DateTime } from 'luxon';
 
 import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
+import { checkExact, exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';
 import { isBlank, listIn } from './blank';
 import { calendarDate, instant, parseMoment } from './dates';
@@ -17,6 +18,14 @@ import { calendarDate, instant, parseMoment } from './dates';
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
+	checkExact(field.label, value);
+	const converted = convertedValue(field, value, zone);
+	// A text may be JSON.
+	if (typeof value === 'string') checkExact(field.label, converted);
+	return converted;
+}
+
+function convertedValue(field: Field, value: unknown, zone: string): unknown {
 	// White space in a text is text; a list is cleared by an empty list.
 	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
 	switch (field.kind) {
@@ -79,9 +88,18 @@ export function matchesPattern({ pattern }: Field, value: string): boolean | und
 }
 
 function number(field: Field, value: unknown): number {
-	const parsed = typeof value === 'string' ? Number(value.trim()) : value;
+	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
+	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
+}
+
+const tooLong = 'sent, because it has more digits than a number in JavaScript keeps. Leave it out or shorten it';
+
+/** The value of a filter: a number of any length goes into the address of a request as it was given. */
+export function filterValue(field: Field, value: unknown, zone: string): unknown {
+	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
+	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
 }
 
 function boolean(field: Field, value: unknown): boolean {

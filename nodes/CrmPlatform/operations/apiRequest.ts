@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { checkExact, withExactNumbers } from '../api/http/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
@@ -48,12 +49,25 @@ function requestOf({ n8n }: Execution, item: number): ApiRequest {
 		headers: headersOf(jsonOf(n8n.getNodeParameter('headers', item, {}), 'Headers')),
 	};
 	if (!['GET', 'DELETE'].includes(request.method)) {
-		request.body = jsonOf(n8n.getNodeParameter('body', item, {}), 'Body');
+		request.body = bodyOf(n8n.getNodeParameter('body', item, {}));
 	}
 	return request;
 }
 
+/** @throws Error in the user's words for a number that would not be sent as it was entered */
+function bodyOf(value: unknown): object {
+	const body = jsonOf(value, 'Body');
+	if (typeof value === 'string' && withExactNumbers(value) !== value) {
+		throw new Error(
+			'Body: a number in it has more digits than a number in JavaScript keeps, so nothing was sent. Send it as text, in quotes, if the service takes that.',
+		);
+	}
+	return body;
+}
+
+/** @throws Error in the user's words where it is not JSON, or may have lost digits */
 function jsonOf(value: unknown, name: string): object {
+	checkExact(name, value);
 	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw new Error(`${name}: '${String(value)}' is not JSON such as { "key": "value" }`);

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { exactNumber } from '../api/http/numbers';
 import type { Field } from '../api/openapi/fields';
 
 /** One value that differs between the source and the CRM. */
@@ -120,7 +121,7 @@ function normalised(value: unknown, field: ComparedField | undefined, within: st
 	switch (field.kind) {
 		case 'number':
 			// Some services write decimals as text.
-			return typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+			return typeof value === 'string' ? (exactNumber(value) ?? value) : value;
 		case 'dateTime': {
 			const time = typeof value === 'string' ? Date.parse(value) : NaN;
 			return Number.isNaN(time) ? value : time;
