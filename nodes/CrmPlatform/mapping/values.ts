@@ -94,7 +94,7 @@ function number(field: Field, value: unknown): number {
 	throw refusal(field, value, 'a number such as 12.5');
 }
 
-const tooLong = 'sent, because it has more digits than a number in JavaScript keeps. Leave it out or shorten it';
+const tooLong = 'a number that can be sent without changing its digits. Shorten it, or leave it out';
 
 /** The value of a filter: a number of any length goes into the address of a request as it was given. */
 export function filterValue(field: Field, value: unknown, zone: string): unknown {

@@ -25,13 +25,18 @@ export interface ImportPlan {
 	clearsEmpty: boolean;
 	/** The column of each field; automatic where absent. */
 	columns?: ReadonlyMap<string, string>;
+	/** The most that a job's line is longer than its row: the names of the file's columns. */
+	namesPerLine: number;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;
 }
 
 /** Rows of one job: what is held in memory, and what a service that stops has to repeat at most. */
 const rowsPerJob = 5_000;
-/** Characters of the rows of one job; services take some 50 MB. */
+/**
+ * Characters of the rows of one job, with the names of their columns; services take some 50 MB. They are
+ * counted in the file, which a retry finds as it was, and not in the lines, where it may find more to send.
+ */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Bytes of one line that services take. */
 const longestLine = 1024 * 1024;
@@ -66,6 +71,7 @@ export async function* plannedSlices(
 ): AsyncGenerator<PlannedRow[], void> {
 	let slice: PlannedRow[] = [];
 	let characters = 0;
+	const { namesPerLine } = plan;
 	let left = plan.trialRows ?? Infinity;
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
@@ -79,7 +85,7 @@ export async function* plannedSlices(
 		left -= some.length;
 		for (const planned of await planRows(execution, plan, some, textOf)) {
 			slice.push(planned);
-			characters += (planned.line ?? planned.text).length;
+			characters += planned.text.length + namesPerLine;
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];
@@ -105,10 +111,10 @@ async function planRows(
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
 	const required = requiredFields(plan);
 	let index = 0;
-	return rows.map(({ row, content, problem }) => {
+	return rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) {
-			planned.refusal = { code: 'unreadable_row', message: problem };
+			planned.refusal = { code: 'unreadable_row', message: problem, text };
 			return planned;
 		}
 		try {
