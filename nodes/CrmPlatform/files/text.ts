@@ -94,10 +94,11 @@ const withNulls = (): Error =>
 function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
 	if (marked === 'utf-32') throw new Error('The file is UTF-32, which is not supported. Save it as UTF-8.');
-	if (chosen === 'auto') return marked ?? 'utf-8';
-	if (marked === undefined || marked === chosen) return chosen;
+	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
+	if (!used.startsWith('utf-16') && bytes.subarray(0, longestMark).includes(0)) throw withNulls();
+	if (marked === undefined || marked === used) return used;
 	throw new Error(
-		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${chosen.toUpperCase()} is chosen in the options. Choose ‘By Its Byte-Order Mark’, or the right encoding.`,
+		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${used.toUpperCase()} is chosen in the options. Choose ‘By Its Byte-Order Mark’, or the right encoding.`,
 	);
 }
 

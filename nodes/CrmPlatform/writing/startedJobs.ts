@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Execution } from '../model';
 import { nodeContext } from './runState';
 
@@ -28,6 +26,6 @@ export function startedJobs({ n8n, identity }: Execution, item: number, slice: n
 	const context = nodeContext(n8n);
 	const known = context[stateName] as unknown as StartedJobs | undefined;
 	const state = known?.run === identity.run ? known : { run: identity.run, jobs: {} };
-	context[stateName] = state as unknown as IDataObject;
+	context[stateName] = state;
 	return (state.jobs[`${item}/${slice}`] ??= []);
 }

@@ -75,7 +75,7 @@ export function checkExact(label: string, value: unknown): void {
 			);
 		}
 		if (depth > mostLevels) throw new Error(`${label}: the value is nested more than ${mostLevels} levels deep.`);
-		level = level.flatMap((one) => (isPlain(one) ? Object.values(one) : []));
+		level = level.flatMap((one) => (isPlain(one) ? (Object.values(one) as unknown[]) : []));
 	}
 }
 
