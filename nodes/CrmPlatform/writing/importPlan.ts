@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { inWords } from '../api/connection';
 import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -122,7 +123,7 @@ async function planRows(
 			planned.line = JSON.stringify(line);
 			planned.refusal = refusalBefore(line, planned.line, required);
 		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: (error as Error).message };
+			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;
