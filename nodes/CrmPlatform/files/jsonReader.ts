@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import { checkExact, mostLevels } from '../api/http/numbers';
+import { checkDepth, mostLevels } from '../api/http/numbers';
 import { shortened, type FileRow } from './csvReader';
 
 /** Characters of one record. */
@@ -141,7 +141,7 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	}
 	try {
 		// Each level takes a bracket at its beginning, and one at its end.
-		if (text.length > 2 * mostLevels) checkExact('The record', content);
+		if (text.length > 2 * mostLevels) checkDepth('The record', content);
 	} catch (error) {
 		return { row, text, problem: (error as Error).message };
 	}

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 
 import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
-import { checkExact, exactNumber, isDecimal } from '../api/http/numbers';
+import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';
 import { isBlank, listIn } from './blank';
 import { calendarDate, instant, parseMoment } from './dates';
@@ -21,7 +21,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 	checkExact(field.label, value);
 	const converted = convertedValue(field, value, zone);
 	// A text may be JSON.
-	if (typeof value === 'string') checkExact(field.label, converted);
+	if (typeof value === 'string') checkDepth(field.label, converted);
 	return converted;
 }
 

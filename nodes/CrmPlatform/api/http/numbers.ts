@@ -60,20 +60,28 @@ const isRounded = (value: unknown): value is number =>
 export const mostLevels = 500;
 
 /**
- * Refuses a value that could not be sent as it was given.
- *
  * @param label of the value, for the words
- * @throws Error in the user's words for a number, also within, that may have lost digits, and for a value nested too deep
+ * @throws Error in the user's words for a number, also within, that may have lost digits, and for a value
+ * nested too deep
  */
 export function checkExact(label: string, value: unknown): void {
+	checkDepth(label, value, (level) => {
+		const rounded = level.find(isRounded);
+		if (rounded === undefined) return;
+		throw new Error(
+			`${label}: ${BigInt(rounded)} is a number so large that its last digits may have been lost before it came here. Pass it on as text.`,
+		);
+	});
+}
+
+/**
+ * @param see gets the values of each level
+ * @throws Error in the user's words for a value nested too deep
+ */
+export function checkDepth(label: string, value: unknown, see: (level: unknown[]) => void = () => undefined): void {
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth += 1) {
-		const rounded = level.find(isRounded);
-		if (rounded !== undefined) {
-			throw new Error(
-				`${label}: ${BigInt(rounded)} is a number so large that its last digits may have been lost before it came here. Pass it on as text.`,
-			);
-		}
+		see(level);
 		if (depth > mostLevels) throw new Error(`${label}: the value is nested more than ${mostLevels} levels deep.`);
 		level = level.flatMap((one) => (isPlain(one) ? (Object.values(one) as unknown[]) : []));
 	}
