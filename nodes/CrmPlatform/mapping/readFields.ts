@@ -4,10 +4,10 @@ import { isObject } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
-import { findReferences, refersToRecords } from './lookUp';
+import { findIds, type ItemIds } from './itemIds';
+import { refersToRecords } from './references';
 import { mappedValues } from './mappedValues';
 import type { FieldValue } from './objectFields';
-import { findParts } from './parts';
 import { storedMapping, type Mapping } from './stored';
 import { noNotices, unsentValues } from './unsentValues';
 import { apiValue } from './values';
@@ -79,13 +79,6 @@ function put(body: IDataObject, path: string[], value: unknown): void {
 	put(inner, path.slice(1), value);
 }
 
-/**
- * Replaces names by ids in the value of a field that refers to other records, or to their parts.
- *
- * @param values all values of the item
- */
-type ItemIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
-
 /** Finds the ids of the records, and of their parts, that the items refer to by name. */
 async function referencesIn(
 	execution: Execution,
@@ -120,11 +113,5 @@ async function referencesIn(
 			// The item fails with this error when its turn comes.
 		}
 	}
-	const recordIds = await findReferences(execution.api, given);
-	const partIds = await findParts(execution.api, given);
-	return (field, value, values) => {
-		if (field.part === undefined) return recordIds(field, value);
-		const whole = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
-		return partIds(field, value, whole && recordIds(...whole));
-	};
+	return await findIds(execution.api, given, 'written');
 }
