@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
@@ -44,7 +45,7 @@ export async function readFilters(
 			if (isBlank(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(filterQuery(filter, value))) {
 				if (Object.hasOwn(query, name)) throw setTwice(filter, name);
-				query[name] = text;
+				setMember(query, name, text);
 			}
 		}
 		return query;

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import type { Field } from '../api/openapi/fields';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
@@ -19,7 +20,7 @@ export function matchKey(field: ComparedField, value: unknown): string | undefin
 /** The value of a field in a record, or in the values that are written. */
 export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {
 	return path.reduce<unknown>(
-		(value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+		(value, key) => (isObject(value) ? ownMember(value, key) : undefined),
 		record,
 	);
 }

@@ -8,6 +8,7 @@ import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
 import { matchKey, valueIn, type ComparedField } from './keys';
+import { isWellFormed, notWellFormed } from './values';
 
 /** Records of one kind, as they are looked up. */
 export interface Collection {
@@ -165,12 +166,6 @@ export async function aboutValues(
 }
 
 const loose = (key: string): string => key.normalize('NFKC').trim().toLowerCase();
-
-/** Half of a character (a lone surrogate) has no form in a URL. */
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
-
-export const notWellFormed = (text: string): string =>
-	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 /** The query with the names of the fields to answer with, where the list takes them. */
 export function withFields(list: ListDescription, query: Query, fields: string[]): Query {

@@ -1,6 +1,7 @@
 import { sleep, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
@@ -68,14 +69,15 @@ function put(body: IDataObject, path: string[], value: unknown): void {
 	const key = path[0] ?? '';
 	if (path.length <= 1) {
 		// A member mapped by itself takes precedence over the mapped object.
-		const parts = body[key];
-		body[key] =
-			isObject(value) && isObject(parts) ? { ...value, ...parts } : (value as IDataObject);
+		const parts = ownMember(body, key);
+		if (!isObject(parts)) setMember(body, key, value);
+		// Nor does an object without a value take away what a member of it has.
+		else if (value !== null) setMember(body, key, isObject(value) ? { ...value, ...parts } : value);
 		return;
 	}
 	// A copy: the object may be part of the item.
-	const inner = { ...(body[key] as IDataObject | undefined) };
-	body[key] = inner;
+	const inner = { ...(ownMember(body, key) as IDataObject | undefined) };
+	setMember(body, key, inner);
 	put(inner, path.slice(1), value);
 }
 

@@ -8,10 +8,10 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import type { ListDescription } from '../api/openapi/listing';
-import { inParallel, aboutValues, isWellFormed, notWellFormed, type LookUpOutcome } from './lookUp';
+import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
-import { apiValue } from './values';
+import { apiValue, isWellFormed, notWellFormed } from './values';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import { isBlank } from '../mapping/blank';
 import { evaluateValues } from '../mapping/expressions';
@@ -87,14 +88,14 @@ export async function simplifyWritten({
 		const output = outputFor(item);
 		if (!output) return record;
 		const simple = simplify(record, output);
-		for (const name of Object.keys(record)) if (!read.has(name)) simple[name] = record[name];
+		for (const name of Object.keys(record)) if (!read.has(name)) setMember(simple, name, ownMember(record, name));
 		return simple;
 	};
 }
 
 /** The value at the place of an output field; most are a field of the record. */
 export const outputValue = (record: IDataObject, path: OutputField['path']): unknown =>
-	path.length === 1 ? record[path[0]] : valueAt(record, path)[0];
+	path.length === 1 ? ownMember(record, path[0]) : valueAt(record, path)[0];
 
 /** The record with only those values, in that order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
@@ -103,7 +104,7 @@ export function simplify(record: IDataObject, fields: OutputField[]): IDataObjec
 	for (const { name, path, isFilledOnly } of fields) {
 		const whole = outputValue(record, path);
 		const value = isFilledOnly ? filledMembers(whole) : whole;
-		if (value !== undefined) simple[name] = value;
+		if (value !== undefined) setMember(simple, name, value);
 	}
 	return simple;
 }

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import { normalised, type ComparedField } from '../mapping/keys';
 
 export { matchKey, valueIn, type ComparedField } from '../mapping/keys';
@@ -45,14 +46,14 @@ export function comparison(fields: ComparedField[]) {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const field = byName.get(name) ?? around;
-			const own = before[key];
+			const own = ownMember(before, key);
 			if (isObject(value) && Object.keys(value).length > 0) {
 				const count = changes.length;
 				const inner = objectDifference(own, value, `${name}.`, field, changes);
-				if (changes.length > count) patch[key] = inner;
+				if (changes.length > count) setMember(patch, key, inner);
 			} else if (!isCovered(own, value, field, pathWithin(name, field))) {
 				changes.push({ field: name, from: own ?? null, to: value });
-				patch[key] = value;
+				setMember(patch, key, value);
 			}
 		}
 		return patch;
@@ -85,7 +86,7 @@ function isCovered(
 		return Object.entries(given).every(
 			([key, value]) =>
 				value === undefined ||
-				isCovered(stored[key], value, field, within === '' ? key : `${within}.${key}`),
+				isCovered(ownMember(stored, key), value, field, within === '' ? key : `${within}.${key}`),
 		);
 	}
 	return normalised(stored, field, within) === normalised(given, field, within);
