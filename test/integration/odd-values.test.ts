@@ -115,7 +115,7 @@ describe('a list', () => {
 		['scores', '1, 9007199254740993', "Scores: '9007199254740993' is not a number that can be sent"],
 		['amount', '0.12345678901234567', "Amount: '0.12345678901234567' is not a number that can be sent"],
 	])('of %s that cannot be converted, %j, is refused as a single value is', async (name, value, message) => {
-		expect((await failure(setup([{ [name]: value as string }]))).message).toContain(message);
+		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
 		expect(sent()).toEqual([]);
 	});
 
@@ -132,13 +132,16 @@ describe('a field with a name that every object has', () => {
 	test.each(inherited)('%s, is sent, and only where the item has it', async (name) => {
 		const own = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
 		await run(setup([own, { name: 'Grace' }]));
-		await run(setup([{}], { ...create('contact', own), fieldsMode: 'each' }));
+		// By hand, n8n itself drops a field called constructor.
+		const byHand = { ...create('contact', own), fieldsMode: 'each' };
+		const asJson = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(own) };
+		await run(setup([{}], name === 'constructor' ? asJson : byHand));
 		expect(written).toEqual([`{"${name}":"Ada"}`, '{"name":"Grace"}', `{"${name}":"Ada"}`]);
 	});
 });
 
 test('a value called __proto__ is told, where the service does not take it', async () => {
-	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}') as IDataObject]));
+	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}')]));
 	expect(hints.join()).toContain('the service has no such field: __proto__');
 	expect(written).toEqual(['{"name":"Ada"}']);
 });
