@@ -148,3 +148,20 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 		);
 	});
 });
+
+test('an expression that takes a name from its item is evaluated once, for the look-up and for the record', async () => {
+	for (const name of ['Once & Sons', 'Twice & Sons']) await small.call('POST', '/v1/companies', { name });
+	const { items } = await run({
+		credential: small.credential,
+		parameters: create('contact', {
+			company_id: '={{ $json.names.shift() }}',
+			last_name: '={{ $json.names.join() }}',
+			job_title: '={{ ($json.names.push("Chief")) + "" }}',
+			first_name: '={{ $json.names.at(-1) }}',
+		}),
+		items: [{ names: ['Once & Sons', 'Twice & Sons'] }],
+	});
+	const { body } = await small.call('GET', `/v1/companies/${String(items[0]?.json.company_id)}`);
+	expect(body.name).toBe('Once & Sons');
+	expect(items[0]?.json).toMatchObject({ last_name: 'Twice & Sons', job_title: '2', first_name: 'Chief' });
+});

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { failure, run } from './n8n.ts';
 import { automatic, create, update } from './parameters.ts';
@@ -58,7 +58,7 @@ beforeEach(() => {
 	records = '{"data": [], "next_cursor": null}';
 });
 
-const setup = (items: IDataObject[], more: IDataObject = {}) => ({
+const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
 	credential: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'key' },
 	parameters: { ...update('contact', 'r1', automatic), ...more },
 	items,

@@ -5,6 +5,7 @@ import { ownMember, setMember } from '../api/http/ownMembers';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
+import { mayChangeItem } from './expressions';
 import { findIds, type ItemIds } from './itemIds';
 import { refersToRecords } from './references';
 import { mappedValues } from './mappedValues';
@@ -89,10 +90,12 @@ async function referencesIn(
 ): Promise<ItemIds> {
 	const refers = (field: Field) => refersToRecords(field) || field.part !== undefined;
 	const named = mapping.mode === 'each' ? new Set(mapping.mapped.map(([name]) => name)) : undefined;
-	// By hand, only what refers to a record has to be evaluated beforehand.
+	const isOnce = mapping.mode === 'each' && mayChangeItem(mapping.mapped.map(([, value]) => ({ value })));
+	// By hand, only what refers to a record has to be evaluated beforehand, unless it may change the item.
 	const narrowed = oncePerFields((accepted) => {
 		const isWanted = (field: Field) => refers(field) && (named?.has(field.name) ?? false);
-		return named ? { ...accepted, fields: accepted.fields.filter(isWanted) } : accepted;
+		if (named && !accepted.fields.some(isWanted)) return { ...accepted, fields: [] };
+		return named && !isOnce ? { ...accepted, fields: accepted.fields.filter(isWanted) } : accepted;
 	});
 	const otherNames = oncePerFields(
 		({ fields }) => new Set(fields.filter((field) => !refers(field)).map(({ name }) => name)),
