@@ -93,8 +93,8 @@ function inObjects(
 	unsent: UnsentValues,
 ): ReadMapped {
 	const valuesIn = objectFields(fields, recordNames);
-	const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCells : undefined;
-	const cells = (values: FieldValue[]): FieldValue[] => {
+	const cells = (values: FieldValue[], item: number): FieldValue[] => {
+		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
 		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
 		if (emptyCells === undefined) return values;
 		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
@@ -107,7 +107,7 @@ function inObjects(
 		const isRecord = object.id !== undefined;
 		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
 		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
-		const all = [...cells(values), ...linked(item)];
+		const all = [...cells(values, item), ...linked(item)];
 		if (all.length > 0) return all;
 		const names = Object.keys(object);
 		if (names.length > 0) throw nothingToSend(names, fields);
