@@ -26,6 +26,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 }
 
 function convertedValue(field: Field, value: unknown, zone: string): unknown {
+	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
 	// White space in a text is text; a list is cleared by an empty list.
 	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
 	switch (field.kind) {
@@ -38,11 +39,13 @@ function convertedValue(field: Field, value: unknown, zone: string): unknown {
 		case 'dateTime':
 			return written(field, value, zone, instant);
 		case 'list':
-			return listOf(value).map((one) => choice(field, phoneNumber(field, one)));
+			return listOf(value)
+				.filter((one) => !isBlank(one))
+				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone));
 		case 'json':
 			return structure(field, value);
 		case 'choice':
-			return choice(field, value);
+			return choice(field, phoneNumber(field, value));
 		case 'text':
 			return phoneNumber(field, text(field, value));
 		case 'any':
@@ -101,6 +104,12 @@ export function filterValue(field: Field, value: unknown, zone: string): unknown
 	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
 	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
 }
+
+/** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+export const notWellFormed = (text: string): string =>
+	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 function boolean(field: Field, value: unknown): boolean {
 	const parsed = booleanIn(value);

@@ -80,17 +80,13 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(execution, item, write)) },
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns }),
-		...(trial && { trialRows: trialRowsOf(execution, item) }),
+		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 
 function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription): Record<string, string> {
 	const field = String(n8n.getNodeParameter('matchOn', item, '') ?? '').trim() || match?.values[0];
 	return match && field !== undefined ? { [match.name]: field } : {};
-}
-
-function trialRowsOf({ n8n }: Execution, item: number): number {
-	return readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 });
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */
