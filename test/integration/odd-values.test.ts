@@ -118,14 +118,6 @@ describe('a list', () => {
 		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
 		expect(sent()).toEqual([]);
 	});
-
-	test.each(['0.50', '-12', '+7', '1e3', '9007199254740991', '0.30000000000000004', '00012.10'])(
-		'number that keeps its digits, %s, is sent',
-		async (amount) => {
-			await run(setup([{ amount }]));
-			expect(sent()).toEqual([{ amount: Number(amount) }]);
-		},
-	);
 });
 
 describe('a field with a name that every object has', () => {

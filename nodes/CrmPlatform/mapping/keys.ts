@@ -4,18 +4,20 @@ import { isObject } from '../api/http/json';
 import { exactNumber } from '../api/http/numbers';
 import { ownMember } from '../api/http/ownMembers';
 import type { Field } from '../api/openapi/fields';
+import { isBlank } from './blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
 
 /**
- * A value as a key: the same text for the values that the service takes for the same.
+ * A value as a key: the same text for the values that the service takes for the same. White space around
+ * it is not part of it, and letters with accents are the same however they are composed (NFC).
  *
  * @returns undefined for no value
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	if (value === null || value === undefined || value === '' || typeof value === 'object') return undefined;
-	return String(normalised(value, field, ''));
+	if (isBlank(value) || typeof value === 'object') return undefined;
+	return String(normalised(value, field, '')).trim();
 }
 
 /** The value of a field in a record, or in the values that are written. */
