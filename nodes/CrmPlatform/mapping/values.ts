@@ -18,10 +18,10 @@ import { calendarDate, instant, parseMoment } from './dates';
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
-	checkExact(field.label, value);
+	if (typeof value !== 'string') checkExact(field.label, value);
 	const converted = convertedValue(field, value, zone);
 	// A text may be JSON.
-	if (typeof value === 'string') checkDepth(field.label, converted);
+	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
 	return converted;
 }
 

@@ -175,7 +175,10 @@ async function startExport(
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
 	const ended = await waitForJob(execution, item, started);
-	if (ended.status === 'completed') return { ...started, total: statedCount(ended, 'total') ?? statedCount(ended, 'processed') };
+	if (ended.status === 'completed') {
+		const counts = [statedCount(ended, 'total'), statedCount(ended, 'processed')].filter((count) => count !== undefined);
+		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
+	}
 	throw new Error(
 		`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
 	);

@@ -86,7 +86,7 @@ export async function* plannedSlices(
 		left -= some.length;
 		for (const planned of await planRows(execution, plan, some, textOf)) {
 			slice.push(planned);
-			characters += planned.text.length + namesPerLine;
+			characters += planned.text.length + namesPerLine + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];

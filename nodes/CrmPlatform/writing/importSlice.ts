@@ -30,7 +30,7 @@ export async function importSlice(
 	rows: PlannedRow[],
 	slices: Slices,
 ): Promise<PlannedRow[]> {
-	const sentJobs = startedJobs(execution, plan.item, slices.place);
+	const sentJobs = startedJobs(execution, plan, slices.place);
 	const isRepeated = sentJobs.length > 0;
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
 	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));
@@ -87,6 +87,6 @@ async function startJob(
 function changedSince(execution: Execution, sent: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
-		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. Nothing of them was written now. The earlier job, in Job → Get Many, has what was written then. To write the other rows, import only those: take the file ‘failed’ of the earlier import. Or import the whole file with Create or Update ${again}, which doubles no record.`,
+		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. Nothing of them was written now. The earlier job, in Job → Get Many, has what was written then. To write the other rows, import only those: take the file ‘failed’ of the earlier import. Or import the whole file with Create or Update ${again}: by Match On, no record is doubled.`,
 	);
 }

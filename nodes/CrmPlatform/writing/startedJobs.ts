@@ -1,4 +1,5 @@
 import type { Execution } from '../model';
+import type { ImportPlan } from './importPlan';
 import { nodeContext } from './runState';
 
 /** A job of an import, and the rows that were sent with it. */
@@ -9,7 +10,7 @@ export interface SentJob {
 	id?: string;
 }
 
-/** The jobs of this run, by the input item and the slice of its file. */
+/** The jobs of this run, by what they do and the slice of an item's file. */
 interface StartedJobs {
 	run: number | string;
 	jobs: Record<string, SentJob[]>;
@@ -22,10 +23,10 @@ const stateName = 'imports';
  * Retry On Fail and for a retry of the execution. Add one before it is sent. An attempt that finds a row readable
  * that was not before, since its company exists by now, knows by them which rows are written.
  */
-export function startedJobs({ n8n, identity }: Execution, item: number, slice: number): SentJob[] {
+export function startedJobs({ n8n, identity }: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
 	const context = nodeContext(n8n);
 	const known = context[stateName] as unknown as StartedJobs | undefined;
 	const state = known?.run === identity.run ? known : { run: identity.run, jobs: {} };
 	context[stateName] = state;
-	return (state.jobs[`${item}/${slice}`] ??= []);
+	return (state.jobs[`${operation} ${path} ${item}/${slice}`] ??= []);
 }
