@@ -149,6 +149,20 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 	});
 });
 
+test('a list of names that cannot be read is the error of its item', async () => {
+	const { items } = await run({
+		credential: small.credential,
+		parameters: create('contact', automatic),
+		items: ['half \ud83d', [{ name: 'x' }], []].map((tags) => ({ last_name: 'Ek', tag_ids: tags as IDataObject[] })),
+		continueOnFail: true,
+	});
+	expect(items.map(({ json }) => json.error)).toEqual([
+		expect.stringContaining('half of a character'),
+		expect.stringContaining('is not text'),
+		undefined,
+	]);
+});
+
 test('an expression that takes a name from its item is evaluated once, for the look-up and for the record', async () => {
 	for (const name of ['Once & Sons', 'Twice & Sons']) await small.call('POST', '/v1/companies', { name });
 	const { items } = await run({

@@ -3,7 +3,6 @@ import type { Field } from '../api/openapi/fields';
 import type { FieldValue } from './objectFields';
 import { findParts } from './parts';
 import { findReferences, type ReferenceUse } from './references';
-import { apiValue } from './values';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records, or to their parts.
@@ -14,22 +13,11 @@ export type ItemIds = (field: Field, value: unknown, values: FieldValue[]) => un
 
 /** Finds the records, and their parts, that values name. */
 export async function findIds(api: Connection, given: FieldValue[], use: ReferenceUse): Promise<ItemIds> {
-	const readable = given.filter(isReadable);
-	const recordIds = await findReferences(api, readable, use);
-	const partIds = await findParts(api, readable, use);
+	const recordIds = await findReferences(api, given, use);
+	const partIds = await findParts(api, given, use);
 	return (field, value, values) => {
 		if (field.part === undefined) return recordIds(field, value);
 		const whole = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
 		return partIds(field, value, whole && recordIds(...whole));
 	};
-}
-
-/** Whether a value can be converted; if not, its item fails with the error when its turn comes. */
-function isReadable([field, value]: FieldValue): boolean {
-	try {
-		apiValue(field, value, 'utc');
-		return true;
-	} catch {
-		return false;
-	}
 }

@@ -82,7 +82,7 @@ export async function lookUp(
 		const text = String(value);
 		// A service that does not normalise or trim has the text as it was written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) asked.set(key, [...new Set([text, text.normalize('NFC').trim()])]);
+		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, text.normalize('NFC').trim()])]);
 	}
 
 	let isTaken = false;

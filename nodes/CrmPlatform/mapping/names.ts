@@ -1,5 +1,5 @@
 import type { Field } from '../api/openapi/fields';
-import { matchesPattern } from './values';
+import { apiValue, matchesPattern } from './values';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -30,6 +30,16 @@ export function parseName(text: string): { field?: string; name: string } {
 /** The text that is read as this name: it says its field where the name alone would be read as an id. */
 export const textOfName = (field: string, name: string): string =>
 	isIdShaped(name) || withField.test(name) ? `${field}:${name}` : name;
+
+/** The value of a field that may have names, a list as such; undefined where it is none of the field's. */
+export function namesIn(field: Field, value: unknown): unknown {
+	try {
+		return field.kind === 'list' ? apiValue(field, value, 'utc') : value;
+	} catch {
+		// The item fails with this error when its turn comes.
+		return undefined;
+	}
+}
 
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);

@@ -6,8 +6,7 @@ import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
-import { hasText, identifyingFields, isName, mayBeId, parseName, wordOf } from './names';
-import { apiValue } from './values';
+import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
 import type { ReferenceUse } from './references';
 
@@ -68,7 +67,7 @@ export async function findParts(
 	for (const [field, value] of given) {
 		const { reference, part } = field;
 		if (reference === undefined || part === undefined || read.has(keyOf(field))) continue;
-		const values = [field.kind === 'list' ? apiValue(field, value, 'utc') : value].flat();
+		const values = [namesIn(field, value)].flat();
 		if (!values.some((one) => isName(field, one))) continue;
 		read.set(keyOf(field), await readPartsOnce(api, reference, part).catch((error: Error) => error));
 	}

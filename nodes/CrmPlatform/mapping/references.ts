@@ -9,9 +9,9 @@ import type { Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
-import { hasText, identifyingFields, isName, mayBeId, parseName, wordOf } from './names';
+import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
-import { apiValue, isWellFormed, notWellFormed } from './values';
+import { isWellFormed, notWellFormed } from './values';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -93,8 +93,7 @@ type Finding = LookUpOutcome<unknown>;
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	if (field.kind === 'list') return apiValue(field, value, 'utc');
-	return ['text', 'any'].includes(field.kind) ? value : undefined;
+	return ['text', 'any', 'list'].includes(field.kind) ? namesIn(field, value) : undefined;
 }
 
 /** The outcome of looking names up in a collection. */

@@ -2,6 +2,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 
 import { parseJson } from '../api/http/json';
 import { readOption } from '../parameters/readers';
+import { isBlank } from './blank';
 import { evaluateValues } from './expressions';
 import { locatorValue } from './locator';
 
@@ -97,9 +98,7 @@ function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
 	// The second is how n8n's own nodes say it, and so workflows that were not made in the editor.
 	const isAutomatic = modeOf(n8n, parameter) === 'automatic' || mappingMode === 'autoMapInputData';
 	if (isAutomatic) return automaticValues(n8n);
-	const mapped = Object.entries(value ?? {}).filter(
-		([, one]) => one !== null && one !== undefined && one !== '',
-	);
+	const mapped = Object.entries(value ?? {}).filter(([, one]) => !isBlank(one));
 	return { mode: 'each', mapped };
 }
 
@@ -108,7 +107,7 @@ export function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): Link
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
 	return rows.flatMap(({ record: picked }, row) => {
 		const record = locatorValue(picked);
-		if (record === undefined || record === null || record === '') return [];
+		if (isBlank(record)) return [];
 		// The field is the same for all items, also where it is an expression.
 		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
 		return [{ field: String(field ?? ''), record }];
