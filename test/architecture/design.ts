@@ -18,7 +18,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['resources', 'schedule', 'failure', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
@@ -39,34 +39,45 @@ export const design: Record<string, Part> = {
 		imports: ['operations', 'parameters'],
 		types: ['model'],
 	},
+	// What a value means by itself: no field, no record and no service is needed to say it.
+	plainValues: {
+		files: ['nodes/CrmPlatform/mapping/blank.ts', 'nodes/CrmPlatform/mapping/dates.ts'],
+		imports: ['http', 'luxon'],
+		types: ['openapi'],
+	},
+	readers: {
+		files: ['nodes/CrmPlatform/parameters/readers.ts'],
+		imports: ['plainValues'],
+		types: ['luxon'],
+	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['resources', 'properties', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'properties', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'n8n-workflow'],
+		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
 		files: ['nodes/CrmPlatform/reading/*.ts'],
-		imports: ['parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['mapping', 'files', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
+		imports: ['readers', 'plainValues', 'mapping', 'files', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
+		imports: ['readers', 'plainValues', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
@@ -75,7 +86,7 @@ export const design: Record<string, Part> = {
 	},
 	files: {
 		files: ['nodes/CrmPlatform/files/*.ts'],
-		imports: ['http', 'n8n-workflow'],
+		imports: ['plainValues', 'http', 'n8n-workflow'],
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
@@ -84,16 +95,16 @@ export const design: Record<string, Part> = {
 	},
 	webhookTrigger: {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
-		imports: ['trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	changeTrigger: {
 		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
-		imports: ['trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {
@@ -103,7 +114,7 @@ export const design: Record<string, Part> = {
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
-		imports: ['lists', 'openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'lists', 'openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	lists: {
 		files: ['nodes/CrmPlatform/api/lists/*.ts'],

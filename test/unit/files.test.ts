@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 
+import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
 import { readCsv, type FileRow } from '../../nodes/CrmPlatform/files/csvReader';
 import { csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import { readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/jsonReader';
@@ -100,7 +101,7 @@ test('a line of many megabytes is reported without being held', async () => {
 	const rows = await allRows(readCsv(endless()));
 	expect(rows).toEqual([
 		{ row: 1, content: ['a', 'b'] },
-		{ row: 2, problem: expect.stringContaining('longer than 1 MB') },
+		{ row: 2, problem: expect.stringContaining('longer than 1 MB'), text: `${'x'.repeat(1_000)}…` },
 		{ row: 3, content: ['1', '2'] },
 	]);
 });
@@ -156,7 +157,7 @@ describe('JSON', () => {
 	test('records come back, from lines and from an array', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(record), fc.integer({ min: 1, max: 9 }), async (records, size) => {
-				const expected = records.map((one) => JSON.parse(JSON.stringify(one)) as unknown);
+				const expected = records.map((one) => parseJson(JSON.stringify(one)));
 				const lines = records.map((one) => `${JSON.stringify(one)}\n`).join('');
 				const read = await allRows(readNdjson(chunked(lines, size)));
 				expect(read.map(({ content }) => content)).toEqual(expected);
@@ -189,8 +190,9 @@ describe('JSON', () => {
 			yield close;
 		}
 		const elements = await allRows(readJsonArray(endless('[{"a":"', '"},{"a":2}]')));
-		expect(elements).toEqual([{ row: 1, problem: expect.stringContaining('1 MB') }, { row: 2, content: { a: 2 } }]);
+		const tooLong = { row: 1, problem: expect.stringContaining('1 MB'), text: `{"a":"${'x'.repeat(994)}…` };
+		expect(elements).toEqual([tooLong, { row: 2, content: { a: 2 } }]);
 		const lines = await allRows(readNdjson(endless('{"a":"', '"}\n{"a":2}\n')));
-		expect(lines).toEqual([{ row: 1, problem: expect.stringContaining('1 MB') }, { row: 2, content: { a: 2 } }]);
+		expect(lines).toEqual([tooLong, { row: 2, content: { a: 2 } }]);
 	});
 });

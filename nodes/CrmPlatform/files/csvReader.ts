@@ -1,8 +1,14 @@
-/** A row of a file: its cells, or why it cannot be read. Rows are counted from 1, the header included. */
+/**
+ * A row of a file: its cells, or why it cannot be read, and what stands there instead. Rows are counted
+ * from 1, the header included.
+ */
 export type FileRow<Content> = { row: number } & (
-	| { content: Content; problem?: undefined }
-	| { content?: undefined; problem: string }
+	| { content: Content; problem?: undefined; text?: string }
+	| { content?: undefined; problem: string; text: string }
 );
+
+/** Of a row that is too long, its beginning. */
+export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
 /** Delimiters that are recognised; the order decides between equals. */
 export const delimiters = [',', ';', '\t', '|'] as const;
@@ -19,13 +25,14 @@ const carriageReturn = 0x0d;
 
 /**
  * Reads CSV (RFC 4180, with any of the usual delimiters and line ends), holding no more than one chunk
- * and its rows. Empty lines are skipped.
+ * and its rows. Empty lines are skipped. A first line `sep=;` names the delimiter, as Excel writes it, and is no row.
  *
  * A row that cannot be read is reported and reading continues with the next line; where a quote is
- * never closed, that is the line after the one it was opened in.
+ * never closed, that is the line after the one it was opened in. A row comes with its text, too, where
+ * it has more or fewer cells than the first.
  *
  * @param chunks decoded text
- * @param delimiter one character; recognised from the first line where absent
+ * @param delimiter one character, whatever the first line says; recognised from it where absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */
@@ -39,8 +46,21 @@ export async function* readCsv(
 	let problems = 0;
 	let isSkipping = false;
 	let separator = delimiter?.charCodeAt(0);
+	let hasBegun = false;
+	let width: number | undefined;
+
+	/** @returns false where more text is needed */
+	const takeDelimiterLine = (isEnd: boolean): boolean => {
+		if (!isEnd && text.length - start < longestDelimiterLine) return false;
+		const [line = '', stated] = delimiterLine.exec(text.slice(start, start + longestDelimiterLine)) ?? [];
+		separator ??= stated?.charCodeAt(0);
+		start += line.length;
+		return true;
+	};
 
 	const nextRow = (isEnd: boolean): FileRow<string[]> | undefined => {
+		hasBegun ||= takeDelimiterLine(isEnd);
+		if (!hasBegun) return undefined;
 		while (start < text.length) {
 			if (isSkipping) {
 				const next = afterLine(text, start, isEnd);
@@ -58,13 +78,20 @@ export async function* readCsv(
 			}
 			if (!parsed) return undefined;
 			if (parsed.problem !== undefined) {
+				const end = afterLine(text, start, isEnd);
+				// The rest of the line is its text, too.
+				if (end === undefined && !isEnd && length <= longestRow) return undefined;
 				problems += 1;
 				isSkipping = true;
-				return { row: ++row, problem: parsed.problem };
+				return { row: ++row, problem: parsed.problem, text: lineOf(text, start, end) };
 			}
+			const { cells, isQuoted } = parsed;
+			const from = start;
 			start = parsed.end;
-			const isBlank = parsed.cells.length === 1 && parsed.cells[0] === '' && !parsed.isQuoted;
-			if (!isBlank) return { row: ++row, content: parsed.cells };
+			if (cells.length === 1 && cells[0] === '' && !isQuoted) continue;
+			width ??= cells.length;
+			row += 1;
+			return cells.length === width ? { row, content: cells } : { row, content: cells, text: lineOf(text, from, start) };
 		}
 		return undefined;
 	};
@@ -84,6 +111,17 @@ export async function* readCsv(
 		yield* rowsIn(false);
 	}
 	yield* rowsIn(true);
+}
+
+/** What Excel reads and writes before the header. */
+const delimiterLine = /^"?sep=([^"\r\n])"?(?:\r\n?|\n|$)/i;
+/** Characters. */
+const longestDelimiterLine = 10;
+
+/** The text of a row, without its line end. */
+function lineOf(text: string, start: number, end = text.length): string {
+	const line = text.slice(start, end).replace(/(\r\n|\r|\n)$/, '');
+	return line.length > longestRow ? shortened(line) : line;
 }
 
 type ParsedRow =

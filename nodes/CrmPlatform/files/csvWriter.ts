@@ -11,6 +11,9 @@ const harmless = /^[+-][\d\s().,/-]*$/;
  */
 export const csvRow = (cells: readonly unknown[], delimiter = ','): string => `${csvCells(cells, delimiter)}\r\n`;
 
+/** The header of a CSV file, with the byte-order mark that tells spreadsheets that the file is UTF-8. */
+export const csvBeginning = (header: readonly string[]): string => `\uFEFF${csvRow(header)}`;
+
 /** Cells of a row, without its line end. */
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>
 	cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);

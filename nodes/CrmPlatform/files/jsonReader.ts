@@ -1,12 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { parseJson } from '../api/http/json';
-import type { FileRow } from './csvReader';
+import { isObject, parseJson } from '../api/http/json';
+import { checkDepth, mostLevels } from '../api/http/numbers';
+import { shortened, type FileRow } from './csvReader';
 
 /** Characters of one record. */
 const longestRecord = 1024 * 1024;
 
-const tooLong = 'The record is longer than 1 MB.';
+const tooLong = (row: number, beginning: string): FileRow<IDataObject> => ({
+	row,
+	problem: 'The record is longer than 1 MB.',
+	text: shortened(beginning),
+});
 
 /**
  * Reads newline-delimited JSON, one record a line. Empty lines are skipped; a line that is not a JSON
@@ -20,32 +25,38 @@ export async function* readNdjson(
 	let row = 0;
 	for await (const lines of linesOf(chunks)) {
 		const rows = lines
-			.filter((line) => line?.trim() !== '')
-			.map((line): FileRow<IDataObject> => {
-				row += 1;
-				return line === undefined ? { row, problem: tooLong } : rowOf(line, row);
-			});
+			.filter(({ line, isTooLong }) => isTooLong || line.trim() !== '')
+			.map(({ line, isTooLong }) => (isTooLong ? tooLong(++row, line) : rowOf(line, ++row)));
 		if (rows.length > 0) yield rows;
 	}
 }
 
-/** The lines of a text that end in each chunk; undefined for one that is too long to be held. */
-async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Array<string | undefined>, void> {
+interface TextLine {
+	/** Of one that is too long to be held, the beginning. */
+	line: string;
+	isTooLong: boolean;
+}
+
+/** The lines of a text that end in each chunk. */
+async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[], void> {
 	let rest = '';
-	let isTooLong = false;
+	/** The beginning of a line that is too long. */
+	let beginning: string | undefined;
+	const textLine = (line: string): TextLine => {
+		const isTooLong = beginning !== undefined || line.length > longestRecord;
+		const found = { line: beginning ?? line, isTooLong };
+		beginning = undefined;
+		return found;
+	};
 	for await (const chunk of chunks) {
 		const lines = (rest + chunk).split('\n');
 		rest = lines.pop() ?? '';
-		yield lines.map((line) => {
-			const isLost = isTooLong || line.length > longestRecord;
-			isTooLong = false;
-			return isLost ? undefined : line;
-		});
+		yield lines.map(textLine);
 		if (rest.length <= longestRecord) continue;
-		isTooLong = true;
+		beginning ??= shortened(rest);
 		rest = '';
 	}
-	if (isTooLong || rest.length > 0) yield [isTooLong ? undefined : rest];
+	if (beginning !== undefined || rest.length > 0) yield [textLine(rest)];
 }
 
 /**
@@ -92,13 +103,13 @@ export async function* readJsonArray(
 			if (depth < 0) return false;
 			if (!isClosing && !(character === ',' && depth === 0)) continue;
 
-			element += chunk.slice(from, at);
+			if (!isTooLong) element += chunk.slice(from, at);
 			from = at + 1;
 			const isNothing = element.trim() === '' && !isTooLong;
 			if (isNothing && (character === ',' || isExpected)) return false;
 			if (!isNothing) {
 				row += 1;
-				rows.push(isTooLong ? { row, problem: tooLong } : rowOf(element, row));
+				rows.push(isTooLong ? tooLong(row, element) : rowOf(element.trim(), row));
 			}
 			isExpected = character === ',';
 			element = '';
@@ -108,7 +119,7 @@ export async function* readJsonArray(
 		if (depth >= 0 && !isTooLong) element += chunk.slice(from);
 		if (element.length > longestRecord) {
 			isTooLong = true;
-			element = '';
+			element = shortened(element);
 		}
 		return true;
 	};
@@ -123,12 +134,18 @@ export async function* readJsonArray(
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {
-	const value = parseJson(text);
-	if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-		return { row, content: value as IDataObject };
+	const content = parseJson(text);
+	if (!isObject(content)) {
+		const excerpt = text.trim().slice(0, 60);
+		return { row, text, problem: `'${excerpt}' is not a JSON object such as { "name": "value" }.` };
 	}
-	const excerpt = text.trim().slice(0, 60);
-	return { row, problem: `'${excerpt}' is not a JSON object such as { "name": "value" }.` };
+	try {
+		// Each level takes a bracket at its beginning, and one at its end.
+		if (text.length > 2 * mostLevels) checkDepth('The record', content);
+	} catch (error) {
+		return { row, text, problem: (error as Error).message };
+	}
+	return { row, content };
 }
 
 const notAnArray = (row: number): Error =>

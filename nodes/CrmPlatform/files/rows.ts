@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readCsv, type FileRow } from './csvReader';
-import { unescapedCell } from './csvWriter';
+import { csvCells, unescapedCell } from './csvWriter';
 import { readJsonArray, readNdjson } from './jsonReader';
 import { decodeText, type Encoding } from './text';
 
@@ -22,6 +22,7 @@ export const reportColumns = {
 	field: 'import_error_field',
 	code: 'import_error_code',
 	message: 'import_error_message',
+	text: 'import_error_row',
 } as const;
 
 const reported = new Set<string>(Object.values(reportColumns));
@@ -30,6 +31,8 @@ const reported = new Set<string>(Object.values(reportColumns));
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. */
 	columns: string[] | undefined;
+	/** The columns without a name, counted from 1, in which rows that were read so far have something. */
+	unnamed: Set<number>;
 	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
 	/** Lets go of a file that is not read to its end. */
@@ -49,7 +52,7 @@ export async function readRecords(
 	const text = decodeText(bytes, encoding);
 	if (format !== 'csv') {
 		const rows = format === 'json' ? readJsonArray(text) : readNdjson(text);
-		return { columns: undefined, rows: withoutReports(rows), close: () => closed(rows) };
+		return { columns: undefined, unnamed: new Set(), rows: withoutReports(rows), close: () => closed(rows) };
 	}
 	const rows = readCsv(text, delimiter);
 	const close = () => closed(rows);
@@ -61,7 +64,8 @@ export async function readRecords(
 		if (!header) await close();
 	}
 	const columns = header.filter((name) => name !== '' && !reported.has(name));
-	return { columns, rows: namedCells(others, rows, header), close };
+	const unnamed = new Set<number>();
+	return { columns, unnamed, rows: namedCells(others, rows, header, unnamed), close };
 }
 
 const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
@@ -90,12 +94,18 @@ async function* namedCells(
 	first: Array<FileRow<string[]>>,
 	others: AsyncIterable<Array<FileRow<string[]>>>,
 	header: string[],
+	unnamed: Set<number>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	const columns = header.map((name) => (reported.has(name) ? '' : name));
-	const namedRow = ({ row, content: cells, problem }: FileRow<string[]>): FileRow<IDataObject> => {
-		if (problem !== undefined) return { row, problem };
-		if (isRepeated(cells, header)) return { row, problem: 'The row repeats the header.' };
-		return cells.length === header.length ? { row, content: named(columns, cells) } : uneven(row, columns, cells);
+	const withoutName = header.flatMap((name, i) => (name === '' ? [i] : []));
+	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
+		if (read.problem !== undefined) return read;
+		const { row, content: cells, text = csvCells(cells) } = read;
+		if (isRepeated(cells, header)) return { row, problem: 'The row repeats the header.', text };
+		for (const i of withoutName) if (cells[i]) unnamed.add(i + 1);
+		return cells.length === header.length
+			? { row, content: named(columns, cells) }
+			: uneven({ row, content: cells, text }, columns);
 	};
 	yield first.map(namedRow);
 	for await (const rows of others) yield rows.map(namedRow);
@@ -106,11 +116,14 @@ const isRepeated = (cells: string[], header: string[]): boolean =>
 	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 
 /** Cells under no name are left out, where they are empty. */
-function uneven(row: number, columns: string[], cells: string[]): FileRow<IDataObject> {
+function uneven(
+	{ row, content: cells, text }: { row: number; content: string[]; text: string },
+	columns: string[],
+): FileRow<IDataObject> {
 	const surplus = cells.slice(columns.length);
 	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(columns, cells) };
 	const problem = `The row has ${cells.length} cells, and the header ${columns.length}. Check the row for a missing quote or delimiter.`;
-	return { row, problem };
+	return { row, problem, text };
 }
 
 /** @param columns the name of each cell; empty where it is left out */
@@ -127,8 +140,9 @@ function named(columns: string[], cells: string[]): IDataObject {
 async function* withoutReports(
 	chunks: AsyncIterable<Array<FileRow<IDataObject>>>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const withoutReport = ({ row, content, problem }: FileRow<IDataObject>): FileRow<IDataObject> => {
-		if (problem !== undefined) return { row, problem };
+	const withoutReport = (read: FileRow<IDataObject>): FileRow<IDataObject> => {
+		if (read.problem !== undefined) return read;
+		const { row, content } = read;
 		const own = Object.entries(content).filter(([name]) => !reported.has(name));
 		return { row, content: own.length === Object.keys(content).length ? content : Object.fromEntries(own) };
 	};

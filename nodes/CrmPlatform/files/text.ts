@@ -1,19 +1,24 @@
 /** Encodings a file can be read in; `auto` is what its byte-order mark says, else UTF-8. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Byte-order marks (Unicode 16, section 23.8). */
-const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
+/** Byte-order marks (Unicode 16, section 23.8); that of UTF-32 begins with that of UTF-16. */
+const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: number[]]> = [
+	['utf-32', [0xff, 0xfe, 0, 0]],
+	['utf-32', [0, 0, 0xfe, 0xff]],
 	['utf-8', [0xef, 0xbb, 0xbf]],
 	['utf-16le', [0xff, 0xfe]],
 	['utf-16be', [0xfe, 0xff]],
 ];
 
+/** Bytes of the longest mark. */
+const longestMark = 4;
+
 /**
  * Decodes a file chunk by chunk. A byte-order mark is removed.
  *
  * @param bytes the file, in chunks of any size
- * @param encoding a byte-order mark takes precedence over `auto` only
- * @throws Error in the user's words where the bytes are not text in that encoding
+ * @throws Error in the user's words where the bytes are not text in that encoding, or begin with the mark
+ * of another one
  */
 export async function* decodeText(
 	bytes: AsyncIterable<Uint8Array>,
@@ -24,8 +29,10 @@ export async function* decodeText(
 	let beginning: Uint8Array = new Uint8Array();
 
 	function* decoded(chunk: Uint8Array, isLast = false): Generator<string, void> {
-		const { text = '', isBroken } = decoder?.decode(chunk, isLast) ?? {};
+		const { text: all = '', isBroken } = decoder?.decode(chunk, isLast) ?? {};
+		const [text = '', ...others] = all.split('\0', 2);
 		if (text !== '') yield text;
+		if (others.length > 0) throw withNulls();
 		if (isBroken) throw notEncodedAs(used);
 	}
 
@@ -34,15 +41,15 @@ export async function* decodeText(
 		if (!decoder) {
 			beginning = joined(beginning, chunk);
 			// A mark may be cut by the end of the first chunk.
-			if (beginning.length < 3) continue;
-			used = encoding === 'auto' ? markedEncoding(beginning) : encoding;
+			if (beginning.length < longestMark) continue;
+			used = encodingOf(beginning, encoding);
 			decoder = decoderOf(used);
 			rest = beginning;
 		}
 		yield* decoded(rest);
 	}
 	if (!decoder) {
-		used = encoding === 'auto' ? markedEncoding(beginning) : encoding;
+		used = encodingOf(beginning, encoding);
 		decoder = decoderOf(used);
 		yield* decoded(beginning);
 	}
@@ -77,9 +84,22 @@ const notEncodedAs = (encoding: string): Error =>
 		`The file is not ${encoding.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
 	);
 
-function markedEncoding(bytes: Uint8Array): Exclude<Encoding, 'auto'> {
-	const marked = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte));
-	return marked?.[0] ?? 'utf-8';
+/** No text has them; UTF-16 and UTF-32 have them beside each letter. */
+const withNulls = (): Error =>
+	new Error(
+		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
+	);
+
+/** @throws Error in the user's words where the mark and the choice contradict each other */
+function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
+	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
+	if (marked === 'utf-32') throw new Error('The file is UTF-32, which is not supported. Save it as UTF-8.');
+	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
+	if (!used.startsWith('utf-16') && bytes.subarray(0, longestMark).includes(0)) throw withNulls();
+	if (marked === undefined || marked === used) return used;
+	throw new Error(
+		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${used.toUpperCase()} is chosen in the options. Choose ‘By Its Byte-Order Mark’, or the right encoding.`,
+	);
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -26,11 +26,12 @@ function parsed(value: unknown, zone: string): DateTime | undefined {
 	if (DateTime.isDateTime(value)) return value;
 	// In UTC, as its text and its milliseconds: JSON and databases have dates without time there.
 	if (value instanceof Date) return DateTime.fromJSDate(value, { zone: 'utc' });
-	if (typeof value === 'number') {
-		const isPlausible = value >= earliest && value <= latest;
-		return isPlausible ? DateTime.fromMillis(value, { zone: 'utc' }) : undefined;
-	}
 	const text = typeof value === 'string' ? value.trim() : '';
+	if (typeof value === 'number' || /^\d{12,15}$/.test(text)) {
+		const milliseconds = Number(value);
+		const isPlausible = milliseconds >= earliest && milliseconds <= latest;
+		return isPlausible ? DateTime.fromMillis(milliseconds, { zone: 'utc' }) : undefined;
+	}
 	if (!beginsWithDate.test(text)) return undefined;
 	return DateTime.fromISO(text.replace(' ', 'T'), { zone, setZone: true });
 }

@@ -10,9 +10,10 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
+import { isBlank } from './blank';
 import { parseMoment } from './dates';
 import { evaluateValues } from './expressions';
-import { isEmptyCell, type FieldValue } from './objectFields';
+import type { FieldValue } from './objectFields';
 import { isFilledByModel } from './stored';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -65,7 +66,7 @@ function rowValues(
 
 	const [first, second] = keysOf(operator);
 	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const missing = wanted.filter((key) => isNothing(given[key]));
+	const missing = wanted.filter((key) => isBlank(given[key]));
 	if (missing.some((key) => !isFilledByModel(stored[key]))) throw noFilterValue(field);
 	if (missing.length > 0) return [];
 
@@ -117,9 +118,4 @@ export function refuseFilter(name: string): never {
 
 export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
-}
-
-/** Whether there is nothing to filter by, in a list: in none of its places. */
-export function isNothing(value: unknown): boolean {
-	return Array.isArray(value) ? value.every(isNothing) : isEmptyCell(value);
 }

@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../api/openapi/fields';
 import { linksOf, type Link } from '../api/openapi/links';
+import { isBlank } from './blank';
 import { evaluateValues } from './expressions';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel, type LinkedRecord } from './stored';
@@ -53,7 +54,7 @@ export function linkedRecordValues(
 /** The ids an expression returns: any number of them. */
 function idsIn(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
-	return value === null || value === undefined || value === '' ? [] : [value];
+	return isBlank(value) ? [] : [value];
 }
 
 function refuseSeveral(links: Link[], title: string): void {

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { checkExact } from '../api/http/numbers';
 import { filledPath } from '../api/http/path';
 import { labelFor } from '../api/openapi/fields';
 import type { Execution } from '../model';
@@ -14,6 +15,7 @@ export function locatorValue(picked: unknown): unknown {
 /** The id picked in a resource locator; empty where nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
 	const picked = locatorValue(readerOf(n8n, parameter)(item));
+	checkExact(labelOf(parameter), picked);
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }
 
@@ -37,7 +39,8 @@ function readerOf(n8n: IExecuteFunctions, parameter: string): Reader {
 
 function readerFor(n8n: IExecuteFunctions, parameter: string): Reader {
 	const stored: unknown = n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true });
-	const label = labelFor(parameter.replace(/(Id|Key)$/, ''));
-	const read = evaluateValues(n8n, [{ label, value: locatorValue(stored) }]);
+	const read = evaluateValues(n8n, [{ label: labelOf(parameter), value: locatorValue(stored) }]);
 	return (item) => read(item)[0];
 }
+
+const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));

@@ -1,6 +1,8 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { readOption } from '../parameters/readers';
+import { isBlank } from './blank';
 import { evaluateValues } from './expressions';
 import { locatorValue } from './locator';
 
@@ -16,7 +18,7 @@ type MappedValues =
 	/** Each field by hand, without those left blank. */
 	| { mode: 'each'; mapped: Array<[name: string, value: unknown]> }
 	/** The items' own values. */
-	| { mode: 'automatic'; objectOf: ObjectOf; emptyCells: EmptyCells }
+	| { mode: 'automatic'; objectOf: ObjectOf; emptyCellsOf(item: number): EmptyCells }
 	/** One JSON object, or an expression that gives one. */
 	| { mode: 'json'; objectOf: ObjectOf };
 
@@ -56,14 +58,18 @@ export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mappin
 
 /** A mapping that takes objects as they are, such as the rows of a file. */
 export function automaticMapping(objectOf: ObjectOf, emptyCells: EmptyCells): ObjectMapping {
-	return withNames({ mode: 'automatic', objectOf, emptyCells }, []);
+	return withNames({ mode: 'automatic', objectOf, emptyCellsOf: () => emptyCells }, []);
 }
 
 function automaticValues(n8n: IExecuteFunctions): ObjectValues {
-	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
-	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
+	const value = stored(n8n, 'options.emptyCells', 'leave');
+	const read = evaluateValues(n8n, [{ label: 'Empty Cells', value }]);
 	const items = n8n.getInputData();
-	return { mode: 'automatic', objectOf: (item) => items[item]?.json ?? {}, emptyCells };
+	return {
+		mode: 'automatic',
+		objectOf: (item) => items[item]?.json ?? {},
+		emptyCellsOf: (item) => readOption('Empty Cells', read(item)[0], ['leave', 'clear']),
+	};
 }
 
 function withNames<Values extends MappedValues>(values: Values, linked: LinkedRecord[]) {
@@ -92,9 +98,7 @@ function valuesIn(n8n: IExecuteFunctions, parameter: string): MappedValues {
 	// The second is how n8n's own nodes say it, and so workflows that were not made in the editor.
 	const isAutomatic = modeOf(n8n, parameter) === 'automatic' || mappingMode === 'autoMapInputData';
 	if (isAutomatic) return automaticValues(n8n);
-	const mapped = Object.entries(value ?? {}).filter(
-		([, one]) => one !== null && one !== undefined && one !== '',
-	);
+	const mapped = Object.entries(value ?? {}).filter(([, one]) => !isBlank(one));
 	return { mode: 'each', mapped };
 }
 
@@ -103,7 +107,7 @@ export function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): Link
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
 	return rows.flatMap(({ record: picked }, row) => {
 		const record = locatorValue(picked);
-		if (record === undefined || record === null || record === '') return [];
+		if (isBlank(record)) return [];
 		// The field is the same for all items, also where it is an expression.
 		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
 		return [{ field: String(field ?? ''), record }];
@@ -160,8 +164,9 @@ function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 }
 
 /** `each`, `automatic` or `json`. */
-function modeOf(n8n: IExecuteFunctions, parameter: string): unknown {
-	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
+function modeOf(n8n: IExecuteFunctions, parameter: string): 'each' | 'automatic' | 'json' {
+	const mode: unknown = n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
+	return readOption('Specify Fields', mode, ['each', 'automatic', 'json']);
 }
 
 function mapperOf(n8n: IExecuteFunctions, parameter: string): StoredMapper {

@@ -2,6 +2,9 @@ import { DateTime } from 'luxon';
 
 import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
+import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
+import { booleanIn } from '../parameters/readers';
+import { isBlank, listIn } from './blank';
 import { calendarDate, instant, parseMoment } from './dates';
 
 /**
@@ -15,7 +18,17 @@ import { calendarDate, instant, parseMoment } from './dates';
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
-	if (isBlank(field, value)) return null;
+	if (typeof value !== 'string') checkExact(field.label, value);
+	const converted = convertedValue(field, value, zone);
+	// A text may be JSON.
+	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
+	return converted;
+}
+
+function convertedValue(field: Field, value: unknown, zone: string): unknown {
+	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
+	// White space in a text is text; a list is cleared by an empty list.
+	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
 	switch (field.kind) {
 		case 'number':
 			return number(field, value);
@@ -26,21 +39,18 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'dateTime':
 			return written(field, value, zone, instant);
 		case 'list':
-			return list(value).map((one) => choice(field, phoneNumber(field, one)));
+			return listOf(value)
+				.filter((one) => !isBlank(one))
+				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone));
 		case 'json':
 			return structure(field, value);
 		case 'choice':
-			return choice(field, value);
+			return choice(field, phoneNumber(field, value));
 		case 'text':
 			return phoneNumber(field, text(field, value));
 		case 'any':
 			return isMoment(value) ? text(field, value) : value;
 	}
-}
-
-function isBlank({ kind }: Field, value: unknown): boolean {
-	if (typeof value !== 'string') return value === null || value === undefined;
-	return (kind === 'text' ? value : value.trim()) === '';
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>
@@ -81,20 +91,28 @@ export function matchesPattern({ pattern }: Field, value: string): boolean | und
 }
 
 function number(field: Field, value: unknown): number {
-	const parsed = typeof value === 'string' ? Number(value.trim()) : value;
+	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
+	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
 	throw refusal(field, value, 'a number such as 12.5');
 }
 
-const booleans = new Map([
-	['true', true],
-	['false', false],
-	['1', true],
-	['0', false],
-]);
+const tooLong = 'a number that can be sent without changing its digits. Shorten it, or leave it out';
+
+/** The value of a filter: a number of any length goes into the address of a request as it was given. */
+export function filterValue(field: Field, value: unknown, zone: string): unknown {
+	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
+	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
+}
+
+/** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+export const notWellFormed = (text: string): string =>
+	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 function boolean(field: Field, value: unknown): boolean {
-	const parsed = booleans.get(String(value).trim().toLowerCase());
+	const parsed = booleanIn(value);
 	if (parsed !== undefined) return parsed;
 	throw refusal(field, value, 'true or false');
 }
@@ -112,15 +130,9 @@ function choice({ choices = [] }: Field, value: unknown): unknown {
 	return similar.length === 1 ? similar[0]?.value : value;
 }
 
-function list(value: unknown): unknown[] {
+function listOf(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
-	if (typeof value !== 'string') return [value];
-	const parsed = parseJson(value);
-	if (Array.isArray(parsed)) return parsed;
-	return value
-		.split(',')
-		.map((part) => part.trim())
-		.filter((part) => part !== '');
+	return typeof value === 'string' ? listIn(value) : [value];
 }
 
 function structure(field: Field, value: unknown): unknown {

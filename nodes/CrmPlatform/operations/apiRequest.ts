@@ -1,9 +1,11 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { checkExact, withExactNumbers } from '../api/http/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
+import { chosenOption } from '../parameters/choice';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
 import { sendWrite } from '../writing/single';
@@ -42,18 +44,31 @@ export function sendRequest(): Operation {
 
 function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {
-		method: n8n.getNodeParameter('method', item) as ApiRequest['method'],
+		method: chosenOption(n8n, item, method),
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),
 		query: queryOf(jsonOf(n8n.getNodeParameter('query', item, {}), 'Query Parameters')),
 		headers: headersOf(jsonOf(n8n.getNodeParameter('headers', item, {}), 'Headers')),
 	};
 	if (!['GET', 'DELETE'].includes(request.method)) {
-		request.body = jsonOf(n8n.getNodeParameter('body', item, {}), 'Body');
+		request.body = bodyOf(n8n.getNodeParameter('body', item, {}));
 	}
 	return request;
 }
 
+/** @throws Error in the user's words for a number that would not be sent as it was entered */
+function bodyOf(value: unknown): object {
+	const body = jsonOf(value, 'Body');
+	if (typeof value === 'string' && withExactNumbers(value) !== value) {
+		throw new Error(
+			'Body: a number in it has more digits than a number in JavaScript keeps, so nothing was sent. Send it as text, in quotes, if the service takes that.',
+		);
+	}
+	return body;
+}
+
+/** @throws Error in the user's words where it is not JSON, or may have lost digits */
 function jsonOf(value: unknown, name: string): object {
+	checkExact(name, value);
 	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
 	throw new Error(`${name}: '${String(value)}' is not JSON such as { "key": "value" }`);

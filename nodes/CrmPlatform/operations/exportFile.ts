@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { jobQuery, type JobDescription } from '../api/openapi/jobs';
-import { csvRow } from '../files/csvWriter';
+import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsKind } from '../files/outputParts';
 import type { FileFormat } from '../files/rows';
@@ -13,10 +13,11 @@ import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/choice';
 import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/list';
+import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { readJobResults, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { describedOperation } from '../writing/describedOperation';
 
 const formatProperty = fileFormatProperty(
@@ -138,10 +139,15 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 	let rows = 0;
 	let isDone = false;
 	try {
-		for await (const read of readJobResults(execution, started.path)) {
+		for await (const read of readJobResults(execution, started.path, started.total)) {
 			await parts.add((withKeys ? await withKeys(read) : read).map(rowOf));
 			rows += read.length;
-			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${String(started.total)} records exported`);
+			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${started.total ?? '?'} records exported`);
+		}
+		if (rows < (started.total ?? 0)) {
+			throw new Error(
+				`The service exported ${started.total} records and gave ${rows} of them, so the file would not be whole. Run the export again; if this persists, report it to the service’s support.`,
+			);
 		}
 		isDone = true;
 	} finally {
@@ -159,7 +165,7 @@ async function startExport(
 	execution: Execution,
 	item: number,
 	reading: ListQuery,
-): Promise<StartedJob & { total: unknown }> {
+): Promise<StartedJob & { total: number | undefined }> {
 	const description = exportJobOf(execution, reading);
 	const own = jobQuery(description, reading.path);
 	const { query } = withNeededFields(reading);
@@ -169,7 +175,10 @@ async function startExport(
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
 	const ended = await waitForJob(execution, item, started);
-	if (ended.status === 'completed') return { ...started, total: ended.total };
+	if (ended.status === 'completed') {
+		const counts = [statedCount(ended, 'total'), statedCount(ended, 'processed')].filter((count) => count !== undefined);
+		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
+	}
 	throw new Error(
 		`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
 	);
@@ -202,9 +211,8 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.value}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
-			isCompressed: n8n.getNodeParameter('options.compress', item, false) === true,
-			// The mark tells spreadsheets that the file is UTF-8.
-			beginning: columns ? `\uFEFF${csvRow(columns.map(({ header }) => header))}` : '',
+			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
+			beginning: columns ? csvBeginning(columns.map(({ header }) => header)) : '',
 			rowsPerFile: rowsPerFileOf(n8n, item),
 		},
 	};
@@ -212,8 +220,6 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 
 /** @returns Infinity where all records go into one file */
 function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
-	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, Infinity);
-	const rows = Number(given);
-	if (rows >= 1 && (rows === Infinity || Number.isInteger(rows))) return rows;
-	throw new Error(`Rows per File: enter a whole number of at least 1 instead of "${String(given)}".`);
+	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
+	return readWholeNumber('Rows per File', given, { least: 1, otherwise: Infinity });
 }

@@ -9,7 +9,9 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/choice';
 import { columnMapping } from '../parameters/columns';
+import { emptyCells } from '../parameters/fields';
 import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
+import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { importRows } from '../writing/fileImport';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
@@ -44,7 +46,9 @@ export function importFile(action: string): Operation {
 				const file = await readRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
 					checkColumns(plan, file.columns);
-					const { json, files } = await importRows(execution, plan, file);
+					// Around each name: its quotes, a colon and a comma.
+					const namesPerLine = (file.columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
+					const { json, files } = await importRows(execution, { ...plan, namesPerLine }, file);
 					return new ItemWithFiles(json, files);
 				} finally {
 					await file.close();
@@ -55,7 +59,7 @@ export function importFile(action: string): Operation {
 }
 
 /** @throws Error in the user's words where the service does not offer it, or a parameter is wrong */
-async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
+async function planOf(execution: Execution, item: number): Promise<Omit<ImportPlan, 'namesPerLine'>> {
 	const { n8n, resource } = execution;
 	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];
@@ -65,7 +69,7 @@ async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
 		);
 	}
 	const path = collectionPath(execution, item);
-	const trial = n8n.getNodeParameter('trial', item, false) === true;
+	const trial = readBoolean('Trial', n8n.getNodeParameter('trial', item, false));
 	const columns = columnMapping(n8n, item);
 	return {
 		item,
@@ -74,9 +78,9 @@ async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
 		fields: write.fields,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
 		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(execution, item, write)) },
-		clearsEmpty: n8n.getNodeParameter('options.emptyCells', item, 'leave') === 'clear',
+		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns }),
-		...(trial && { trialRows: trialRowsOf(execution, item) }),
+		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 
@@ -85,14 +89,8 @@ function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription):
 	return match && field !== undefined ? { [match.name]: field } : {};
 }
 
-function trialRowsOf({ n8n }: Execution, item: number): number {
-	const rows = Math.floor(Number(n8n.getNodeParameter('trialRows', item, 100)));
-	if (rows >= 1) return rows;
-	throw new Error('Rows of the Trial: enter a number of at least 1.');
-}
-
 /** @throws Error in the user's words where the file lacks a column the user has mapped */
-function checkColumns({ columns }: ImportPlan, header: string[] | undefined): void {
+function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, header: string[] | undefined): void {
 	const missing = new Set(header && columns ? [...columns.values()].filter((column) => !header.includes(column)) : []);
 	if (!header || missing.size === 0) return;
 	throw new Error(

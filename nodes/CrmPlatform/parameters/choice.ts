@@ -1,5 +1,7 @@
 import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
+import { readOption } from './readers';
+
 /**
  * The value chosen of a list, which an expression may give too.
  *
@@ -13,7 +15,5 @@ export function chosenOption<Value extends string>(
 	path = name,
 ): Value {
 	const given: unknown = n8n.getNodeParameter(path, item, unset);
-	const values = (options as INodePropertyOptions[]).map(({ value }) => value);
-	if (values.includes(given as string)) return given as Value;
-	throw new Error(`${displayName}: '${String(given)}' is not one of ${values.join(', ')}.`);
+	return readOption(displayName, given, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
 }

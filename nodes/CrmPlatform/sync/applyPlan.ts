@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../api/record';
 import type { Execution } from '../model';
 import { describedOperation } from '../writing/describedOperation';
-import type { Collection } from './lookUp';
+import type { Collection } from '../mapping/lookUp';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
 import { asConflict, type PlannedChange } from './plan';

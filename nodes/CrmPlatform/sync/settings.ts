@@ -14,7 +14,7 @@ import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import type { SyncRules } from './plan';
 import { isSynced, syncedOperation } from './properties';
-import type { Collection } from './lookUp';
+import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './source';
 
 /** What the user has set, and what the service says of the records. */

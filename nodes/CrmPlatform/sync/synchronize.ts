@@ -11,8 +11,7 @@ import { guardDeletions } from './guards';
 import { indexRecords, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
 import { planChanges, type PlannedChange } from './plan';
-import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind } from './readRecords';
-import type { KeyToFind } from './lookUp';
+import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
 

@@ -1,9 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordIn } from '../api/record';
 import type { Query } from '../api/http/path';
+import { systemClock } from '../api/http/request';
 import type { JobDescription } from '../api/openapi/jobs';
+import { recordIn } from '../api/record';
 import type { Execution } from '../model';
+import { readWholeNumber } from '../parameters/readers';
 import { keyHeaderOf } from './runState';
 import { sendWrite } from './single';
 
@@ -39,11 +41,17 @@ export async function startBackgroundJob(
 	const header = keyHeaderOf(execution, write, 'single');
 	const { body } = await sendWrite(execution, write, header, { path, query, ...(lines && { lines }) }, key);
 	const id = recordIn(body, path)?.id;
-	if (typeof id === 'string' && id !== '') return { id, path: `${path}/${encodeURIComponent(id)}` };
+	if ((typeof id === 'string' && id !== '') || typeof id === 'number') return startedJob(description, String(id));
 	throw new Error(
 		`The service did not say which job it has started. Look at its jobs before you run this again.`,
 	);
 }
+
+/** A job whose id is known. */
+export const startedJob = ({ path }: JobDescription, id: string): StartedJob => ({
+	id,
+	path: `${path}/${encodeURIComponent(id)}`,
+});
 
 /** Milliseconds between two requests for a job's status: fewer requests the longer it takes. */
 const firstPause = 200;
@@ -59,25 +67,36 @@ const longestJob = 3600;
 /**
  * Waits until a job has ended, however it ended.
  *
+ * @param stopped rejects where nobody waits for it any more
  * @returns the job
  * @throws Error in the user's words where it takes longer than the user's Longest Wait, or an hour
  */
-export async function waitForJob({ api, n8n }: Execution, item: number, { id, path }: StartedJob): Promise<IDataObject> {
-	const wanted = Number(n8n.getNodeParameter('options.longestWait', item, NaN));
-	const longest = wanted >= 0 ? wanted : longestJob;
-	let waited = 0;
+export async function waitForJob(
+	{ api, n8n }: Execution,
+	item: number,
+	{ id, path }: StartedJob,
+	stopped: Promise<never> = new Promise(() => undefined),
+): Promise<IDataObject> {
+	const given: unknown = n8n.getNodeParameter('options.longestWait', item, null);
+	const longest = readWholeNumber('Longest Wait', given, { otherwise: longestJob });
+	const name = n8n.getNode().name;
+	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(longestPause, pause * pauseGrowth)) {
-		const { body } = await api.send({ method: 'GET', path });
+		const { body } = await Promise.race([api.send({ method: 'GET', path }), stopped]);
 		const job = recordIn(body, path) ?? {};
-		if (ends.includes(String(job.status))) return job;
-		if (waited === 0) n8n.logger.info(`${n8n.getNode().name}: waiting for ${id} to end`);
-		if (waited + pause > longest * 1000) {
+		if (job.status === 'completed') return job;
+		if (ends.includes(String(job.status))) {
+			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${String(job.error ?? 'the service gives no reason')}`);
+			return job;
+		}
+		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
+		const left = begun + longest * 1000 - systemClock.now();
+		if (left <= 0) {
 			throw new Error(
 				`The job did not finish within ${longest} s and is still running. Increase Longest Wait in the options and retry the execution: it finds the job again.`,
 			);
 		}
-		await api.pause(pause);
-		waited += pause;
+		await Promise.race([api.pause(Math.min(pause, left)), stopped]);
 	}
 }
 
@@ -85,15 +104,18 @@ export async function waitForJob({ api, n8n }: Execution, item: number, { id, pa
 const resultsPerRequest = 1_000;
 
 /**
- * Reads the results of a job that has ended, a part at a time.
+ * Reads the results of a job that has ended, a part at a time. A part may be shorter than it was asked
+ * for: they end with the last of them, and with a part that is empty.
  *
  * @param path of the job
+ * @param total how many there are, as far as that is known
  * @param chosen what else the results are asked with
- * @throws Error in the user's words where a line is not an object
+ * @throws Error in the user's words where a line is not an object, or a part comes twice
  */
 export async function* readJobResults(
 	{ api }: Execution,
 	path: string,
+	total = Infinity,
 	chosen: Query = {},
 ): AsyncGenerator<IDataObject[], void> {
 	const partFrom = async (offset: number): Promise<IDataObject[]> => {
@@ -102,19 +124,35 @@ export async function* readJobResults(
 		return resultLines(body, path);
 	};
 	let offset = 0;
+	let first: string | undefined;
 	let reading = partFrom(offset);
 	for (;;) {
 		const results = await reading;
-		const isLast = results.length < resultsPerRequest;
+		if (results.length === 0) return;
+		const again = nameOf(results[0]!);
+		if (again !== undefined && again === first) {
+			throw new Error(`The service gives the same results of ${path} again and again, so they cannot be read to their end. Report this to its support.`);
+		}
+		first = again;
 		offset += results.length;
-		if (!isLast) {
+		if (offset < total) {
 			// Read while this part is worked on; a failure is thrown when its turn comes.
 			reading = partFrom(offset);
 			reading.catch(() => undefined);
 		}
-		if (results.length > 0) yield results;
-		if (isLast) return;
+		yield results;
+		if (offset >= total) return;
 	}
+}
+
+/** What tells a result from others: its line, or the id of its record. */
+const nameOf = ({ index, id }: IDataObject): string | undefined =>
+	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
+
+/** The number of results that a job states; undefined where it states none. */
+export function statedCount(job: IDataObject, name: 'total' | 'processed'): number | undefined {
+	const count = job[name];
+	return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : undefined;
 }
 
 /** @throws Error in the user's words where a line is not an object */

@@ -1,11 +1,10 @@
 import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
-import { problemOfItem } from '../api/http/problem';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import { readJobResults, startBackgroundJob, waitForJob, type StartedJob } from './backgroundJob';
+import { importSlice } from './importSlice';
 import { plannedSlices, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
-import { reportFiles, rowText, type Refusal, type ReportFiles } from './importReport';
+import { reportFiles, rowText, type ReportFiles } from './importReport';
 
 /** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
 const jobsAtOnce = 3;
@@ -30,7 +29,7 @@ export async function importRows(
 	const tell = (news: string): void => {
 		n8n.logger.info(`${n8n.getNode().name}: ${counts.done} rows imported, ${counts.failed} refused${news}`);
 	};
-	const counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0 };
+	const counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
 	const jobs: string[] = [];
 	const samples: IDataObject[] = [];
 	let report: ReportFiles | undefined;
@@ -47,7 +46,7 @@ export async function importRows(
 				counts.done += 1;
 				counts[planned.done.action] += 1;
 			} else if (planned.refusal) {
-				counts.failed += 1;
+				counts[planned.refusal.isUnknown ? 'unknown' : 'failed'] += 1;
 			} else if (samples.length < sampleSize && planned.line !== undefined) {
 				samples.push(JSON.parse(planned.line) as IDataObject);
 			}
@@ -60,29 +59,38 @@ export async function importRows(
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
 	const textOf = rowText(file.columns);
 	const running: Array<Promise<PlannedRow[]>> = [];
+	let fail: (error: unknown) => void = () => undefined;
+	let hasFailed = false;
+	/** Rejects with the first job that fails, whichever is waited for. */
+	const failure = new Promise<never>((_, reject) => (fail = reject));
+	failure.catch(() => (hasFailed = true));
+	const recordNext = async () => await record(await Promise.race([running.shift()!, failure]));
 	try {
 		let place = 0;
 		try {
 			for await (const planned of plannedSlices(execution, plan, file.rows, textOf)) {
+				if (hasFailed) break;
 				const imported = isTrial
 					? Promise.resolve(planned)
-					: importSlice(execution, plan, planned, { place, jobs });
-				imported.catch(() => undefined);
+					: importSlice(execution, plan, planned, { place, jobs, stopped: failure });
+				imported.catch(fail);
 				running.push(imported);
 				place += 1;
-				if (running.length >= atOnce) await record(await running.shift()!);
+				if (running.length >= atOnce) await recordNext();
 			}
 		} catch (error) {
 			problem = problemOfFile(error, place);
 		}
-		for (let next = running.shift(); next; next = running.shift()) await record(await next);
+		while (running.length > 0) await recordNext();
 		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
 		if (problem !== undefined) problem = `The file was read up to row ${lastRow} only. ${problem}`;
 		const files = await report!.end();
-		tellRefusals(execution, counts, problem);
+		tellUser(execution, counts, file.unnamed, problem);
 		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
 	} catch (error) {
-		// Nothing new is started; what is under way ends first, so that a next attempt finds it.
+		fail(error);
+		// Nothing new is started, and no job is waited for: only the answers to what was sent, so that a
+		// next attempt finds it.
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
 		// Of an execution that is cancelled, n8n shows nothing else.
@@ -110,7 +118,7 @@ function problemOfFile(error: unknown, place: number): string {
 /** Mapped rows that a trial shows. */
 const sampleSize = 5;
 
-type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed', number>;
+type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
 
 function resultOf(
 	{ trialRows }: ImportPlan,
@@ -122,74 +130,25 @@ function resultOf(
 	return { trial: true, ...ending, rows, ready: rows - failed, failed, samples };
 }
 
-function tellRefusals({ api }: Execution, { rows, failed }: Counts, problem: string | undefined): void {
+function tellUser(
+	{ api }: Execution,
+	{ rows, failed, unknown }: Counts,
+	unnamed: Set<number>,
+	problem: string | undefined,
+): void {
 	if (failed > 0) {
 		api.notices.add(
 			`${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
 		);
 	}
+	if (unknown > 0) {
+		api.notices.add(
+			`Of ${unknown} of ${rows} rows the service does not say whether they were written. The file ‘unknown’ has them: look for their records before you import any of them again.`,
+		);
+	}
+	if (unnamed.size > 0) {
+		const columns = [...unnamed].sort((one, other) => one - other).join(', ');
+		api.notices.add(`Not imported because the header has no name for it: column ${columns}. Name it in the first row.`);
+	}
 	if (problem !== undefined) api.notices.add(problem);
-}
-
-/** @returns the rows, each of them done or refused */
-async function importSlice(
-	execution: Execution,
-	plan: ImportPlan,
-	rows: PlannedRow[],
-	{ place, jobs }: { place: number; jobs: string[] },
-): Promise<PlannedRow[]> {
-	const sent = rows.filter(({ line }) => line !== undefined);
-	if (sent.length === 0) return rows;
-	const started = await startJob(execution, plan, sent, place);
-	jobs.push(started.id);
-	const ended = await waitForJob(execution, plan.item, started);
-	await readResults(execution, started, { plan, sent });
-	for (const planned of sent) {
-		if (!planned.done) planned.refusal ??= notDone(ended);
-	}
-	return rows;
-}
-
-async function startJob(
-	execution: Execution,
-	{ item, description, query }: ImportPlan,
-	sent: PlannedRow[],
-	place: number,
-): Promise<StartedJob> {
-	const lines = sent.map(({ line }) => line!);
-	for (const planned of sent) planned.line = undefined;
-	return await startBackgroundJob(execution, description, { query, lines }, [item, place]);
-}
-
-async function readResults(
-	execution: Execution,
-	{ path }: StartedJob,
-	{ plan, sent }: { plan: ImportPlan; sent: PlannedRow[] },
-): Promise<void> {
-	for await (const part of readJobResults(execution, path, plan.description.withoutRecords)) {
-		for (const { index, status, id, data, error } of part) {
-			const planned = sent[Number(index)];
-			if (!planned) throw new Error(`The service gave a result for line ${String(index)} of ${sent.length}.`);
-			if (Number(status) >= 400) {
-				planned.refusal = refusalOf(Number(status), error);
-			} else {
-				const created = plan.operation === 'create' || Number(status) === 201;
-				const action = plan.operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
-				planned.done = { action, id: String(id ?? (data as IDataObject | undefined)?.id ?? '') };
-			}
-		}
-	}
-}
-
-function refusalOf(status: number, error: unknown): Refusal {
-	const { message, code, details } = problemOfItem(status, error);
-	const [first] = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
-	const field = typeof first?.pointer === 'string' ? first.pointer.replace(/^#?\//, '').replaceAll('/', '.') : undefined;
-	return { code: String(first?.code ?? code ?? status), message, ...(field !== undefined && { field }) };
-}
-
-/** A job that was cancelled, or failed as a whole. */
-function notDone({ status, error }: IDataObject): Refusal {
-	const reason = typeof error === 'string' && error !== '' ? `: ${error}` : '.';
-	return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 }

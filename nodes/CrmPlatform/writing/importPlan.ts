@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { inWords } from '../api/connection';
 import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -25,13 +26,18 @@ export interface ImportPlan {
 	clearsEmpty: boolean;
 	/** The column of each field; automatic where absent. */
 	columns?: ReadonlyMap<string, string>;
+	/** The most that a job's line is longer than its row: the names of the file's columns. */
+	namesPerLine: number;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;
 }
 
 /** Rows of one job: what is held in memory, and what a service that stops has to repeat at most. */
 const rowsPerJob = 5_000;
-/** Characters of the rows of one job; services take some 50 MB. */
+/**
+ * Characters of the rows of one job, with the names of their columns; services take some 50 MB. They are
+ * counted in the file, which a retry finds as it was, and not in the lines, where it may find more to send.
+ */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Bytes of one line that services take. */
 const longestLine = 1024 * 1024;
@@ -66,6 +72,7 @@ export async function* plannedSlices(
 ): AsyncGenerator<PlannedRow[], void> {
 	let slice: PlannedRow[] = [];
 	let characters = 0;
+	const { namesPerLine } = plan;
 	let left = plan.trialRows ?? Infinity;
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
@@ -79,7 +86,7 @@ export async function* plannedSlices(
 		left -= some.length;
 		for (const planned of await planRows(execution, plan, some, textOf)) {
 			slice.push(planned);
-			characters += (planned.line ?? planned.text).length;
+			characters += planned.text.length + namesPerLine + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];
@@ -105,10 +112,10 @@ async function planRows(
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
 	const required = requiredFields(plan);
 	let index = 0;
-	return rows.map(({ row, content, problem }) => {
+	return rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) {
-			planned.refusal = { code: 'unreadable_row', message: problem };
+			planned.refusal = { code: 'unreadable_row', message: problem, text };
 			return planned;
 		}
 		try {
@@ -116,7 +123,7 @@ async function planRows(
 			planned.line = JSON.stringify(line);
 			planned.refusal = refusalBefore(line, planned.line, required);
 		} catch (error) {
-			planned.refusal = { code: 'invalid_value', message: (error as Error).message };
+			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;

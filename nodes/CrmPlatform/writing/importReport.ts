@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { outputFile, type OutputFile } from '../files/binary';
-import { csvCells, csvRow } from '../files/csvWriter';
+import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
 
 /** What was done for a row. */
@@ -16,6 +16,10 @@ export interface Refusal {
 	field?: string;
 	code: string;
 	message: string;
+	/** Of a row that cannot be read: what stands in the file. */
+	text?: string;
+	/** Whether the row may have been written all the same. */
+	isUnknown?: true;
 }
 
 /** A row, and what became of it. */
@@ -43,14 +47,14 @@ export const rowText =
 
 /** The files an import gives: its rows as they were, and what became of each. */
 export interface ReportFiles {
-	/** Adds rows to the file of those that are done or refused; a row that is neither is left out. */
+	/** Adds rows to the file of those that are done, refused or unknown; a row that is neither is left out. */
 	add(rows: ReportedRow[]): Promise<void>;
-	/** The binary fields `done` and `failed`. */
+	/** The binary fields `done` and `failed`, and `unknown` where there are any. */
 	end(): Promise<IBinaryKeyData>;
 }
 
 const doneColumns = ['row', 'id', 'action'] as const;
-const failedColumns = ['row', 'field', 'code', 'message'] as const;
+const failedColumns = ['row', 'field', 'code', 'message', 'text'] as const;
 
 /**
  * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import that is given one of
@@ -65,6 +69,7 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 			: outputFile(n8n, { name: `${name}.ndjson`, type: 'application/x-ndjson' });
 	const done = begin('done');
 	const failed = begin('failed');
+	let unknown: OutputFile | undefined;
 
 	type Column = keyof typeof reportColumns;
 	const line = (text: string, names: readonly Column[], values: unknown[]): string => {
@@ -74,10 +79,10 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 	};
 	const doneLine = ({ row, text, done: report }: ReportedRow): string | undefined =>
 		report && line(text, doneColumns, [row, report.id, report.action]);
-	const failedLine = ({ row, text, done: isDone, refusal }: ReportedRow): string | undefined =>
-		isDone || !refusal ? undefined : line(text, failedColumns, [row, refusal.field, refusal.code, refusal.message]);
+	const failedLine = ({ row, text, refusal }: ReportedRow): string | undefined =>
+		refusal && line(text, failedColumns, [row, refusal.field, refusal.code, refusal.message, refusal.text]);
 	const header = (names: readonly Column[]): string =>
-		columns ? csvRow([...columns, ...names.map((name) => reportColumns[name])]) : '';
+		columns ? csvBeginning([...columns, ...names.map((name) => reportColumns[name])]) : '';
 
 	const begun = Promise.all([done.write(header(doneColumns)), failed.write(header(failedColumns))]);
 	return {
@@ -86,12 +91,16 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 			for (let i = 0; i < rows.length; i += rowsAtOnce) {
 				const some = rows.slice(i, i + rowsAtOnce);
 				await done.write(some.map(doneLine).join(''));
-				await failed.write(some.map(failedLine).join(''));
+				await failed.write(some.filter(({ refusal }) => !refusal?.isUnknown).map(failedLine).join(''));
+				const unsure = some.filter(({ refusal }) => refusal?.isUnknown);
+				if (unsure.length === 0) continue;
+				if (!unknown) await (unknown = begin('unknown')).write(header(failedColumns));
+				await unknown.write(unsure.map(failedLine).join(''));
 			}
 		},
 		async end() {
-			const [doneFile, failedFile] = await Promise.all([done.end(), failed.end()]);
-			return { done: doneFile, failed: failedFile };
+			const [doneFile, failedFile, unknownFile] = await Promise.all([done.end(), failed.end(), unknown?.end()]);
+			return { done: doneFile, failed: failedFile, ...(unknownFile && { unknown: unknownFile }) };
 		},
 	};
 }

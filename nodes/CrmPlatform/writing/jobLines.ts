@@ -1,7 +1,8 @@
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, labelFor } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isEmptyCell, objectFields } from '../mapping/objectFields';
+import { isBlank } from '../mapping/blank';
+import { objectFields } from '../mapping/objectFields';
 import { readMapping, type ReadFields } from '../mapping/readFields';
 import type { Mapping, ObjectMapping } from '../mapping/stored';
 import type { Execution } from '../model';
@@ -39,14 +40,14 @@ export async function readJobLines(
 		if (!isUpdate) return requireAnyValue(line);
 		const { id, ...values } = line;
 		requireAnyValue(values);
-		if (isEmptyCell(id)) throw noId();
+		if (isBlank(id)) throw noId();
 		return line;
 	};
 }
 
 function idOf(object: Record<string, unknown>): { id: string } {
 	const [[, id] = []] = objectFields([idField])(object as never).values;
-	if (isEmptyCell(id)) throw noId();
+	if (isBlank(id)) throw noId();
 	return { id: id as string };
 }
 

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { checkExact } from '../api/http/numbers';
 import type { Execution } from '../model';
 
 /** Option of writes that are to be done once, in whichever execution. */
@@ -28,6 +29,7 @@ export function hasWriteOncePer({ n8n, operation }: Execution): boolean {
  */
 export function writeOncePer({ n8n }: Execution, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
+	checkExact('Write Once Per', value);
 	const isSingle = typeof value === 'string' || typeof value === 'number';
 	if (isSingle && String(value).trim() !== '') return String(value);
 	throw new Error(

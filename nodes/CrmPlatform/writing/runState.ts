@@ -182,7 +182,7 @@ export function sentRequests(execution: Execution): SentRequests {
 }
 
 /** `0-2,4` for 0, 1, 2 and 4: a context is stored with the execution, and items may be many. */
-function rangesOf(items: readonly number[]): string {
+export function rangesOf(items: readonly number[]): string {
 	const ranges: Array<[from: number, to: number]> = [];
 	for (const item of items) {
 		const last = ranges.at(-1);
@@ -192,7 +192,7 @@ function rangesOf(items: readonly number[]): string {
 	return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join();
 }
 
-function itemsIn(ranges: string): number[] {
+export function itemsIn(ranges: string): number[] {
 	return ranges.split(',').flatMap((range) => {
 		const [from = 0, to = from] = range.split('-').map(Number);
 		return Array.from({ length: to - from + 1 }, (_, i) => from + i);

@@ -1,9 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** The value of a JSON text; undefined where the text is not JSON. */
+import { withExactNumbers } from './numbers';
+
+/**
+ * The value of a JSON text; undefined where the text is not JSON. A number that JavaScript cannot hold
+ * comes as the text it is.
+ */
 export function parseJson(text: string): unknown {
 	try {
-		return JSON.parse(text);
+		const value: unknown = JSON.parse(text);
+		const exact = withExactNumbers(text);
+		return exact === text ? value : JSON.parse(exact);
 	} catch {
 		return undefined;
 	}

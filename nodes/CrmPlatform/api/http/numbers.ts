@@ -1,0 +1,95 @@
+/**
+ * Numbers with more digits than JavaScript keeps (IEEE 754 doubles): 9007199254740993 would become
+ * 9007199254740992, which may be the id of another record. They are read as text, digit by digit.
+ */
+
+/** Finds what may be such a number, in texts of JSON also: of 500 records, parsing takes twice as long. */
+const suspect = /(?<=[:,[\s]|^)-?(?:\d[\d.eE+-]{15,}|\d[\d.]*[eE][+-]?\d{2,})(?=\s*(?:[,\]}]|$))/;
+
+/** A text, or a number where a value of a list or an object may stand (RFC 8259). */
+const textOrNumber =
+	/"[^"\\]*(?:\\.[^"\\]*)*"|(?<=[[:,\s]|^)-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=\s*(?:[,\]}]|$))/g;
+
+/**
+ * JSON in which every number that JavaScript would change is a text of the same digits.
+ *
+ * @param json well-formed
+ */
+export function withExactNumbers(json: string): string {
+	if (!suspect.test(json)) return json;
+	return json.replace(textOrNumber, (token) =>
+		token.startsWith('"') || (token.length < 16 && !/e/i.test(token)) || isKept(token) ? token : `"${token}"`,
+	);
+}
+
+/** From 2^53 on, every whole number is a text: the ids of a service are to be alike. */
+function isKept(token: string): boolean {
+	const number = exactNumber(token);
+	return number !== undefined && !isRounded(number);
+}
+
+/** The number that a text stands for; undefined where it is none, or JavaScript would change its value. */
+export function exactNumber(text: string): number | undefined {
+	const number = Number(text);
+	if (text.trim() === '' || !Number.isFinite(number)) return undefined;
+	const written = decimal(text.trim());
+	// 0x1F, for example.
+	if (written === undefined) return Number.isSafeInteger(number) ? number : undefined;
+	return written === decimal(String(number)) ? number : undefined;
+}
+
+/** The same text for the same value, however it is written: `12.50`, `1.25e1`. */
+function decimal(text: string): string | undefined {
+	const [, sign, whole = '', fraction = '', exponent = '0'] =
+		/^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
+	if (sign === undefined) return undefined;
+	const digits = (whole + fraction).replace(/^0+/, '');
+	const significant = digits.replace(/0+$/, '');
+	if (significant === '') return '0';
+	return `${sign === '-' ? '-' : ''}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+/** Whether a text is a decimal number, of any size and precision. */
+export const isDecimal = (text: string): boolean => /\d/.test(text) && decimal(text.trim()) !== undefined;
+
+/** Whether a number may have lost digits before it came here: from 2^53 on, JavaScript rounds. */
+const isRounded = (value: unknown): value is number =>
+	typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** Levels of objects and lists; some 5,000 are more than JavaScript can write as JSON. */
+export const mostLevels = 500;
+
+/**
+ * @param label of the value, for the words
+ * @throws Error in the user's words for a number, also within, that may have lost digits, and for a value
+ * nested too deep
+ */
+export function checkExact(label: string, value: unknown): void {
+	checkDepth(label, value, (level) => {
+		const rounded = level.find(isRounded);
+		if (rounded === undefined) return;
+		throw new Error(
+			`${label}: ${BigInt(rounded)} is a number so large that its last digits may have been lost before it came here. Pass it on as text.`,
+		);
+	});
+}
+
+/**
+ * @param see gets the values of each level
+ * @throws Error in the user's words for a value nested too deep
+ */
+export function checkDepth(label: string, value: unknown, see: (level: unknown[]) => void = () => undefined): void {
+	let level = [value];
+	for (let depth = 0; level.length > 0; depth += 1) {
+		see(level);
+		if (depth > mostLevels) throw new Error(`${label}: the value is nested more than ${mostLevels} levels deep.`);
+		level = level.flatMap((one) => (isPlain(one) ? (Object.values(one) as unknown[]) : []));
+	}
+}
+
+/** Whether a value is a list, or an object as JSON has them: a date has no members. */
+function isPlain(value: unknown): value is object {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return Array.isArray(value);
+	const prototype: unknown = Object.getPrototypeOf(value);
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

@@ -1,0 +1,107 @@
+import type { DateTime } from 'luxon';
+
+import { isBlank } from '../mapping/blank';
+import { parseMoment } from '../mapping/dates';
+
+/**
+ * What a parameter reads where it is blank: an expression that gives undefined, null or empty text.
+ * Without it a blank is refused. Give none where the default would write, delete or return more.
+ */
+interface Blank<Value> {
+	otherwise?: Value;
+}
+
+const booleans = new Map([
+	['true', true],
+	['false', false],
+	['1', true],
+	['0', false],
+]);
+
+/** The boolean that a value means; undefined where it means none. */
+export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
+
+/** @throws Error in the user's words where the value means neither */
+export function readBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
+	return read(label, value, blank, booleanIn, 'true or false');
+}
+
+/** @throws Error in the user's words where the value is no whole number within the limits */
+export function readWholeNumber(
+	label: string,
+	value: unknown,
+	{ least = 0, most = Infinity, ...blank }: Blank<number> & { least?: number; most?: number } = {},
+): number {
+	const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
+	const within = (given: unknown) => {
+		const number = numberIn(given);
+		return Number.isSafeInteger(number) && number! >= least && number! <= most ? number : undefined;
+	};
+	return read(label, value, blank, within, `a whole number ${range}`);
+}
+
+/** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
+export function readPercent(label: string, value: unknown, blank: Blank<number> = {}): number {
+	const percent = (given: unknown) => {
+		const number = numberIn(typeof given === 'string' ? given.replace(/\s*%\s*$/, '') : given);
+		return number !== undefined && number >= 0 && number <= 100 ? number : undefined;
+	};
+	return read(label, value, blank, percent, 'a percentage from 0 to 100');
+}
+
+/** @throws Error in the user's words where the value is none of the choices */
+export function readOption<Value extends string>(
+	label: string,
+	value: unknown,
+	choices: readonly Value[],
+	blank: Blank<Value> = {},
+): Value {
+	const chosen = (given: unknown) => {
+		// A tab is white space, and a choice.
+		if (choices.includes(given as Value)) return given as Value;
+		const text = textOf(given)?.toLowerCase();
+		const similar = choices.filter((choice) => choice.toLowerCase() === text);
+		return similar.length === 1 ? similar[0] : undefined;
+	};
+	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
+}
+
+/**
+ * @param limits `zone` is the IANA time zone of a text without one
+ * @throws Error in the user's words where the value is no date
+ */
+export function readDate(
+	label: string,
+	value: unknown,
+	{ zone, ...blank }: Blank<DateTime> & { zone: string },
+): DateTime {
+	return read(label, value, blank, (given) => parseMoment(given, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
+}
+
+function read<Value>(
+	label: string,
+	value: unknown,
+	{ otherwise }: Blank<Value>,
+	meaning: (value: unknown) => Value | undefined,
+	accepted: string,
+): Value {
+	const found = isBlank(value) ? otherwise : meaning(value);
+	if (found !== undefined) return found;
+	throw new Error(`${label}: enter ${accepted} instead of ${shown(value)}.`);
+}
+
+const textOf = (value: unknown): string | undefined =>
+	['string', 'boolean', 'number', 'bigint'].includes(typeof value) ? String(value).trim() : undefined;
+
+/** Digits as people write them: neither `0x10` nor `1e3` nor the empty text, which JavaScript reads as 0. */
+function numberIn(value: unknown): number | undefined {
+	const isDecimal = typeof value === 'number' || /^[+-]?\d+(\.\d+)?$/.test(textOf(value) ?? '');
+	const number = isDecimal ? Number(value) : NaN;
+	return Number.isFinite(number) ? number : undefined;
+}
+
+function shown(value: unknown): string {
+	if (value === undefined || value === null) return `nothing (the expression returned ${String(value)})`;
+	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return `"${text.slice(0, 100)}"`;
+}

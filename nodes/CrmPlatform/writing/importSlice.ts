@@ -1,0 +1,92 @@
+import { NodeApiError } from 'n8n-workflow';
+
+import type { Execution } from '../model';
+import { startBackgroundJob, startedJob, waitForJob, type StartedJob } from './backgroundJob';
+import type { ImportPlan, PlannedRow } from './importPlan';
+import { readImportResults } from './importResults';
+import { hasWriteOncePer } from './oncePer';
+import { itemsIn, rangesOf } from './runState';
+import { startedJobs, type SentJob } from './startedJobs';
+
+/** The place of a slice in its file, and what all slices share. */
+interface Slices {
+	place: number;
+	/** Ids of the jobs, in the order in which they are known. */
+	jobs: string[];
+	/** Rejects where another slice has failed. */
+	stopped: Promise<never>;
+}
+
+/**
+ * Imports the rows of one slice of a file by a job. Where an earlier attempt has sent some of them, its
+ * job is read; rows that it could not send, and that can be sent now, go into another job.
+ *
+ * @returns the rows, each of them done or refused
+ * @throws NodeApiError where a job cannot be started or read
+ */
+export async function importSlice(
+	execution: Execution,
+	plan: ImportPlan,
+	rows: PlannedRow[],
+	slices: Slices,
+): Promise<PlannedRow[]> {
+	const sentJobs = startedJobs(execution, plan, slices.place);
+	const isRepeated = sentJobs.length > 0;
+	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
+	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));
+	if (isRepeated && plan.operation !== 'create') {
+		for (const i of unsent) Object.assign(rows[i]!, { line: undefined, refusal: overtaken });
+	} else if (unsent.length > 0) {
+		sentJobs.push({ rows: rangesOf(unsent) });
+	}
+	for (const [number, job] of [...sentJobs.entries()]) {
+		const sent = itemsIn(job.rows).map((i) => rows[i]!);
+		const key = [plan.item, slices.place, ...(number === 0 ? [] : [number])];
+		const started =
+			job.id === undefined
+				? await startJob(execution, plan, sent, { job, key, forget: () => sentJobs.splice(number, 1) })
+				: startedJob(plan.description, job.id);
+		for (const planned of sent) Object.assign(planned, { line: undefined, refusal: undefined });
+		slices.jobs.push(started.id);
+		const ended = await waitForJob(execution, plan.item, started, slices.stopped);
+		await readImportResults(execution, plan, started, { sent, ended });
+	}
+	return rows;
+}
+
+const overtaken = {
+	code: 'overtaken',
+	message:
+		'An earlier attempt refused this row and went on with the rows after it, which may change the same record. Import it again from this file.',
+};
+
+/** @param attempt of the job: `forget` is called where the service certainly has not taken it */
+async function startJob(
+	execution: Execution,
+	{ description, query }: ImportPlan,
+	sent: PlannedRow[],
+	{ job, key, forget }: { job: SentJob; key: number[]; forget: () => void },
+): Promise<StartedJob> {
+	const lines = sent.flatMap(({ line }) => line ?? []);
+	if (lines.length < sent.length) throw changedSince(execution, sent);
+	// Some thousand lines are held once, in the request.
+	for (const planned of sent) planned.line = undefined;
+	try {
+		const started = await startBackgroundJob(execution, description, { query, lines }, key);
+		job.id = started.id;
+		return started;
+	} catch (error) {
+		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
+		if (status >= 400 && status < 500 && status !== 408 && status !== 409) forget();
+		const { code } = ((error as NodeApiError).context?.data ?? {}) as { code?: string };
+		throw code === 'idempotency_key_reused' ? changedSince(execution, sent) : error;
+	}
+}
+
+/** An attempt whose answer is not known has sent other values under the same key. */
+function changedSince(execution: Execution, sent: PlannedRow[]): Error {
+	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
+	return new Error(
+		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. Nothing of them was written now. The earlier job, in Job → Get Many, has what was written then. To write the other rows, import only those: take the file ‘failed’ of the earlier import. Or import the whole file with Create or Update ${again}: by Match On, no record is doubled.`,
+	);
+}

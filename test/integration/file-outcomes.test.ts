@@ -1,0 +1,164 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService, type Alteration } from './altered-service.ts';
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { run } from './n8n.ts';
+import { filterRows } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const service = alteredService(sandbox);
+const { importOf, exportOf, setupOf } = fileRuns(service, store);
+
+const contactsLike = async (email: string) => {
+	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
+	return body.data as IDataObject[];
+};
+const fileOf = (count: number, domain: string) =>
+	`last_name,email\n${Array.from({ length: count }, (_, i) => `N,${String(i).padStart(5, '0')}@${domain}\n`).join('')}`;
+
+/** At most so many results in one answer, whatever was asked for. */
+const shortParts = (most: number): Alteration => ({
+	request({ url }) {
+		if (!url.pathname.endsWith('/results')) return;
+		url.searchParams.set('limit', String(Math.min(most, Number(url.searchParams.get('limit') ?? most))));
+	},
+});
+/** Only the first results of a job, and then none. */
+const lostResults = (kept: number): Alteration => ({
+	answer(text, { url }) {
+		if (!url.pathname.endsWith('/results')) return text;
+		const from = Number(url.searchParams.get('offset') ?? 0);
+		return text.split('\n').slice(0, Math.max(0, kept - from)).join('\n');
+	},
+});
+/** Another result of one line. */
+const alteredLine = (line: number, change: (result: IDataObject) => IDataObject): Alteration => ({
+	answer(text, { url }) {
+		if (!url.pathname.endsWith('/results')) return text;
+		const lines = text.trim().split('\n').map((one) => JSON.parse(one) as IDataObject);
+		return lines.map((one, i) => `${JSON.stringify(i === line ? change(one) : one)}\n`).join('');
+	},
+});
+
+describe('a service that gives fewer results than it was asked for', () => {
+	test('is asked for the others, by an import', async () => {
+		service.alter(shortParts(500));
+		const { json, failed } = await importOf(fileOf(2_600, 'short.example'));
+		expect(json).toMatchObject({ rows: 2_600, created: 2_600, failed: 0, unknown: 0 });
+		expect(rowsOf(failed)).toEqual([]);
+	});
+
+	test('is asked for the others, by an export', async () => {
+		await importOf(fileOf(2_600, 'shortly.example'));
+		service.alter(shortParts(500));
+		const filters = filterRows({ 'email[contains]': 'shortly.example' });
+		const { json, text } = await exportOf({ filters, options: { outputFields: ['email'] } });
+		expect(json).toMatchObject({ records: 2_600 });
+		expect(new Set(rowsOf(text).map(({ email }) => email)).size).toBe(2_600);
+	});
+
+	test.each([0, 700])('and then no more after %s fails an export', async (kept) => {
+		await importOf(fileOf(1_500, `few${kept}.example`));
+		service.alter(lostResults(kept));
+		const filters = filterRows({ 'email[contains]': `few${kept}.example` });
+		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records and gave ${kept} of them`);
+	});
+
+	test('and the same again fails, and is not read for ever', async () => {
+		await importOf(fileOf(1_500, 'again.example'));
+		service.alter({ request: ({ url }) => url.searchParams.delete('offset') });
+		const filters = filterRows({ 'email[contains]': 'again.example' });
+		await expect(exportOf({ filters })).rejects.toThrow(/same results .* again and again/);
+	});
+});
+
+describe('a row without a result that is understood', () => {
+	test('is told as unknown, not as refused: it was written', async () => {
+		service.alter(lostResults(2));
+		const { items, hints } = await run(await setupOf(fileOf(5, 'unknown.example')));
+		expect(items[0]!.json).toMatchObject({ rows: 5, done: 2, failed: 0, unknown: 3 });
+		const { failed, unknown } = items[0]!.binary!;
+		expect(rowsOf(await store.text(failed))).toEqual([]);
+		expect(rowsOf(await store.text(unknown)).map((row) => [row.email, row.import_row, row.import_error_code])).toEqual(
+			[2, 3, 4].map((i) => [`0000${i}@unknown.example`, String(i + 2), 'unknown']),
+		);
+		expect(hints).toEqual([expect.stringMatching(/Of 3 of 5 rows .* ‘unknown’ .* before you import/)]);
+		expect(await contactsLike('unknown.example')).toHaveLength(5);
+	});
+
+	test.each<[string, (result: IDataObject) => IDataObject]>([
+		['no index', ({ index: _, ...result }) => result],
+		['an index of null', (result) => ({ ...result, index: null })],
+		['an index beyond the lines', (result) => ({ ...result, index: 7 })],
+		['the index of another, and another id', (result) => ({ ...result, index: 0 })],
+		['no status', ({ status: _, ...result }) => result],
+		['a status in words', (result) => ({ ...result, status: 'ok' })],
+		['a success with an error in it', (result) => ({ ...result, error: { code: 'refused' } })],
+	])('such as one with %s is unknown', async (name, change) => {
+		const domain = `${name.replace(/\W/g, '')}.example`;
+		service.alter(alteredLine(1, change));
+		const { json } = await importOf(fileOf(3, domain));
+		expect(json).toMatchObject({ failed: 0 });
+		expect(Number(json.unknown)).toBeGreaterThan(0);
+		expect(Number(json.unknown) + Number(json.done)).toBe(3);
+	});
+});
+
+describe('a job that ends early', () => {
+	const ended = (change: IDataObject, kept: number): Alteration => ({
+		answer(text, request) {
+			const { url, method } = request;
+			if (url.pathname.endsWith('/results')) return lostResults(kept).answer!(text, request, 200);
+			const isJob = method === 'GET' && /\/v1\/jobs\/[^/]+$/.test(url.pathname);
+			return isJob ? JSON.stringify({ ...(JSON.parse(text) as IDataObject), ...change }) : text;
+		},
+	});
+
+	test.each([
+		['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
+		['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
+		['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
+	])('and %s', async (name, change, counts) => {
+		service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
+		const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
+		expect(json).toMatchObject(counts);
+	});
+});
+
+test('Longest Wait counts the time that answers take, too', async () => {
+	const { systemClock } = await import('../../nodes/CrmPlatform/api/http/request');
+	let passed = 0;
+	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);
+	let asked = 0;
+	service.alter({
+		request({ method, url }) {
+			if (!url.pathname.startsWith('/v1/jobs')) return;
+			if (method === 'GET') {
+				asked += 1;
+				// Each answer takes a minute.
+				passed += 60_000;
+			}
+			return { status: 200, body: '{"id":"job_x","status":"processing"}' };
+		},
+	});
+	await expect(importOf(fileOf(1, 'slow.example'), { options: { longestWait: 150 } })).rejects.toThrow('did not finish within 150 s');
+	expect(asked).toBe(3);
+	jest.restoreAllMocks();
+});
+
+test('a job whose id is a number is waited for', async () => {
+	service.alter({
+		request({ url }) {
+			const id = /^\/v1\/jobs\/(\d+)$/.exec(url.pathname)?.[1];
+			if (url.pathname.endsWith('/results')) return { status: 200, type: 'application/x-ndjson', body: '{"index":0,"status":201,"id":9007199254740993}\n' };
+			if (id === '9007199254740993') return { status: 200, body: '{"id":9007199254740993,"status":"completed"}' };
+			return url.pathname === '/v1/jobs' ? { status: 202, body: '{"id":9007199254740993,"status":"queued"}' } : undefined;
+		},
+	});
+	const { json, done } = await importOf(fileOf(1, 'number.example'));
+	expect(json).toMatchObject({ created: 1, jobs: ['9007199254740993'] });
+	expect(rowsOf(done)).toMatchObject([{ import_id: '9007199254740993' }]);
+});

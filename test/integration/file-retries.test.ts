@@ -1,0 +1,112 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService, type Alteration } from './altered-service.ts';
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
+const { importOf } = fileRuns(service, useBinaryStore());
+
+const contactsLike = async (email: string) => {
+	const { body } = await sandbox.call('GET', `/v1/contacts?limit=500&sort=email&email[contains]=${encodeURIComponent(email)}`);
+	return body.data as IDataObject[];
+};
+
+describe('an import that failed', () => {
+	const broken: Alteration = {
+		request: ({ method, url }) =>
+			method === 'GET' && url.pathname.startsWith('/v1/jobs') ? { status: 403, body: '{"code":"forbidden"}' } : undefined,
+	};
+	const company = (domain: string) => `Kvist & ${domain}`;
+	const rows = (domain: string, count: number) =>
+		`last_name,email,Company\n${Array.from({ length: count }, (_, i) => `N,${i}@${domain},${i === 1 ? company(domain) : ''}\n`).join('')}`;
+
+	test('goes on after the company that a row needs was created, and writes nothing twice', async () => {
+		const domain = 'goeson.example';
+		const again = { executionId: 'goes-on', context: {} };
+		service.alter(broken);
+		await expect(importOf(rows(domain, 4), {}, again)).rejects.toMatchObject({ httpCode: '403' });
+		expect(await contactsLike(domain)).toHaveLength(3);
+		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		service.alter({});
+		// As n8n stores it with the execution.
+		again.context = JSON.parse(JSON.stringify(again.context)) as typeof again.context;
+		const { json } = await importOf(rows(domain, 4), {}, again);
+		expect(json).toMatchObject({ rows: 4, created: 4, failed: 0, unknown: 0 });
+		expect((await contactsLike(domain)).map(({ email }) => email)).toEqual([0, 1, 2, 3].map((i) => `${i}@${domain}`));
+		expect(json.jobs).toHaveLength(2);
+		// And once more, by whichever attempt.
+		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ created: 4, failed: 0 });
+		expect(await contactsLike(domain)).toHaveLength(4);
+	});
+
+	test('goes on as well where the answer to the start of its job was lost', async () => {
+		const domain = 'lost.example';
+		const again = { executionId: 'lost', context: {} };
+		service.alter({ answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/jobs' ? undefined : text) });
+		await expect(importOf(rows(domain, 4), {}, again)).rejects.toThrow();
+		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		service.alter({});
+		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 4 });
+		expect(await contactsLike(domain)).toHaveLength(4);
+	}, 120_000);
+
+	test('does not write a row that it had refused over the ones after it', async () => {
+		const domain = 'order.example';
+		const again = { executionId: 'order', context: {} };
+		const csv = `last_name,email,Company\nOld,a@${domain},${company(domain)}\nNew,a@${domain},\n`;
+		const upsert = { importAs: 'upsert', matchOn: 'email' };
+		service.alter(broken);
+		await expect(importOf(csv, upsert, again)).rejects.toMatchObject({ httpCode: '403' });
+		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		service.alter({});
+		const { json, failed } = await importOf(csv, upsert, again);
+		expect(json).toMatchObject({ rows: 2, done: 1, failed: 1 });
+		expect(rowsOf(failed)).toMatchObject([{ last_name: 'Old', import_error_code: 'overtaken' }]);
+		expect(await contactsLike(domain)).toMatchObject([{ last_name: 'New' }]);
+	});
+
+	test('offers a way out where other values were sent under the same value of Write Once Per', async () => {
+		const domain = 'once.example';
+		const once = { options: { writeOncePer: 'once.csv' } };
+		expect((await importOf(rows(domain, 4), once)).json).toMatchObject({ created: 3, failed: 1 });
+		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		await expect(importOf(rows(domain, 4), once)).rejects.toThrow(
+			/were sent before with other values.*‘failed’.*Create or Update with another value in Write Once Per/,
+		);
+		const { json } = await importOf(rows(domain, 4), { importAs: 'upsert', matchOn: 'email', options: { writeOncePer: 'again' } });
+		expect(json).toMatchObject({ created: 1, updated: 3 });
+		expect(await contactsLike(domain)).toHaveLength(4);
+	});
+
+	test('divides its file as before, whatever can be read of its rows by then', async () => {
+		const domain = 'slices.example';
+		const again = { executionId: 'slices', context: {} };
+		// What is sent of a row is far shorter than the row.
+		const filler = 'x'.repeat(900);
+		const line = (i: number) => `N,${i}@${domain},${i % 2 ? company(domain) : ''},${filler}\n`;
+		const csv = `last_name,email,Company,Filler\n${Array.from({ length: 6_000 }, (_, i) => line(i)).join('')}`;
+		service.alter(broken);
+		await expect(importOf(csv, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
+		service.alter({});
+		const { json } = await importOf(csv, {}, again);
+		expect(json).toMatchObject({ rows: 6_000, created: 6_000, failed: 0 });
+	});
+
+	test('fails with the first of its jobs that does, and does not wait for the others', async () => {
+		let posts = 0;
+		service.alter({
+			request({ method, url }) {
+				if (method === 'POST' && url.pathname === '/v1/jobs') {
+					posts += 1;
+					return posts === 1 ? { status: 202, body: '{"id":"job_x","status":"processing"}' } : { status: 403, body: '{"code":"forbidden"}' };
+				}
+				return url.pathname === '/v1/jobs/job_x' ? { status: 200, body: '{"id":"job_x","status":"processing"}' } : undefined;
+			},
+		});
+		await expect(importOf(`last_name,email\n${'N,\n'.repeat(12_000)}`)).rejects.toMatchObject({ httpCode: '403' });
+	});
+});

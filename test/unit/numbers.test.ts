@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+
+import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
+import { exactNumber } from '../../nodes/CrmPlatform/api/http/numbers';
+
+const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
+/** Numbers as JSON writes them, most with more digits than JavaScript keeps. */
+const written = fc
+	.tuple(fc.constantFrom('', '-'), digits(25), fc.option(digits(25), { nil: undefined }), fc.option(fc.integer({ min: -400, max: 400 }), { nil: undefined }))
+	.map(([sign, whole, fraction, exponent]) => `${sign}${whole.replace(/^0+(?=\d)/, '')}${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`);
+
+/** The value as a fraction of whole numbers, which JavaScript never rounds. */
+function fractionOf(text: string): [bigint, bigint] {
+	const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text)!;
+	const shift = Number(exponent) - fraction.length;
+	const value = BigInt(sign + whole + fraction);
+	return shift >= 0 ? [value * 10n ** BigInt(shift), 1n] : [value, 10n ** BigInt(-shift)];
+}
+const isEqual = (one: string, other: string) => {
+	const [[a, b], [c, d]] = [fractionOf(one), fractionOf(other)];
+	return a * d === c * b;
+};
+
+test('no digit of a number is changed: it is read as that number, or as the text it was', () => {
+	fc.assert(
+		fc.property(written, fc.constantFrom('', ' ', '\n'), (text, space) => {
+			const inside = `{"a":${space}${text}${space},"b":[1,${text}],"c":"${text}",${space}"d":{"${text}":null}}`;
+			const read = parseJson(inside) as { a: unknown; b: unknown[]; c: unknown; d: object };
+			expect(read.b).toEqual([1, read.a]);
+			expect([read.c, Object.keys(read.d)]).toEqual([text, [text]]);
+			expect(parseJson(text)).toEqual(read.a);
+			if (typeof read.a === 'number') expect(isEqual(String(read.a), text)).toBe(true);
+			else expect(read.a).toBe(text);
+			const number = exactNumber(text);
+			if (number !== undefined) expect(isEqual(String(number), text)).toBe(true);
+			else expect(isEqual(String(Number(text)).replace(/^-?Infinity$/, '0.5'), text)).toBe(false);
+		}),
+		{ numRuns: 2_000 },
+	);
+});
+
+test('anything else is read as JSON.parse reads it, also what is no JSON', () => {
+	const text = fc.oneof(
+		fc.json(),
+		fc.stringMatching(/^[[\]{},:"\\ 0-9eE.+-]{0,60}$/),
+		fc.tuple(fc.json(), fc.stringMatching(/^[[\]{},:" 0-9]{0,25}$/)).map(([one, other]) => one + other),
+	);
+	// A number that is a text instead, as the number that JavaScript would have made of it.
+	const plain = (value: unknown): unknown =>
+		JSON.stringify(value, (_, one: unknown) => (typeof one === 'number' || (typeof one === 'string' && /^-?\d/.test(one)) ? String(Number(one)) : one));
+	fc.assert(
+		fc.property(text, (json) => {
+			let expected: unknown;
+			try {
+				expected = JSON.parse(json);
+			} catch {
+				expect(parseJson(json)).toBeUndefined();
+				return;
+			}
+			expect(plain(parseJson(json))).toEqual(plain(expected));
+		}),
+		{ numRuns: 3_000 },
+	);
+});
+
+test('ids of one service are alike: whole numbers from 2^53 on are texts, and none is like another', () => {
+	expect(parseJson('[9007199254740991, 9007199254740992, 9007199254740993, -9007199254740993, 1e21]')).toEqual([
+		9007199254740991,
+		'9007199254740992',
+		'9007199254740993',
+		'-9007199254740993',
+		'1e21',
+	]);
+});
+
+test('decimals that JavaScript keeps stay numbers', () => {
+	expect(parseJson('[0.1, 0.30000000000000004, 1234567890.12345, 1e-21, 12.50000000000000000, 2.5e-7]')).toEqual([
+		0.1, 0.30000000000000004, 1234567890.12345, 1e-21, 12.5, 2.5e-7,
+	]);
+	expect(parseJson('[0.1000000000000000055, 1e400, 1e-400]')).toEqual(['0.1000000000000000055', '1e400', '1e-400']);
+});

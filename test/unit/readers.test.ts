@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+
+import { isBlank, isBlankFor } from '../../nodes/CrmPlatform/mapping/blank';
+import {
+	readBoolean,
+	readDate,
+	readOption,
+	readPercent,
+	readWholeNumber,
+} from '../../nodes/CrmPlatform/parameters/readers';
+
+const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];
+
+describe('A parameter', () => {
+	it.each([
+		[true, true],
+		[false, false],
+		['true', true],
+		[' False ', false],
+		['TRUE\n', true],
+		[1, true],
+		['0', false],
+	])('that means a boolean is one: %j', (given, meant) => {
+		expect(readBoolean('Preview', given)).toBe(meant);
+	});
+
+	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
+		'that means no boolean is refused by its label, with what is accepted: %j',
+		(given) => {
+			expect(() => readBoolean('Preview', given, { otherwise: false })).toThrow(/^Preview: enter true or false instead of ".*"\.$/);
+		},
+	);
+
+	it.each([
+		['10', 10],
+		[' 10 ', 10],
+		[10, 10],
+		['10.0', 10],
+		['+7', 7],
+	])('that means a whole number is one: %j', (given, meant) => {
+		expect(readWholeNumber('Limit', given, { least: 1 })).toBe(meant);
+	});
+
+	it.each(['2.5', 2.5, '10 %', '1e3', '0x10', '1,000', -1, 0, NaN, Infinity, true, [5], {}, 2 ** 53, '9007199254740993'])(
+		'that is no whole number within its limits is refused: %j',
+		(given) => {
+			expect(() => readWholeNumber('Limit', given, { least: 1, otherwise: 50 })).toThrow(
+				/^Limit: enter a whole number of at least 1 instead of /,
+			);
+		},
+	);
+
+	it('names both limits', () => {
+		expect(() => readWholeNumber('Parallel Reads', 11, { least: 1, most: 10 })).toThrow(
+			'Parallel Reads: enter a whole number from 1 to 10 instead of "11".',
+		);
+	});
+
+	it.each([
+		[10, 10],
+		['10', 10],
+		['10 %', 10],
+		[' 12.5% ', 12.5],
+		[0, 0],
+		['100 %', 100],
+	])('that means a percentage is one: %j', (given, meant) => {
+		expect(readPercent('Maximum Deletions', given)).toBe(meant);
+	});
+
+	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (given) => {
+		expect(() => readPercent('Maximum Deletions', given, { otherwise: 10 })).toThrow(
+			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
+		);
+	});
+
+	it.each([
+		['leave', 'leave'],
+		[' Delete ', 'delete'],
+	])('that means a choice is it: %j', (given, meant) => {
+		expect(readOption('When Missing', given, ['leave', 'delete'])).toBe(meant);
+	});
+
+	it.each(['del', 'leave, delete', 1, ['leave'], {}, 'constructor', '__proto__'])(
+		'that is none of the choices is refused: %j',
+		(given) => {
+			expect(() => readOption('When Missing', given, ['leave', 'delete'], { otherwise: 'leave' })).toThrow(
+				/^When Missing: enter one of leave, delete instead of /,
+			);
+		},
+	);
+
+	it('may be a choice that is white space', () => {
+		expect(readOption('Delimiter', '\t', [',', '\t'])).toBe('\t');
+	});
+
+	it.each([
+		['2026-03-31', '2026-03-30T22:00:00.000Z'],
+		[' 2026-03-31 14:30 ', '2026-03-31T12:30:00.000Z'],
+		['2026-03-31T14:30:00Z', '2026-03-31T14:30:00.000Z'],
+		[1774915200000, '2026-03-31T00:00:00.000Z'],
+		['1774915200000', '2026-03-31T00:00:00.000Z'],
+		[new Date('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
+		[DateTime.fromISO('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
+	])('that means a date is one: %j', (given, meant) => {
+		expect(readDate('Since', given, { zone: 'Europe/Berlin' }).toUTC().toISO()).toBe(meant);
+	});
+
+	it.each(['yesterday', '14:30', '2026-02-30', 20260331, true, {}, new Date(NaN)])('that is no date is refused: %j', (given) => {
+		expect(() => readDate('Since', given, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
+	});
+
+	it.each(blanks)('that is blank is its default where it has one, and is refused where it has none: %j', (blank) => {
+		expect(readBoolean('Preview', blank, { otherwise: true })).toBe(true);
+		expect(readWholeNumber('Limit', blank, { otherwise: 50 })).toBe(50);
+		expect(readPercent('Share', blank, { otherwise: 10 })).toBe(10);
+		expect(readOption('Format', blank, ['csv', 'json'], { otherwise: 'csv' })).toBe('csv');
+		for (const read of [readBoolean, readWholeNumber, readPercent]) {
+			expect(() => read('Preview', blank)).toThrow(/^Preview: enter /);
+		}
+		expect(() => readOption('Format', blank, ['csv'])).toThrow(/^Format: enter /);
+		expect(() => readDate('Since', blank, { zone: 'utc' })).toThrow(/^Since: enter /);
+	});
+
+	it('is read as what it is, or refused in words, whatever it is', () => {
+		fc.assert(
+			fc.property(fc.anything(), (value) => {
+				for (const read of [readBoolean, readWholeNumber, readPercent]) {
+					try {
+						expect(['boolean', 'number']).toContain(typeof read('Preview', value));
+					} catch (error) {
+						expect((error as Error).message).toMatch(/^Preview: enter /);
+					}
+				}
+			}),
+		);
+	});
+});
+
+describe('Blank', () => {
+	it.each(blanks)('is %j', (value) => {
+		expect(isBlank(value)).toBe(true);
+	});
+
+	it.each([0, false, 'a', ['a'], {}, [0], '[]', ' , '])('is not %j', (value) => {
+		expect(isBlank(value)).toBe(false);
+	});
+
+	it.each(['[]', ' , ', ',,', '[null, ""]', ' [ ] '])('is %j where a list is meant', (value) => {
+		expect(isBlankFor({ kind: 'list' }, value)).toBe(true);
+		expect(isBlankFor({ kind: 'text' }, value)).toBe(false);
+	});
+});
