@@ -51,7 +51,7 @@ function mappedByHand(
 		return known.flatMap(({ field, value: stored }, i): FieldValue[] => {
 			const value = values[i];
 			// A model gives empty text for a field it knows nothing about.
-			if (isFilledByModel(stored) && (value === '' || value === undefined)) return [];
+			if (isFilledByModel(stored) && value !== null && isBlankFor(field, value)) return [];
 			if (value !== undefined) return [[field, value]];
 			unsent.noValue(field);
 			return [];

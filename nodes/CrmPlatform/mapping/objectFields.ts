@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
-import { isBlank } from './blank';
+import { isBlankFor } from './blank';
 
 /** A field and its mapped value. */
 export type FieldValue = [Field, unknown];
@@ -93,9 +93,9 @@ function add({ values, unknown }: FoundValues, [field, isExact]: Match, name: st
 	const place = JSON.stringify(field.path);
 	const other = values.get(place);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-	if (!other || isSame || isBlank(other.value)) {
+	if (!other || isSame || isBlankFor(field, other.value)) {
 		values.set(place, { field, name, value, isExact });
-	} else if (isBlank(value)) {
+	} else if (isBlankFor(field, value)) {
 		return;
 	} else if (isExact !== other.isExact) {
 		unknown.push(isExact ? other.name : name);

@@ -27,8 +27,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 
 function convertedValue(field: Field, value: unknown, zone: string): unknown {
 	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
-	// White space in a text is text; a list is cleared by an empty list.
-	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
+	if (isCleared(field, value)) return null;
 	switch (field.kind) {
 		case 'number':
 			return number(field, value);
@@ -51,6 +50,11 @@ function convertedValue(field: Field, value: unknown, zone: string): unknown {
 		case 'any':
 			return isMoment(value) ? text(field, value) : value;
 	}
+}
+
+/** White space in a text is text; a list is cleared by an empty list. */
+function isCleared({ kind }: Field, value: unknown): boolean {
+	return isBlank(value) && !Array.isArray(value) && (kind !== 'text' || typeof value !== 'string' || value === '');
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>
