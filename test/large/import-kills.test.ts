@@ -80,7 +80,7 @@ test('an import whose service and whose n8n are killed goes on when it is run ag
 	const output = second ?? (await importToItsEnd('3'));
 	const result = JSON.parse(output!) as { json: IDataObject; done: string };
 	expect(result.json).toMatchObject({ complete: true, rows, done: rows, created: rows, failed: 0 });
-	const done: Array<Record<string, string>> = parse(result.done, { columns: true });
+	const done: Array<Record<string, string>> = parse(result.done, { columns: true, bom: true });
 	expect(done.map((row) => row.last_name)).toEqual(Array.from({ length: rows }, (_, i) => `Person ${i}`));
 	expect(new Set(done.map((row) => row.import_id)).size).toBe(rows);
 	expect(await contacts()).toBe(rows);
