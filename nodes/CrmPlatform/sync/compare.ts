@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
+import { isBlank } from '../mapping/blank';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
@@ -11,6 +12,8 @@ export interface Change {
 	from: unknown;
 	/** The value in the source. */
 	to: unknown;
+	/** Whether the CRM's value stays. */
+	kept?: true;
 }
 
 /** What has to be written to make a record agree with its source. */
@@ -30,7 +33,7 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
  *
  * @param fields the fields that records are written with
  */
-export function comparison(fields: ComparedField[]) {
+export function comparison(fields: ComparedField[]): Comparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
 	const objectDifference = (
@@ -39,6 +42,7 @@ export function comparison(fields: ComparedField[]) {
 		prefix: string,
 		around: ComparedField | undefined,
 		changes: Change[],
+		isWanted: (field: string) => boolean,
 	): IDataObject => {
 		const patch: IDataObject = {};
 		const before = isObject(stored) ? stored : {};
@@ -49,9 +53,9 @@ export function comparison(fields: ComparedField[]) {
 			const own = before[key];
 			if (isObject(value) && Object.keys(value).length > 0) {
 				const count = changes.length;
-				const inner = objectDifference(own, value, `${name}.`, field, changes);
+				const inner = objectDifference(own, value, `${name}.`, field, changes, isWanted);
 				if (changes.length > count) patch[key] = inner;
-			} else if (!isCovered(own, value, field, pathWithin(name, field))) {
+			} else if (isWanted(name) && !isCovered(own, value, field, pathWithin(name, field))) {
 				changes.push({ field: name, from: own ?? null, to: value });
 				patch[key] = value;
 			}
@@ -59,21 +63,35 @@ export function comparison(fields: ComparedField[]) {
 		return patch;
 	};
 
-	return (stored: IDataObject, given: IDataObject): Difference => {
-		const changes: Change[] = [];
-		const patch = objectDifference(stored, given, '', undefined, changes);
-		return { changes, patch };
+	return {
+		difference(stored, given, isWanted = () => true) {
+			const changes: Change[] = [];
+			const patch = objectDifference(stored, given, '', undefined, changes, isWanted);
+			return { changes, patch };
+		},
+		isSame(name, stored, given) {
+			const field = byName.get(name);
+			return isCovered(stored, given, field, pathWithin(name, field));
+		},
 	};
 }
 
+export interface Comparison {
+	/** @param isWanted whether a field, by its dotted name, counts */
+	difference(stored: IDataObject, given: IDataObject, isWanted?: (field: string) => boolean): Difference;
+	/** Whether two values of a field, by its dotted name, are the same. */
+	isSame(field: string, stored: unknown, given: unknown): boolean;
+}
+
 /**
- * A value as a key: the same text for the values that the service takes for the same.
+ * A value as a key: the same text for the values that the service takes for the same. White space around
+ * it is not part of it, and letters with accents are the same however they are composed (NFC).
  *
  * @returns undefined for no value
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	if (isUnset(value) || typeof value === 'object') return undefined;
-	return String(normalised(value, field, ''));
+	if (isBlank(value) || typeof value === 'object') return undefined;
+	return String(normalised(value, field, '')).trim();
 }
 
 /** The value of a field in a record, or in the values that are written. */
@@ -87,7 +105,7 @@ function isCovered(
 	field: ComparedField | undefined,
 	within: string,
 ): boolean {
-	if (isUnset(given)) return isUnset(stored);
+	if (isBlank(given)) return isBlank(stored);
 	if (Array.isArray(given)) {
 		const place = within === '' ? '*' : `${within}.*`;
 		return (
@@ -97,7 +115,7 @@ function isCovered(
 		);
 	}
 	if (isObject(given)) {
-		if (!isObject(stored)) return Object.values(given).every((value) => value === undefined || isUnset(value));
+		if (!isObject(stored)) return Object.values(given).every((value) => isBlank(value));
 		return Object.entries(given).every(
 			([key, value]) =>
 				value === undefined ||
@@ -114,8 +132,12 @@ function pathWithin(name: string, field: ComparedField | undefined): string {
 }
 
 function normalised(value: unknown, field: ComparedField | undefined, within: string): unknown {
+	if (typeof value === 'string') {
+		const text = value.normalize('NFC');
+		if (field?.lowerCase?.includes(within)) return text.toLowerCase();
+		if (field?.kind !== 'number' && field?.kind !== 'dateTime') return text;
+	}
 	if (field === undefined || value === null || value === undefined) return value;
-	if (typeof value === 'string' && field.lowerCase?.includes(within)) return value.toLowerCase();
 	if (within !== '') return value;
 	switch (field.kind) {
 		case 'number':
@@ -128,8 +150,4 @@ function normalised(value: unknown, field: ComparedField | undefined, within: st
 		default:
 			return value;
 	}
-}
-
-function isUnset(value: unknown): boolean {
-	return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }

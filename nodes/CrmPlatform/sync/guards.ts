@@ -53,8 +53,9 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service gave only ${inScope} of the ${counted} records it counts.`;
 	}
-	if (count > number) return `${missing}, because Most Deletions allows ${number}.`;
-	if (count > (share / 100) * inScope) {
+	// Written so that a limit that is no number refuses.
+	if (!(count <= number)) return `${missing}, because Most Deletions allows ${number}.`;
+	if (!(count <= (share / 100) * inScope)) {
 		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
 	}
 	return undefined;

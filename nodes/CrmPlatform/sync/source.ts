@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject, parseJson } from '../api/http/json';
+import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
@@ -12,6 +14,8 @@ export interface SourceFields {
 	match: Array<ComparedField & { label: string }>;
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
+	/** Name of the item's field with the values that both agreed on last; empty for none. */
+	agreed: string;
 	/** Name of the item's field with the time of its last change; empty for none. */
 	changedAt: string;
 }
@@ -46,11 +50,12 @@ export function readSource({ n8n }: Execution, read: ReadFields, fields: SourceF
 
 function readSourceRecord(
 	item: number,
-	given: IDataObject,
+	mapped: IDataObject,
 	json: IDataObject,
-	{ match, version, changedAt }: SourceFields,
+	{ match, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
+	const given = withPlainKeys(mapped, match);
 	const keys = match.map((field) => matchKey(field, valueIn(given, field)));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `‘${label}’`).join(' and ');
@@ -64,14 +69,32 @@ function readSourceRecord(
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
+	if (byId !== -1 && keys[byId] !== undefined) record.id = keys[byId];
 	const seen = version === '' ? undefined : versionIn(json[version], version);
 	if (seen !== undefined) {
 		record.seenVersion = seen;
 		record.wasInCrm = true;
 	}
-	const time = changedAt === '' ? undefined : parseMoment(json[changedAt], zone);
-	if (time) record.changedAt = time.toMillis();
+	const known = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
+	if (known) record.agreed = known;
+	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
+	if (time !== undefined) record.changedAt = time;
 	return record;
+}
+
+/**
+ * The values with the keys as they are compared: a table often has a space after a key, and letters with
+ * accents composed otherwise than the CRM, which would then get a second record.
+ */
+function withPlainKeys(given: IDataObject, match: SourceFields['match']): IDataObject {
+	return match.reduce((values, { path: [name = '', ...more] }) => {
+		const value = values[name];
+		if (more.length > 0 && isObject(value)) {
+			const inner = withPlainKeys(value as IDataObject, [{ ...match[0]!, path: more }]);
+			return { ...values, [name]: inner };
+		}
+		return typeof value === 'string' ? { ...values, [name]: value.trim().normalize('NFC') } : values;
+	}, given);
 }
 
 function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
@@ -80,12 +103,30 @@ function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
 
 /** @throws Error in the user's words where a value is no version */
 function versionIn(value: unknown, name: string): string | undefined {
-	if (value === undefined || value === null || value === '') return undefined;
+	if (isBlank(value)) return undefined;
 	const text = String(value).trim();
-	if (/^\d+$/.test(text)) return String(Number(text));
+	if (/^\d+$/.test(text)) return text.replace(/^0+(?=\d)/, '');
 	throw new Error(
 		`${name}: ‘${text.slice(0, 100)}’ is not a version such as 3. Store the record’s version there, or leave it empty.`,
 	);
+}
+
+/** @throws Error in the user's words where a value is no object of values */
+function agreedIn(value: unknown, name: string): IDataObject | undefined {
+	if (isBlank(value)) return undefined;
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	if (isObject(parsed)) return parsed as IDataObject;
+	throw new Error(
+		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store what both agreed on there, or leave it empty.`,
+	);
+}
+
+/** @throws Error in the user's words where a value is no time: it would decide what is overwritten */
+function timeIn(value: unknown, name: string, zone: string): number | undefined {
+	if (isBlank(value)) return undefined;
+	const moment = parseMoment(value, zone);
+	if (moment) return moment.toMillis();
+	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
 const unusedId =
