@@ -8,6 +8,7 @@ import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/order';
+import { unprotected } from '../writing/replace';
 import { Doubts } from './doubts';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
@@ -114,8 +115,9 @@ function writesOf(
 ): Run | Batched {
 	const { api, identity, operation } = execution;
 	const versioned = changes.filter(({ record }) => versionOf(record) !== undefined).length;
-	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion ?? description.replaces;
-	const areProtected = versioned === changes.length && isVersionTaken;
+	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
+	// A replacement is compared with what was read, whether or not the list tells versions.
+	const areProtected = description.replaces || (versioned === changes.length && isVersionTaken);
 	if (changes[0]?.action !== 'create' && !areProtected) api.notices.add(unprotected);
 	return writeRecords(
 		// Each step has keys of its own; options of the operation are not the sync's.
@@ -179,5 +181,3 @@ function conflictIn(error: Error): string | undefined {
 const storedAlready = 'The CRM stores these values in another notation; it had them already.';
 const changedMeanwhile = 'The CRM’s record was changed after this run had read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run had read it.';
-const unprotected =
-	'The service takes no version with a write, so a change that others make while this node runs can be overwritten.';

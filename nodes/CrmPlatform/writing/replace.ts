@@ -42,6 +42,7 @@ export async function replaceRecord(
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
 	if (!isConditional && !members.has('version')) throw new Error(unversioned);
+	if (!description.takesIfMatch && !members.has('version')) api.notices.add(unprotected);
 	const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));
 	const whole = mergePatch(current, changes);
 	// An earlier attempt has written it: another version under its key would be refused.
@@ -59,6 +60,9 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 	});
 }
 
+/** Where a change by someone else between reading and writing is not noticed. */
+export const unprotected =
+	'The service takes no version with a write, so a change that others make while this node runs can be overwritten.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';
