@@ -133,6 +133,21 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		fc.assert(property, runs);
 	});
 
+	test('what an expression changes, the next fields see, and only they', () => {
+		const writers = [
+			'$json.n = 5', '$json.n++', '$json.list.push(4)', '$json.list["pu" + "sh"](4)', 'delete $json.n', '$json.list.sort()',
+			'Object.assign($json, { n: 7 })', '(() => { $json.deep.n = 9; return 1 })()', '[$json.n] = [3]', '$json.n ??= 2',
+			'$json.n <<= 2', '[].push.call($json.list, 8)', '$json.list.splice(0, 1)',
+		];
+		const readers = ['$json.n', '$json.list', '$json.list.length', '$json.deep.n', '$json.n + 1', '$json.list.join()'];
+		const item = { n: 1, list: [3, 1, 2], deep: { n: 1 } };
+		const given = fc.array(fc.constantFrom(...writers, ...readers, ...readers), { minLength: 2, maxLength: 6 });
+		const property = fc.property(fc.array(fc.constant(item), { minLength: 1, maxLength: 3 }), given, (jsons, codes) => {
+			expectSame(n8n, jsons, codes.map((one) => `={{ ${one} }}`));
+		});
+		fc.assert(property, { ...runs, numRuns: 200 });
+	});
+
 	const namesIn = (jsons: object[]) => {
 		n8n.getInputData().splice(0, Infinity, ...jsons.map((json) => ({ json: json as IDataObject })));
 		evaluations.mockClear();

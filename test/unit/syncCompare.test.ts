@@ -1,5 +1,6 @@
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
-import { comparison, matchKey, type ComparedField } from '../../nodes/CrmPlatform/sync/compare';
+import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/mapping/keys';
+import { comparison } from '../../nodes/CrmPlatform/sync/compare';
 
 const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({
 	name,

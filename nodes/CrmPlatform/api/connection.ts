@@ -6,6 +6,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
+import { readWholeNumber } from '../parameters/readers';
 import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
@@ -65,7 +66,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		address,
 		signal,
 		clock,
-		policy: { ...retryPolicy, longestWait: longestWaitOf(n8n) },
+		policy: { ...retryPolicy, longestWait: inUsersWords(n8n, () => longestWaitOf(n8n)) },
 		waiting: reportWaits(n8n, notices),
 	});
 
@@ -132,8 +133,8 @@ function longestWaitOf(n8n: IAllExecuteFunctions): number {
 	// The time n8n gives to a poll has to suffice for more than waiting.
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
-	const seconds = Number((n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, NaN));
-	return seconds >= 0 ? seconds * 1000 : retryPolicy.longestWait;
+	const given: unknown = (n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, '');
+	return readWholeNumber('Longest Wait', given, { otherwise: retryPolicy.longestWait / 1000 }) * 1000;
 }
 
 /** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */

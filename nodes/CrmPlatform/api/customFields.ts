@@ -88,14 +88,14 @@ function isRefusal(error: unknown): boolean {
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
 const e164 = '^\\+[1-9]\\d{6,14}$';
 
-const kinds: Record<string, FieldKind> = {
+const kinds = new Map<string, FieldKind>(Object.entries({
 	number: 'number',
 	boolean: 'boolean',
 	date: 'date',
 	datetime: 'dateTime',
 	select: 'choice',
 	multi_select: 'list',
-};
+}));
 
 function fieldOf(given: Definition): Field {
 	const { key, label, description, type, options, required, unique } = given;
@@ -105,7 +105,7 @@ function fieldOf(given: Definition): Field {
 		label: label ?? labelFor(key),
 		description: description ?? '',
 		// Types the service may gain later are written as text.
-		kind: kinds[type] ?? 'text',
+		kind: kinds.get(type) ?? 'text',
 		required: required ?? false,
 		unique: unique ?? false,
 		type,

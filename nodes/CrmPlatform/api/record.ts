@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from './http/json';
+import { ownMember, setMember } from './http/ownMembers';
 
 /**
  * The record an answer consists of.
@@ -23,8 +24,8 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
 	const result = { ...record };
 	for (const [key, value] of Object.entries(patch)) {
-		const own = record[key];
-		result[key] = isObject(value) ? mergePatch(isObject(own) ? own : {}, value) : value;
+		const own = ownMember(record, key);
+		setMember(result, key, isObject(value) ? mergePatch(isObject(own) ? own : {}, value) : value);
 	}
 	return result;
 }

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
@@ -7,9 +8,10 @@ import type { ListDescription } from '../api/openapi/listing';
 import type { Execution } from '../model';
 import { isBlank } from './blank';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
+import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, refuseFilter, storedRows } from './filterRows';
+import { findIds, type ItemIds } from './itemIds';
 import { linkedRecordValues } from './linkedRecords';
-import { findReferences, type ReferenceIds } from './lookUp';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 import { linkedRecordsIn } from './stored';
@@ -35,12 +37,15 @@ export async function readFilters(
 	const zone = execution.n8n.getTimezone();
 	return (item) => {
 		const query: IDataObject = {};
-		for (const [filter, given] of valuesOf(item)) {
-			const value = ids(filter, apiValue(filter, given, zone));
+		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, apiValue(filter, given, zone)]);
+		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
+		if (twice) throw setTwice(twice[0], twice[0].name);
+		for (const [filter, given] of values) {
+			const value = ids(filter, given, values);
 			if (isBlank(value)) throw noFilterValue(filter);
-			for (const [name, text] of Object.entries(encoded(filter, value))) {
-				if (name in query) throw setTwice(filter, name);
-				query[name] = text;
+			for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+				if (Object.hasOwn(query, name)) throw setTwice(filter, name);
+				setMember(query, name, text);
 			}
 		}
 		return query;
@@ -95,54 +100,20 @@ const refused: UnsentValues = {
 };
 
 /** Finds the ids of the records that the filters name. */
-async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ReferenceIds> {
+async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ItemIds> {
 	const given: FieldValue[] = [];
 	for (const item of n8n.getInputData().keys()) {
 		try {
-			given.push(...valuesOf(item).filter(([{ reference, part }]) => reference && part === undefined));
+			given.push(...valuesOf(item).filter(([{ reference }]) => reference));
 		} catch {
 			// The item fails with this error when its turn comes.
 		}
 	}
-	return await findReferences(api, given);
+	return await findIds(api, given, 'filter');
 }
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
 		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
-	);
-}
-
-/** A filter as the service's description wants its query parameter written. */
-function encoded({ name, encoding, label }: Field, value: unknown): IDataObject {
-	if (encoding === 'json') return { [name]: JSON.stringify(value) };
-	if (Array.isArray(value)) {
-		const parts = value.map((one) => single(label, one));
-		if (encoding === 'repeated') return { [name]: { each: parts } };
-		const separator = { space: ' ', pipe: '|' }[String(encoding)] ?? ',';
-		if (encoding === 'deepObject' || encoding === 'members') throw notSent(label, value);
-		const torn = parts.find((part) => part.includes(separator));
-		if (torn === undefined) return { [name]: parts.join(separator) };
-		throw new Error(
-			`${label}: "${torn}" contains "${separator}", which the service uses to separate values. Filter by one value at a time.`,
-		);
-	}
-	if (typeof value !== 'object' || value === null) return { [name]: value as string };
-	const members = Object.entries(value).map(([key, one]) => [key, single(label, one)] as const);
-	if (encoding === 'members') return Object.fromEntries(members);
-	if (encoding === 'deepObject') {
-		return Object.fromEntries(members.map(([key, one]) => [`${name}[${key}]`, one]));
-	}
-	throw notSent(label, value);
-}
-
-function single(label: string, value: unknown): string {
-	if (typeof value === 'object') throw notSent(label, value);
-	return String(value);
-}
-
-function notSent(label: string, value: unknown): Error {
-	return new Error(
-		`${label}: the service does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
 	);
 }

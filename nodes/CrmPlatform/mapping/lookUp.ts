@@ -1,211 +1,204 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { chunks, mostIds } from '../api/batch';
 import type { Connection } from '../api/connection';
-import { parseJson } from '../api/http/json';
+import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
-import { withReplacedIds } from '../api/openapi/links';
 import type { ListDescription } from '../api/openapi/listing';
-import type { FieldValue } from './objectFields';
-import { apiValue, matchesPattern } from './values';
+import { DividedValue, filterQuery } from './filterQuery';
+import { matchKey, valueIn, type ComparedField } from './keys';
+import { isWellFormed, notWellFormed } from './values';
 
-/**
- * Replaces names by ids in the value of a field that refers to other records.
- *
- * @throws Error in the user's words where no record has that name, or several have it
- */
-export type ReferenceIds = (field: Field, value: unknown) => unknown;
-
-/** Fields by which a record is known; all of them, as any record may have any. */
-export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
-
-/** The one that is no word, which a full-text search does not find. */
-const unsearched = 'external_id';
-
-/** Records that are read at once: of fewer, one request finds all names. */
-const mostRead = 500;
-
-/**
- * Looks up records named by name, domain or email instead of an id. A value that can
- * only be an id is not looked up; one that may be either, and is no record's name, is sent as it is,
- * and the service refuses it where it is no id either.
- *
- * @param given the values of fields that refer to other records; each name is looked up once, and
- * found once in an execution; `external_id:100123` is looked up as that field only, and is no id
- */
-export async function findReferences(api: Connection, given: FieldValue[]): Promise<ReferenceIds> {
-	const names = new Map<string, Set<string>>();
-	for (const [field, value] of given) {
-		withReplacedIds(field, idsOf(field, value), (reference, id) => {
-			if (isName(field, id)) names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
-			return id;
-		});
-	}
-
-	const ids = foundBefore.get(api) ?? new Map<string, Map<string, Finding>>();
-	foundBefore.set(api, ids);
-	const found = new Map<string, Map<string, Finding>>();
-	for (const [reference, wanted] of names) {
-		const known = ids.get(reference) ?? new Map<string, Finding>();
-		ids.set(reference, known);
-		const findings = await findByNames(api, reference, [...wanted].filter((name) => !known.has(name)));
-		for (const [name, finding] of findings) if ('id' in finding) known.set(name, finding);
-		found.set(reference, new Map([...known, ...findings]));
-	}
-
-	const idOf = (field: Field, reference: string, value: unknown): unknown => {
-		const finding = found.get(reference)?.get(String(value).trim());
-		if (finding === undefined) return value;
-		if ('id' in finding) return finding.id;
-		if ('notFound' in finding && mayBeId(String(value))) return value;
-		throw new Error(refusal(field, reference, String(value), finding));
-	};
-	return (field, value) => {
-		if (!refersToRecords(field)) return value;
-		return withReplacedIds(field, value, (reference, id) => idOf(field, reference, id));
-	};
+/** Records of one kind, as they are looked up. */
+export interface Collection {
+	api: Connection;
+	/** Collection path with version prefix. */
+	path: string;
+	list: ListDescription;
+	/** The filters of the list, those on custom fields included. */
+	filters: Field[];
+	/** Names of the fields to read. */
+	fields: string[];
 }
 
-/** Whether the values of a field are ids of other records, and not of their parts. */
-export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
-	(reference !== undefined && part === undefined) || linksTo !== undefined;
+export interface IdentifiedRecord extends IDataObject {
+	id: string;
+}
 
-/** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
-const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();
+/** What became of looking a value up. */
+export type LookUpOutcome<Found = IdentifiedRecord> =
+	| { found: Found }
+	| { several: Found[] }
+	| { notFound: true }
+	/** The service has no filter for it, does not answer, or answers with something else. */
+	| { cannotBeAsked: Error }
+	/** The service does not take this value in the filter: it says so, or the value is no text. */
+	| { refused: Error };
+
+/** The outcome for a value, and for all that the service takes for the same. */
+export type LookedUp = (value: unknown) => LookUpOutcome;
+
+/** Values of one filter in one request: more would make a long URL. */
+const mostValues = 50;
 
 /** Requests at the same time. */
-const atOnce = 5;
+export const parallelReads = 5;
 
-/** The outcome of a look-up. */
-type Finding = { id: unknown } | { notFound: true } | { several: number } | { failed: string };
+/** So many refused values, and none that is taken: it is the filter that is refused. */
+const mostRefused = 10;
 
-/** The value of a field as it has ids in it; undefined where it can have no names. */
-function idsOf(field: Field, value: unknown): unknown {
-	if (!refersToRecords(field)) return undefined;
-	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	if (field.kind === 'list') return apiValue(field, value, 'utc');
-	return ['text', 'any'].includes(field.kind) ? value : undefined;
+const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
+	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
+
+/** How many values of a field one request looks up; none where the list has no filter for it. */
+export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
+	const filter = filterFor(collection, field);
+	if (filter?.kind !== 'list') return filter ? 1 : 0;
+	return field.name === 'id' ? mostIds : mostValues;
 }
 
-/** Whether a value is a name, or may be one. */
-export function isName(field: Field, value: unknown): value is string {
-	if (!hasText(value)) return false;
-	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
-}
-
-/** Whether a value is a text with anything in it. */
-export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
-
-/** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
-function isIdShaped(value: string): boolean {
-	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
-}
-
-/** A name that says which field it is of, such as `external_id:100123`. */
-const withField = new RegExp(`^(${identifyingFields.join('|')}):\\s*(\\S.*)$`, 's');
-
-/** The name in a text, and the field it is of, where the text says so. */
-export function parseName(text: string): { field?: string; name: string } {
-	const [, field, name] = withField.exec(text.trim()) ?? [];
-	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
-}
-
-/** The text that is read as this name: it says its field where the name alone would be read as an id. */
-export const textOfName = (field: string, name: string): string =>
-	isIdShaped(name) || withField.test(name) ? `${field}:${name}` : name;
-
-/** Whether a text can be an id in some service: one word of plain characters. */
-export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
-
-async function findByNames(api: Connection, reference: string, names: string[]): Promise<Map<string, Finding>> {
-	const description = await api.describe(`/${reference}`);
-	const { list } = description ?? {};
-	if (!list || names.length === 0) return new Map();
-	const known = new Set(description?.fields.map(({ name }) => name));
-	const keys = known.size === 0 ? identifyingFields : identifyingFields.filter((key) => known.has(key));
-	const findings = new Map<string, Finding>();
-	try {
-		const first = await firstPage(api, reference, list, {});
-		for (let from = 0; from < names.length; from += atOnce) {
-			const some = names.slice(from, from + atOnce).map(async (text) => {
-				const { field, name } = parseName(text);
-				const places = field === undefined ? ['id', ...keys] : [field];
-				const page = first.isWhole ? first : await candidates(api, reference, list, places, name);
-				findings.set(text, findIn(page, places, name));
-			});
-			await Promise.all(some);
-		}
-	} catch (error) {
-		for (const name of names) {
-			if (findings.has(name)) continue;
-			if (!mayBeId(name)) findings.set(name, { failed: (error as Error).message });
-		}
+/**
+ * Looks records up by values of a field. A value that the service refuses is told apart from those that
+ * were asked for with it: the request is divided until it is alone.
+ *
+ * @param scope other filters that the records have to meet
+ * @throws NodeApiError where the service does not answer, whatever the value
+ * @throws Error in the user's words where it gives records that the filter does not let through
+ */
+export async function lookUp(
+	collection: Collection,
+	field: ComparedField,
+	values: unknown[],
+	scope: Query = {},
+): Promise<LookedUp> {
+	const filter = filterFor(collection, field);
+	const found = new Map<string, IdentifiedRecord[]>();
+	const failed = new Map<string, LookUpOutcome>();
+	const asked = new Map<string, string[]>();
+	for (const value of values) {
+		const key = matchKey(field, value);
+		if (key === undefined) continue;
+		const text = String(value);
+		// A service that does not normalise has the text as it was written.
+		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
+		else if (filter) asked.set(key, [...new Set([text, text.normalize('NFC')])]);
 	}
-	return findings;
-}
 
-interface Candidates {
-	records: IDataObject[];
-	/** Whether there are no others. */
-	isWhole: boolean;
-}
+	let isTaken = false;
+	const ask = async (keys: string[]): Promise<void> => {
+		const texts = keys.flatMap((key) => asked.get(key) ?? []);
+		// So many refused values, and none that was taken: it is the filter that is refused.
+		if (!filter || (!isTaken && failed.size >= mostRefused)) return;
+		const request = async () => {
+			for (const given of filter.kind === 'list' ? [texts] : texts) {
+				const query = { ...scope, ...filterQuery(filter, given) } as Query;
+				for (const [key, record] of await recordsWith(collection, query, field, keys)) {
+					const known = found.get(key) ?? [];
+					if (known.every(({ id }) => id !== record.id)) found.set(key, [...known, record]);
+				}
+			}
+		};
+		const problem = await aboutValues(request());
+		if (!problem) isTaken = true;
+		else if (keys.length === 1) failed.set(keys[0]!, problem);
+		else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
+	};
+	await inParallel(chunks([...asked.keys()], Math.max(1, valuesPerRequest(collection, field))), ask);
 
-/** The records that may have a name: by full text where the list has it, else by each field but the id. */
-async function candidates(
-	api: Connection,
-	reference: string,
-	list: ListDescription,
-	places: string[],
-	name: string,
-): Promise<Candidates> {
-	if (list.search !== undefined) {
-		const page = await firstPage(api, reference, list, { [list.search]: name });
-		const isIdFilter = list.filters.some((filter) => filter.name === unsearched && places.includes(unsearched));
-		if (page.isWhole && (!isIdFilter || 'id' in findIn(page, places, name))) return page;
-		if (page.isWhole) return await firstPage(api, reference, list, { [unsearched]: name });
-	}
-	const filters = list.filters.filter((filter) => filter.name !== 'id' && places.includes(filter.name));
-	const pages = await Promise.all(
-		filters.map(async (filter) => await firstPage(api, reference, list, { [filter.name]: name })),
-	);
-	return {
-		records: pages.flatMap(({ records }) => records),
-		isWhole: pages.length > 0 && pages.every(({ isWhole }) => isWhole),
+	const isHopeless = !isTaken && failed.size >= mostRefused;
+	return (value) => {
+		const key = matchKey(field, value);
+		if (key === undefined) return { notFound: true };
+		const records = found.get(key) ?? [];
+		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
+		const failure = failed.get(key);
+		if (!isHopeless && (failure ?? asked.has(key))) return failure ?? { notFound: true };
+		return { cannotBeAsked: new Error(noFilter(field.name, collection.path)) };
 	};
 }
 
-async function firstPage(
-	{ send }: Connection,
-	reference: string,
-	list: ListDescription,
-	query: Record<string, string>,
-): Promise<Candidates> {
-	const walk = { path: `/v1/${reference}`, list, query, limit: mostRead };
-	const records: IDataObject[] = [];
-	let isWhole = true;
-	for await (const page of readPages(send, walk)) {
-		records.push(...page.records);
-		isWhole = page.next === undefined;
+/** The records that a filter lets through, each with the one of the keys that it has. */
+async function recordsWith(
+	{ api, path, list, fields }: Collection,
+	filters: Query,
+	field: ComparedField,
+	keys: string[],
+): Promise<Array<[key: string, record: IdentifiedRecord]>> {
+	const query = withFields(list, filters, [...fields, field.path[0] ?? '']);
+	const wanted = new Set(keys);
+	const found: Array<[string, IdentifiedRecord]> = [];
+	for await (const { records } of readPages(api.send, { path, list, query })) {
+		for (const record of identified(records, path)) {
+			const key = matchKey(field, valueIn(record, field)) ?? '';
+			if (wanted.has(key)) found.push([key, record]);
+			else if (keys.length > 1) throw new OtherValue();
+			// Of a value that is asked for alone, the service knows best which records have it.
+			else if (loose(key) === loose(keys[0]!)) found.push([keys[0]!, record]);
+			else throw new Error(ignored(field.name, path));
+		}
 	}
-	return { records, isWhole };
+	return found;
 }
 
-function findIn({ records, isWhole }: Candidates, places: string[], name: string): Finding {
-	const wanted = name.toLowerCase();
-	const isCalled = (record: IDataObject) =>
-		places.map((place) => record[place]).some((value) => hasText(value) && value.trim().toLowerCase() === wanted);
-	const ids = new Set(records.filter(isCalled).map(({ id }) => id));
-	if (ids.size > 1) return { several: ids.size };
-	if (ids.size === 0) return { notFound: true };
-	// Without all candidates, another record may have the same name.
-	return isWhole ? { id: [...ids][0] } : { several: 2 };
+/** A record has none of the values that were asked for: either in other letters, or the filter does not filter. */
+class OtherValue extends Error {}
+
+/** The answers that are about what was asked for: not about the caller, the pace or the service. */
+const statusesOfValues = ['400', '413', '414', '422', '431'];
+
+/**
+ * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
+ *
+ * @throws whatever other values would fail with as well
+ */
+export async function aboutValues(
+	request: Promise<unknown>,
+): Promise<{ refused: Error } | { cannotBeAsked: Error } | undefined> {
+	return await request.then(
+		() => undefined,
+		(error: Error) => {
+			if (error instanceof OtherValue || error instanceof DividedValue) return { cannotBeAsked: error };
+			if (error instanceof NodeApiError && statusesOfValues.includes(error.httpCode ?? '')) return { refused: error };
+			throw error;
+		},
+	);
 }
 
-function refusal({ label }: Field, reference: string, name: string, finding: Finding): string {
-	const place = `${label}: "${name}"`;
-	if ('failed' in finding) return `${place} could not be looked up in ${reference}: ${finding.failed}`;
-	if ('several' in finding) {
-		return `${place} may match several records of ${reference}. Use the ID of the right one.`;
-	}
-	return `${place} does not match any record of ${reference}. Correct it, create the record first, or use its ID.`;
+const loose = (key: string): string => key.normalize('NFKC').trim().toLowerCase();
+
+/** The query with the names of the fields to answer with, where the list takes them. */
+export function withFields(list: ListDescription, query: Query, fields: string[]): Query {
+	if (list.fields === undefined) return query;
+	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
 }
+
+/** @throws Error in the user's words where a record has no id */
+export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
+	for (const { id } of records) {
+		if (typeof id !== 'string' && typeof id !== 'number') throw new Error(withoutId(path));
+	}
+	return records as IdentifiedRecord[];
+}
+
+/** Does the work for each, a few at the same time, and gives the results in their order. */
+export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
+	const results: Out[] = [];
+	let next = 0;
+	const worker = async () => {
+		while (next < all.length) {
+			const place = next++;
+			results[place] = await work(all[place]!);
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(parallelReads, all.length) }, worker));
+	return results;
+}
+
+const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;
+
+const ignored = (name: string, path: string) =>
+	`The service gave records of ${path} that the filter ${name} does not let through, so records cannot be found by it. Choose another field in Match On, and report it to the service’s support.`;
+
+const withoutId = (path: string) =>
+	`The service gave records of ${path} without id, so they cannot be kept in step.`;

@@ -2,7 +2,7 @@ import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
 import { oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
 import { isBlankFor } from './blank';
-import { evaluateValues } from './expressions';
+import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { isFilledByModel, type Mapping, type ObjectMapping } from './stored';
@@ -44,7 +44,8 @@ function mappedByHand(
 		const field = byName.get(name);
 		return field ? [{ field, label: field.label, value }] : [];
 	});
-	const read = evaluateValues(n8n, known);
+	const evaluate = evaluateValues(n8n, known);
+	const read = mayChangeItem(known) ? oncePerItem(mapped, fields, evaluate) : evaluate;
 	return (item) => {
 		const values = read(item);
 		return known.flatMap(({ field, value: stored }, i): FieldValue[] => {
@@ -58,6 +59,33 @@ function mappedByHand(
 	};
 }
 
+type Evaluate = (item: number) => unknown[];
+
+const evaluatedOnce = new WeakMap<object, WeakMap<object, Evaluate>>();
+
+/** Evaluates each item once, however many readers a mapping has: expressions that write give something else the second time. */
+function oncePerItem(mapped: object, fields: object, evaluate: Evaluate): Evaluate {
+	const known = evaluatedOnce.get(mapped) ?? new WeakMap<object, Evaluate>();
+	evaluatedOnce.set(mapped, known);
+	const values = new Map<number, unknown[] | Error>();
+	const once = known.get(fields) ?? ((item: number) => {
+		const evaluated = values.get(item) ?? attempt(() => evaluate(item));
+		values.set(item, evaluated);
+		if (evaluated instanceof Error) throw evaluated;
+		return evaluated;
+	});
+	known.set(fields, once);
+	return once;
+}
+
+function attempt(evaluate: () => unknown[]): unknown[] | Error {
+	try {
+		return evaluate();
+	} catch (error) {
+		return error as Error;
+	}
+}
+
 function inObjects(
 	mapping: ObjectMapping,
 	{ fields, recordNames }: AcceptedFields,
@@ -65,8 +93,8 @@ function inObjects(
 	unsent: UnsentValues,
 ): ReadMapped {
 	const valuesIn = objectFields(fields, recordNames);
-	const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCells : undefined;
-	const cells = (values: FieldValue[]): FieldValue[] => {
+	const cells = (values: FieldValue[], item: number): FieldValue[] => {
+		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
 		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
 		if (emptyCells === undefined) return values;
 		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
@@ -79,7 +107,7 @@ function inObjects(
 		const isRecord = object.id !== undefined;
 		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
 		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
-		const all = [...cells(values), ...linked(item)];
+		const all = [...cells(values, item), ...linked(item)];
 		if (all.length > 0) return all;
 		const names = Object.keys(object);
 		if (names.length > 0) throw nothingToSend(names, fields);

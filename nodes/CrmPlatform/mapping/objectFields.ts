@@ -30,7 +30,10 @@ export function objectFields(
 	fields: Field[],
 	recordNames: ReadonlySet<string> = new Set(),
 ): (json: IDataObject) => ObjectFields {
-	const byName = new Map(fields.map((field): [string, Match] => [field.name, [field, true]]));
+	// A field `a.b` is another one than the member `b` of `a`: the item's own shape tells them apart.
+	const byDepth = [...fields].sort((one, other) => other.path.length - one.path.length);
+	const exact = (some: Field[]) => new Map(some.map((field): [string, Match] => [field.name, [field, true]]));
+	const [flat, nested] = [exact(byDepth), exact(byDepth.reverse())];
 	const groups = new Map(
 		fields.flatMap(({ name }) => groupsOf(name)).map((group) => [group, group]),
 	);
@@ -40,9 +43,9 @@ export function objectFields(
 	// Items have the same names as a rule, and of 100,000 items each comparison counts.
 	const groupFor = oncePerName((name) => groups.get(name) ?? groupsByWords.get(wordsOf(name)));
 
-	const matchFor = (name: string, value: unknown): Match | undefined => {
-		const exact = byName.get(name);
-		if (exact) return exact;
+	const matchFor = (name: string, value: unknown, isMember: boolean): Match | undefined => {
+		const own = (isMember ? nested : flat).get(name);
+		if (own) return own;
 		if (groups.has(name)) return undefined;
 		const similar = fieldByWords(name);
 		return similar && canHold(similar, value) ? [similar, false] : undefined;
@@ -52,7 +55,7 @@ export function objectFields(
 		for (const [key, value] of Object.entries(object)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const match = matchFor(name, value);
+			const match = matchFor(name, value, prefix !== '');
 			const group = match ? undefined : groupFor(name);
 			if (match) add(found, match, name, value);
 			else if (group !== undefined) readGroup(group, value, found);
@@ -87,15 +90,16 @@ interface FoundValues extends Omit<ObjectFields, 'values'> {
 }
 
 function add({ values, unknown }: FoundValues, [field, isExact]: Match, name: string, value: unknown): void {
-	const other = values.get(field.name);
+	const place = JSON.stringify(field.path);
+	const other = values.get(place);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-	if (!other || isSame || isBlank(other.value) || (isExact && other.isExact)) {
-		values.set(field.name, { field, name, value, isExact });
+	if (!other || isSame || isBlank(other.value)) {
+		values.set(place, { field, name, value, isExact });
 	} else if (isBlank(value)) {
 		return;
-	} else if (isExact || other.isExact) {
+	} else if (isExact !== other.isExact) {
 		unknown.push(isExact ? other.name : name);
-		if (isExact) values.set(field.name, { field, name, value, isExact });
+		if (isExact) values.set(place, { field, name, value, isExact });
 	} else {
 		throw new Error(
 			`${field.label}: "${other.name}" and "${name}" both map to this field, with different values. Remove or rename one of them.`,

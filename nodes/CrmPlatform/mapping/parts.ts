@@ -5,8 +5,11 @@ import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import type { Field } from '../api/openapi/fields';
-import { hasText, identifyingFields, isName, mayBeId, parseName } from './lookUp';
+import { withReplacedIds } from '../api/openapi/links';
+import { hasText, identifyingFields, isName, mayBeId, parseName, wordOf } from './names';
+import { apiValue } from './values';
 import type { FieldValue } from './objectFields';
+import type { ReferenceUse } from './references';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part {
@@ -37,7 +40,7 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const listed = record[part];
 	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
 	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(hasText)?.trim());
-	const isOnly = (name: string) => names.filter((other) => other?.toLowerCase() === name.toLowerCase()).length === 1;
+	const isOnly = (name: string) => names.filter((other) => other !== undefined && wordOf(other) === wordOf(name)).length === 1;
 	return own.map(({ id }, i) => {
 		const name = names[i];
 		return { whole: record.id, id, name: name !== undefined && isOnly(name) ? name : undefined };
@@ -45,9 +48,9 @@ function partsIn(record: IDataObject, part: string): Part[] {
 }
 
 /**
- * Replaces the name of a part of another record by its id.
+ * Replaces the names of parts of other records by their ids.
  *
- * @param whole id of the record, where it is known
+ * @param whole id of the record, or ids of several, where that is known
  * @throws Error in the user's words where no part has that name, or parts of several records have it
  */
 export type PartIds = (field: Field, value: unknown, whole: unknown) => unknown;
@@ -55,29 +58,43 @@ export type PartIds = (field: Field, value: unknown, whole: unknown) => unknown;
 const readPartsOnce = oncePerConnection(readParts);
 
 /** @param given the values of fields that refer to parts: without a name among them, nothing is read */
-export async function findParts(api: Connection, given: FieldValue[]): Promise<PartIds> {
+export async function findParts(
+	api: Connection,
+	given: FieldValue[],
+	use: ReferenceUse = 'written',
+): Promise<PartIds> {
 	const read = new Map<string, Part[] | Error>();
 	const keyOf = ({ reference, part }: Field) => `${reference}.${part}`;
 	for (const [field, value] of given) {
 		const { reference, part } = field;
-		if (reference === undefined || part === undefined || read.has(keyOf(field)) || !isName(field, value)) continue;
+		if (reference === undefined || part === undefined || read.has(keyOf(field))) continue;
+		const values = [field.kind === 'list' ? apiValue(field, value, 'utc') : value].flat();
+		if (!values.some((one) => isName(field, one))) continue;
 		read.set(keyOf(field), await readPartsOnce(api, reference, part).catch((error: Error) => error));
 	}
-	return (field, value, whole) => {
+
+	const idOf = (field: Field, value: unknown, wholes: unknown[]): unknown => {
 		const parts = read.get(keyOf(field));
 		if (parts === undefined || !isName(field, value)) return value;
+		const { field: named, name } = parseName(value);
+		if (named === 'id') return name;
 		const place = `${field.label}: "${value}"`;
 		if (parts instanceof Error) throw new Error(`${place} could not be looked up in ${field.reference}: ${parts.message}`);
-		const wanted = parseName(value).name.toLowerCase();
-		const isWhole = (part: Part) => whole === undefined || whole === null || part.whole === whole;
-		const ids = new Set(parts.filter((part) => isWhole(part) && part.name?.toLowerCase() === wanted).map(({ id }) => id));
+		const isMeant = (part: Part) =>
+			(wholes.length === 0 || wholes.includes(part.whole)) &&
+			(part.id === name || (part.name !== undefined && wordOf(part.name) === wordOf(name)));
+		const ids = new Set(parts.filter(isMeant).map(({ id }) => id));
 		if (ids.size === 1) return [...ids][0];
 		if (ids.size > 1) {
 			throw new Error(
 				`${place} is the name of several ${field.part} in ${field.reference}. Map the field that links to ${field.reference} as well, or use the ID of the right one.`,
 			);
 		}
-		if (mayBeId(value)) return value;
+		if (use === 'written' && mayBeId(value)) return value;
 		throw new Error(`${place} does not match any of the ${field.part} in ${field.reference}. Correct it, or use the ID.`);
+	};
+	return (field, value, whole) => {
+		const wholes = [whole].flat().filter((one) => one !== undefined && one !== null);
+		return withReplacedIds(field, value, (_, one) => idOf(field, one, wholes));
 	};
 }

@@ -1,13 +1,15 @@
 import { sleep, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import type { Field } from '../api/openapi/fields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
-import { findReferences, refersToRecords } from './lookUp';
+import { mayChangeItem } from './expressions';
+import { findIds, type ItemIds } from './itemIds';
+import { refersToRecords } from './references';
 import { mappedValues } from './mappedValues';
 import type { FieldValue } from './objectFields';
-import { findParts } from './parts';
 import { storedMapping, type Mapping } from './stored';
 import { noNotices, unsentValues } from './unsentValues';
 import { apiValue } from './values';
@@ -71,23 +73,17 @@ function put(body: IDataObject, path: string[], value: unknown): void {
 	const key = path[0] ?? '';
 	if (path.length <= 1) {
 		// A member mapped by itself takes precedence over the mapped object.
-		const parts = body[key];
-		body[key] =
-			isObject(value) && isObject(parts) ? { ...value, ...parts } : (value as IDataObject);
+		const parts = ownMember(body, key);
+		if (!isObject(parts)) setMember(body, key, value);
+		// Nor does an object without a value take away what a member of it has.
+		else if (value !== null) setMember(body, key, isObject(value) ? { ...value, ...parts } : value);
 		return;
 	}
 	// A copy: the object may be part of the item.
-	const inner = { ...(body[key] as IDataObject | undefined) };
-	body[key] = inner;
+	const inner = { ...(ownMember(body, key) as IDataObject | undefined) };
+	setMember(body, key, inner);
 	put(inner, path.slice(1), value);
 }
-
-/**
- * Replaces names by ids in the value of a field that refers to other records, or to their parts.
- *
- * @param values all values of the item
- */
-type ItemIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
 
 /** Finds the ids of the records, and of their parts, that the items refer to by name. */
 async function referencesIn(
@@ -97,10 +93,12 @@ async function referencesIn(
 ): Promise<ItemIds> {
 	const refers = (field: Field) => refersToRecords(field) || field.part !== undefined;
 	const named = mapping.mode === 'each' ? new Set(mapping.mapped.map(([name]) => name)) : undefined;
-	// By hand, only what refers to a record has to be evaluated beforehand.
+	const isOnce = mapping.mode === 'each' && mayChangeItem(mapping.mapped.map(([, value]) => ({ value })));
+	// By hand, only what refers to a record has to be evaluated beforehand, unless it may change the item.
 	const narrowed = oncePerFields((accepted) => {
 		const isWanted = (field: Field) => refers(field) && (named?.has(field.name) ?? false);
-		return named ? { ...accepted, fields: accepted.fields.filter(isWanted) } : accepted;
+		if (named && !accepted.fields.some(isWanted)) return { ...accepted, fields: [] };
+		return named && !isOnce ? { ...accepted, fields: accepted.fields.filter(isWanted) } : accepted;
 	});
 	const otherNames = oncePerFields(
 		({ fields }) => new Set(fields.filter((field) => !refers(field)).map(({ name }) => name)),
@@ -123,11 +121,5 @@ async function referencesIn(
 			// The item fails with this error when its turn comes.
 		}
 	}
-	const recordIds = await findReferences(execution.api, given);
-	const partIds = await findParts(execution.api, given);
-	return (field, value, values) => {
-		if (field.part === undefined) return recordIds(field, value);
-		const whole = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
-		return partIds(field, value, whole && recordIds(...whole));
-	};
+	return await findIds(execution.api, given, 'written');
 }

@@ -1,6 +1,7 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { readOption } from '../parameters/readers';
 import { evaluateValues } from './expressions';
 import { locatorValue } from './locator';
 
@@ -16,7 +17,7 @@ type MappedValues =
 	/** Each field by hand, without those left blank. */
 	| { mode: 'each'; mapped: Array<[name: string, value: unknown]> }
 	/** The items' own values. */
-	| { mode: 'automatic'; objectOf: ObjectOf; emptyCells: EmptyCells }
+	| { mode: 'automatic'; objectOf: ObjectOf; emptyCellsOf(item: number): EmptyCells }
 	/** One JSON object, or an expression that gives one. */
 	| { mode: 'json'; objectOf: ObjectOf };
 
@@ -56,14 +57,18 @@ export function storedMapping(n8n: IExecuteFunctions, parameter: string): Mappin
 
 /** A mapping that takes objects as they are, such as the rows of a file. */
 export function automaticMapping(objectOf: ObjectOf, emptyCells: EmptyCells): ObjectMapping {
-	return withNames({ mode: 'automatic', objectOf, emptyCells }, []);
+	return withNames({ mode: 'automatic', objectOf, emptyCellsOf: () => emptyCells }, []);
 }
 
 function automaticValues(n8n: IExecuteFunctions): ObjectValues {
-	const stored: unknown = n8n.getNodeParameter('options.emptyCells', 0, 'leave');
-	const emptyCells = stored === 'clear' ? 'clear' : 'leave';
+	const value = stored(n8n, 'options.emptyCells', 'leave');
+	const read = evaluateValues(n8n, [{ label: 'Empty Cells', value }]);
 	const items = n8n.getInputData();
-	return { mode: 'automatic', objectOf: (item) => items[item]?.json ?? {}, emptyCells };
+	return {
+		mode: 'automatic',
+		objectOf: (item) => items[item]?.json ?? {},
+		emptyCellsOf: (item) => readOption('Empty Cells', read(item)[0], ['leave', 'clear']),
+	};
 }
 
 function withNames<Values extends MappedValues>(values: Values, linked: LinkedRecord[]) {
@@ -160,8 +165,9 @@ function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 }
 
 /** `each`, `automatic` or `json`. */
-function modeOf(n8n: IExecuteFunctions, parameter: string): unknown {
-	return n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
+function modeOf(n8n: IExecuteFunctions, parameter: string): 'each' | 'automatic' | 'json' {
+	const mode: unknown = n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
+	return readOption('Specify Fields', mode, ['each', 'automatic', 'json']);
 }
 
 function mapperOf(n8n: IExecuteFunctions, parameter: string): StoredMapper {

@@ -17,6 +17,7 @@ import { calendarDate, instant, parseMoment } from './dates';
  * @throws Error in the user's words, the field's label first
  */
 export function apiValue(field: Field, value: unknown, zone: string): unknown {
+	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
 	// White space in a text is text; a list is cleared by an empty list.
 	if (field.kind === 'text' ? value === '' || value === null || value === undefined : isBlank(value) && !Array.isArray(value)) return null;
 	switch (field.kind) {
@@ -29,11 +30,13 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 		case 'dateTime':
 			return written(field, value, zone, instant);
 		case 'list':
-			return listOf(value).map((one) => choice(field, phoneNumber(field, one)));
+			return listOf(value)
+				.filter((one) => !isBlank(one))
+				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone));
 		case 'json':
 			return structure(field, value);
 		case 'choice':
-			return choice(field, value);
+			return choice(field, phoneNumber(field, value));
 		case 'text':
 			return phoneNumber(field, text(field, value));
 		case 'any':
@@ -80,9 +83,24 @@ export function matchesPattern({ pattern }: Field, value: string): boolean | und
 
 function number(field: Field, value: unknown): number {
 	const parsed = typeof value === 'string' ? Number(value.trim()) : value;
-	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-	throw refusal(field, value, 'a number such as 12.5');
+	if (typeof parsed !== 'number' || !Number.isFinite(parsed)) throw refusal(field, value, 'a number such as 12.5');
+	if (typeof value !== 'string' || keepsDigits(value.trim(), parsed)) return parsed;
+	throw refusal(field, value, 'a number that can be sent without changing a digit');
 }
+
+/** Whether a number has the digits it was read from: beyond 2^53 it has others. */
+function keepsDigits(text: string, number: number): boolean {
+	const digits = (decimal: string) => decimal.replace(/^[+-]?0*/, '').replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '').replace(/^\./, '0.');
+	const written = String(number);
+	if (/e/i.test(text + written)) return text.replace(/\D/g, '').length <= 15;
+	return digits(text) === digits(written);
+}
+
+/** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+export const notWellFormed = (text: string): string =>
+	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 function boolean(field: Field, value: unknown): boolean {
 	const parsed = booleanIn(value);

@@ -4,6 +4,7 @@ import { parseJson } from '../api/http/json';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
+import { chosenOption } from '../parameters/choice';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
 import { sendWrite } from '../writing/single';
@@ -42,7 +43,7 @@ export function sendRequest(): Operation {
 
 function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {
-		method: n8n.getNodeParameter('method', item) as ApiRequest['method'],
+		method: chosenOption(n8n, item, method),
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),
 		query: queryOf(jsonOf(n8n.getNodeParameter('query', item, {}), 'Query Parameters')),
 		headers: headersOf(jsonOf(n8n.getNodeParameter('headers', item, {}), 'Headers')),

@@ -13,6 +13,7 @@ import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/choice';
 import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/list';
+import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
@@ -202,7 +203,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.value}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
-			isCompressed: n8n.getNodeParameter('options.compress', item, false) === true,
+			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
 			// The mark tells spreadsheets that the file is UTF-8.
 			beginning: columns ? `\uFEFF${csvRow(columns.map(({ header }) => header))}` : '',
 			rowsPerFile: rowsPerFileOf(n8n, item),
@@ -212,8 +213,6 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 
 /** @returns Infinity where all records go into one file */
 function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
-	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, Infinity);
-	const rows = Number(given);
-	if (rows >= 1 && (rows === Infinity || Number.isInteger(rows))) return rows;
-	throw new Error(`Rows per File: enter a whole number of at least 1 instead of "${String(given)}".`);
+	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, '');
+	return readWholeNumber('Rows per File', given, { least: 1, otherwise: Infinity });
 }

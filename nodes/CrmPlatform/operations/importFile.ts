@@ -9,7 +9,9 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/choice';
 import { columnMapping } from '../parameters/columns';
+import { emptyCells } from '../parameters/fields';
 import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
+import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { importRows } from '../writing/fileImport';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
@@ -65,7 +67,7 @@ async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
 		);
 	}
 	const path = collectionPath(execution, item);
-	const trial = n8n.getNodeParameter('trial', item, false) === true;
+	const trial = readBoolean('Trial', n8n.getNodeParameter('trial', item, false));
 	const columns = columnMapping(n8n, item);
 	return {
 		item,
@@ -74,21 +76,15 @@ async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
 		fields: write.fields,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
 		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(execution, item, write)) },
-		clearsEmpty: n8n.getNodeParameter('options.emptyCells', item, 'leave') === 'clear',
+		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns }),
-		...(trial && { trialRows: trialRowsOf(execution, item) }),
+		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 
 function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription): Record<string, string> {
 	const field = String(n8n.getNodeParameter('matchOn', item, '') ?? '').trim() || match?.values[0];
 	return match && field !== undefined ? { [match.name]: field } : {};
-}
-
-function trialRowsOf({ n8n }: Execution, item: number): number {
-	const rows = Math.floor(Number(n8n.getNodeParameter('trialRows', item, 100)));
-	if (rows >= 1) return rows;
-	throw new Error('Rows of the Trial: enter a number of at least 1.');
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
+import { ownMember } from '../api/http/ownMembers';
 import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/record';
+import { valueIn } from '../mapping/keys';
 import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
@@ -47,7 +49,7 @@ export function upsert(action: string): Operation {
 				if (!match || name === undefined) return { collection: path, path, body };
 				const query = { [name]: match.field };
 				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
-				const value = match.valueIn(body).trim().toLowerCase();
+				const value = match.valueIn(body).normalize('NFC').trim().toLowerCase();
 				return {
 					collection: path,
 					path,
@@ -108,13 +110,9 @@ function upsertMatch(
 }
 
 function valueOf(field: string, body: IDataObject): string {
-	const value = body[field] ?? field.split('.').reduce<unknown>(memberOf, body) ?? null;
+	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
 	if (value !== null) return String(value);
 	throw new Error(
 		`The field to match on, ${field}, has no value. Enter a value, or match on another field.`,
 	);
-}
-
-function memberOf(value: unknown, key: string): unknown {
-	return (value as IDataObject | null | undefined)?.[key];
 }

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
-import { apiValue } from '../mapping/values';
+import { instant } from '../mapping/dates';
+import { readBoolean, readDate, readOption } from './readers';
 
 /** The parameters that narrow a list to changed records. */
 export const changedSinceProperties: INodeProperties[] = [
@@ -64,12 +64,9 @@ export function changesQuery(
 ): ChangesQuery {
 	// The choice has no expressions: it is the same for all items.
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
-	if (choice === 'anyTime') return { query: {} };
-	if (choice !== 'moment') {
-		throw new Error(`Changed Since: "${String(choice)}" is not a valid option. Open the node and choose one.`);
-	}
+	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return { query: {} };
 	const query = { [changesParameter(list, filters)]: momentOf(n8n, item) };
-	if (!n8n.getNodeParameter('includeDeleted', item, false)) return { query };
+	if (!readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false))) return { query };
 	const { deleted } = list;
 	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
 	throw new Error('Include Deleted: the service does not list deleted records. Turn this off.');
@@ -88,18 +85,7 @@ function changesParameter({ changed, filters: known }: ListDescription, filters:
 	);
 }
 
-const momentField: Field = {
-	name: 'moment',
-	path: ['moment'],
-	label: 'Date and Time',
-	description: '',
-	kind: 'dateTime',
-	required: true,
-};
-
 function momentOf(n8n: IExecuteFunctions, item: number): string {
 	const given: unknown = n8n.getNodeParameter('moment', item, '');
-	const value = apiValue(momentField, given, n8n.getTimezone());
-	if (typeof value === 'string') return value;
-	throw new Error('Changed Since: Date and Time is empty. Enter the time from which to return changes.');
+	return String(instant(readDate('Changed Since: Date and Time', given, { zone: n8n.getTimezone() })));
 }

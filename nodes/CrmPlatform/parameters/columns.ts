@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { chosenOption } from './choice';
 import { mapperProperty } from './fields';
 import { fieldsDependOn } from './record';
 
@@ -63,7 +64,7 @@ export const columnProperties: INodeProperties[] = [
  * @throws Error in the user's words where a column has no field, a field two columns, or no column is mapped
  */
 export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string, string> | undefined {
-	const mode: unknown = n8n.getNodeParameter('columnsMode', item, 'automatic');
+	const mode = chosenOption(n8n, item, columnsMode);
 	if (mode === 'automatic') return undefined;
 	const mapping = new Map<string, string>();
 	for (const [column, field] of mode === 'json' ? jsonPairs(n8n, item) : mappedPairs(n8n, item)) {

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunks, mostIds } from '../api/batch';
 import type { Connection } from '../api/connection';
-import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/fields';
+import { idField, type Field } from '../api/openapi/fields';
 import { withReplacedIds } from '../api/openapi/links';
 import { valueAt } from '../mapping/expressions/template';
-import { hasText, identifyingFields, refersToRecords, textOfName } from '../mapping/lookUp';
+import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';
+import { hasText, identifyingFields, textOfName } from '../mapping/names';
+import { refersToRecords } from '../mapping/references';
 import { readParts } from '../mapping/parts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
@@ -50,7 +50,7 @@ export function linkedKeys(
 			if (known.size > mostRemembered) known.clear();
 			remembered.set(reference, known);
 			const unknown = [...ids].filter((id) => !known.has(id));
-			for (const some of chunks(unknown, mostIds)) await readKeys(api, reference, some, known);
+			if (unknown.length > 0) await readKeys(api, reference, unknown, known);
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
@@ -85,19 +85,19 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 	const { list, upsert } = (await api.describe(`/${reference}`)) ?? {};
 	const unique = (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name));
 	if (unique.length === 0) return;
-	if (!list?.filters.some(({ name }) => name === 'ids')) {
-		throw new Error(
-			`Linked Records: the service does not find ${reference} by several IDs at once. Choose IDs instead.`,
-		);
-	}
-	const query = { ids: ids.map(String), ...(list.fields !== undefined && { [list.fields]: ['id', ...unique] }) };
-	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query })) {
-		for (const record of records) {
-			const field = unique.find((name) => hasText(record[name]));
-			keys.set(record.id, field && textOfName(field, String(record[field]).trim()));
+	const collection = { api, path: `/v1/${reference}`, list, filters: list?.filters ?? [], fields: unique };
+	const outcomeOf = list && (await lookUp({ ...collection, list }, idField, ids));
+	for (const id of ids) {
+		const outcome = outcomeOf?.(id);
+		if (!outcome || 'cannotBeAsked' in outcome) {
+			throw new Error(
+				`Linked Records: the service does not find ${reference} by several IDs at once. Choose IDs instead.`,
+			);
 		}
+		const record: IdentifiedRecord | undefined = 'found' in outcome ? outcome.found : undefined;
+		const field = record && unique.find((name) => hasText(record[name]));
+		keys.set(id, field && textOfName(field, String(record[field]).trim()));
 	}
-	for (const id of ids) if (!keys.has(id)) keys.set(id, undefined);
 }
 
 const withoutKey = (reference: string): string =>

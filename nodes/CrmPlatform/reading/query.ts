@@ -5,6 +5,7 @@ import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/list';
 import { changesQuery } from '../parameters/changedSince';
+import { readBoolean, readWholeNumber } from '../parameters/readers';
 import {
 	chosenFields,
 	outputField,
@@ -36,8 +37,8 @@ export interface ListQuery {
 
 interface Options {
 	cursor?: string | null;
-	onePage?: boolean;
-	parallelReads?: number;
+	onePage?: unknown;
+	parallelReads?: unknown;
 	sort?: string;
 }
 
@@ -71,13 +72,17 @@ export function listQueryOf(
 		path,
 		list,
 		query,
-		onePage: options.onePage ?? false,
-		cursors: wholeNumber('Parallel Reads', options.parallelReads ?? defaultCursors, maximumCursors),
+		onePage: readBoolean('One Page', options.onePage, { otherwise: false }),
+		cursors: readWholeNumber('Parallel Reads', options.parallelReads, {
+			least: 1,
+			most: maximumCursors,
+			otherwise: defaultCursors,
+		}),
 		recordFields: fields.map(({ name }) => name),
 	};
 	if (options.cursor) reading.cursor = options.cursor;
-	if (!n8n.getNodeParameter('returnAll', item, true)) {
-		reading.limit = wholeNumber('Limit', n8n.getNodeParameter('limit', item));
+	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
+		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { least: 1 });
 	}
 	const output = chosenFields(execution, item, fields) ?? summaryFields(n8n, summary)(item);
 	if (!output) return reading;
@@ -109,11 +114,4 @@ export function withNeededFields(reading: ListQuery, needed: string[] = []): Lis
 	const id = recordFields.includes('id') ? ['id'] : [];
 	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed, ...id]);
 	return { ...reading, query: { ...query, [list.fields]: [...names] } };
-}
-
-function wholeNumber(label: string, given: unknown, most = Infinity): number {
-	const number = Math.floor(Number(given));
-	if (number >= 1 && number <= most) return number;
-	const range = most === Infinity ? 'of at least 1' : `from 1 to ${most}`;
-	throw new Error(`${label}: enter a number ${range} instead of "${String(given)}".`);
 }

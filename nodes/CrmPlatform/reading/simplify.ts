@@ -1,11 +1,13 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import { isBlank } from '../mapping/blank';
 import { evaluateValues } from '../mapping/expressions';
 import { valueAt } from '../mapping/expressions/template';
 import type { Execution } from '../model';
+import { readBoolean } from '../parameters/readers';
 
 /** A value to output: its name, and its place in the record. */
 export interface OutputField {
@@ -62,9 +64,12 @@ export function summaryFields(
 	summary: string[],
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
-	const isSimple = evaluateValues(n8n, [{ label: 'Simplify', value }]);
+	const evaluate = evaluateValues(n8n, [{ label: 'Simplify', value }]);
+	const isSimple = (given: unknown) => readBoolean('Simplify', given, { otherwise: false });
 	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
-	return (item) => (isSimple(item)[0] === true ? fields : undefined);
+	// What is the same for all items is refused before anything is written.
+	if (!isExpression(value)) isSimple(value);
+	return (item) => (isSimple(evaluate(item)[0]) ? fields : undefined);
 }
 
 /** An account may have dozens of custom fields, few of which a record has values for. */
@@ -84,17 +89,26 @@ export async function simplifyWritten({
 	const read = new Set(fields.map(({ name }) => name));
 	const outputFor = summaryFields(n8n, summary);
 	return (record, item) => {
-		const output = outputFor(item);
+		const output = chosenOutput(() => outputFor(item));
 		if (!output) return record;
 		const simple = simplify(record, output);
-		for (const name of Object.keys(record)) if (!read.has(name)) simple[name] = record[name];
+		for (const name of Object.keys(record)) if (!read.has(name)) setMember(simple, name, ownMember(record, name));
 		return simple;
 	};
 }
 
+/** A record that was written is told, however wrong the choice of its output. */
+function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | undefined {
+	try {
+		return read();
+	} catch {
+		return undefined;
+	}
+}
+
 /** The value at the place of an output field; most are a field of the record. */
 export const outputValue = (record: IDataObject, path: OutputField['path']): unknown =>
-	path.length === 1 ? record[path[0]] : valueAt(record, path)[0];
+	path.length === 1 ? ownMember(record, path[0]) : valueAt(record, path)[0];
 
 /** The record with only those values, in that order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
@@ -103,7 +117,7 @@ export function simplify(record: IDataObject, fields: OutputField[]): IDataObjec
 	for (const { name, path, isFilledOnly } of fields) {
 		const whole = outputValue(record, path);
 		const value = isFilledOnly ? filledMembers(whole) : whole;
-		if (value !== undefined) simple[name] = value;
+		if (value !== undefined) setMember(simple, name, value);
 	}
 	return simple;
 }

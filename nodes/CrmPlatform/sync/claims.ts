@@ -1,5 +1,5 @@
 import { idField } from '../api/openapi/fields';
-import { matchKey } from './compare';
+import { matchKey } from '../mapping/keys';
 import { asConflict, type PlannedChange } from './plan';
 import { uniqueValueIn, type UniqueField } from './presence';
 

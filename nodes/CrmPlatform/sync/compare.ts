@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import type { Field } from '../api/openapi/fields';
+import { ownMember, setMember } from '../api/http/ownMembers';
 import { isBlank } from '../mapping/blank';
+import { normalised, type ComparedField } from '../mapping/keys';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
@@ -22,9 +23,6 @@ export interface Difference {
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
 	patch: IDataObject;
 }
-
-/** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
 
 /**
  * Compares records as the service stores them: what it keeps in lower case is equal in any case, and
@@ -50,14 +48,14 @@ export function comparison(fields: ComparedField[]): Comparison {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const field = byName.get(name) ?? around;
-			const own = before[key];
+			const own = ownMember(before, key);
 			if (isObject(value) && Object.keys(value).length > 0) {
 				const count = changes.length;
 				const inner = objectDifference(own, value, `${name}.`, field, changes, isWanted);
-				if (changes.length > count) patch[key] = inner;
+				if (changes.length > count) setMember(patch, key, inner);
 			} else if (isWanted(name) && !isCovered(own, value, field, pathWithin(name, field))) {
 				changes.push({ field: name, from: own ?? null, to: value });
-				patch[key] = value;
+				setMember(patch, key, value);
 			}
 		}
 		return patch;
@@ -83,22 +81,6 @@ export interface Comparison {
 	isSame(field: string, stored: unknown, given: unknown): boolean;
 }
 
-/**
- * A value as a key: the same text for the values that the service takes for the same. White space around
- * it is not part of it, and letters with accents are the same however they are composed (NFC).
- *
- * @returns undefined for no value
- */
-export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	if (isBlank(value) || typeof value === 'object') return undefined;
-	return String(normalised(value, field, '')).trim();
-}
-
-/** The value of a field in a record, or in the values that are written. */
-export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {
-	return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), record);
-}
-
 function isCovered(
 	stored: unknown,
 	given: unknown,
@@ -119,7 +101,7 @@ function isCovered(
 		return Object.entries(given).every(
 			([key, value]) =>
 				value === undefined ||
-				isCovered(stored[key], value, field, within === '' ? key : `${within}.${key}`),
+				isCovered(ownMember(stored, key), value, field, within === '' ? key : `${within}.${key}`),
 		);
 	}
 	return normalised(stored, field, within) === normalised(given, field, within);
@@ -129,25 +111,4 @@ function isCovered(
 function pathWithin(name: string, field: ComparedField | undefined): string {
 	const whole = field?.path.join('.') ?? name;
 	return name === whole ? '' : name.slice(whole.length + 1);
-}
-
-function normalised(value: unknown, field: ComparedField | undefined, within: string): unknown {
-	if (typeof value === 'string') {
-		const text = value.normalize('NFC');
-		if (field?.lowerCase?.includes(within)) return text.toLowerCase();
-		if (field?.kind !== 'number' && field?.kind !== 'dateTime') return text;
-	}
-	if (field === undefined || value === null || value === undefined) return value;
-	if (within !== '') return value;
-	switch (field.kind) {
-		case 'number':
-			// Some services write decimals as text.
-			return typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-		case 'dateTime': {
-			const time = typeof value === 'string' ? Date.parse(value) : NaN;
-			return Number.isNaN(time) ? value : time;
-		}
-		default:
-			return value;
-	}
 }

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { matchKey, valueIn, type ComparedField } from './compare';
+import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import type { IdentifiedRecord } from '../mapping/lookUp';
 
 /** A record of the other system. */
 export interface SourceRecord {
@@ -23,9 +24,7 @@ export interface SourceRecord {
 }
 
 /** A record of the CRM: the fields that are compared, its id, and its version. */
-export interface CrmRecord extends IDataObject {
-	id: string;
-}
+export type CrmRecord = IdentifiedRecord;
 
 /** The records of the CRM by their keys. */
 export interface CrmIndex {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { matchKey, valueIn, type ComparedField } from './compare';
+import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { CrmRecord, SourceRecord } from './matching';
 
 /** A field of which no two records may have the same value. */

@@ -1,22 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Query } from '../api/http/path';
-import { chunks, mostIds } from '../api/batch';
+import { mostIds } from '../api/batch';
 import { readPage } from '../api/lists/page';
-import { readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
-import { matchKey, valueIn, type ComparedField } from './compare';
-import {
-	parallelReads,
-	identified,
-	inParallel,
-	lookUp,
-	lookUps,
-	mostValues,
-	withFields,
-	type Collection,
-	type KeyToFind,
-} from './lookUp';
+import { idField } from '../api/openapi/fields';
+import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type Collection } from '../mapping/lookUp';
 import type { CrmRecord } from './matching';
 
 /**
@@ -41,6 +29,14 @@ export interface FoundRecords {
 	holdersOf(field: ComparedField, key: string): readonly string[] | undefined;
 }
 
+/** A value to look records up by. */
+export interface KeyToFind {
+	field: ComparedField;
+	/** As `matchKey` gives it. */
+	key: string;
+	value: unknown;
+}
+
 /** Values to look records up by. */
 export interface KeysToFind {
 	count: number;
@@ -50,39 +46,59 @@ export interface KeysToFind {
 
 /**
  * Finds the records in scope that have one of the values, with as few requests as it takes: by
- * filters, or by reading the whole list where that takes fewer.
+ * filters, or by reading the whole list where that takes fewer. A value that the service refuses as a
+ * filter no record is found by, as none in the whole list has it: it refuses to write it, too.
  *
  * @param scope filters that the records have to meet
  * @throws Error in the user's words
  */
 export async function findRecords(
 	collection: Collection,
-	{ count: wantedCount, keys }: KeysToFind,
+	{ count, keys }: KeysToFind,
 	scope: Query = {},
 ): Promise<FoundRecords> {
 	const isScoped = Object.keys(scope).length > 0;
-	const scopeRequests = isScoped ? Math.ceil(wantedCount / mostIds) : 0;
+	const scopeRequests = isScoped ? Math.ceil(count / mostIds) : 0;
 	let pages: number | undefined;
-	const isMoreThanPages = async (count: number) =>
-		count > 1 && count > (pages ??= await pageCount(collection, scope));
-	const fewest = Math.ceil(wantedCount / mostValues) + scopeRequests;
-	const isLookedUp = !(await isMoreThanPages(fewest));
-	const wanted = isLookedUp ? keys() : [];
-	const requests = isLookedUp ? lookUps(collection, wanted) : undefined;
-	if (!requests || (await isMoreThanPages(requests.length + scopeRequests))) {
-		return inWholeList(await readWhole(collection, scope), isScoped);
+	const isMoreThanPages = async (requests: number) =>
+		requests > 1 && requests > (pages ??= await pageCount(collection, scope));
+	const fewest = Math.ceil(count / mostIds) + scopeRequests;
+	const wanted = (await isMoreThanPages(fewest)) ? undefined : byField(keys());
+	const requests = [...(wanted ?? [])].map(([field, { size }]) => size / valuesPerRequest(collection, field));
+	const all = requests.reduce((sum, some) => sum + Math.ceil(some), scopeRequests);
+	const found = wanted && !(await isMoreThanPages(all)) ? await heldValues(collection, wanted) : undefined;
+	const ids = found && (await idsInScope(collection, scope, found.records.map(({ id }) => id)));
+	if (!found || !ids) return inWholeList(await readWhole(collection, scope), isScoped);
+	return { records: found.records.filter(({ id }) => ids.has(id)), holdersOf: found.holdersOf };
+}
+
+/** The values of each field, by their keys. */
+type Wanted = Map<ComparedField, Map<string, unknown>>;
+
+function byField(keys: KeyToFind[]): Wanted {
+	const wanted: Wanted = new Map();
+	for (const { field, key, value } of keys) {
+		wanted.set(field, (wanted.get(field) ?? new Map<string, unknown>()).set(key, value));
 	}
-	const found = await inParallel(requests, async (request) => await lookUp(collection, request));
-	const records = new Map(found.flat().map((record) => [record.id, record]));
-	const ids = await idsInScope(collection, scope, [...records.keys()]);
-	if (!ids) return inWholeList(await readWhole(collection, scope), true);
-	const holders = holdersIn([...records.values()]);
-	const known = new Set(wanted.map(({ field, key }) => JSON.stringify([field.name, key])));
-	return {
-		records: [...records.values()].filter(({ id }) => ids.has(id)),
-		holdersOf: (field, key) =>
-			known.has(JSON.stringify([field.name, key])) ? holders(field, key) : undefined,
-	};
+	return wanted;
+}
+
+/** The records that have one of the values; undefined where the service cannot be asked for one of them. */
+async function heldValues(collection: Collection, wanted: Wanted): Promise<FoundRecords | undefined> {
+	const records = new Map<string, CrmRecord>();
+	const holders = new Map<string, string[]>();
+	const nameOf = (field: ComparedField, key: string) => JSON.stringify([field.name, key]);
+	for (const [field, values] of wanted) {
+		const outcomeOf = await lookUp(collection, field, [...values.values()]);
+		for (const [key, value] of values) {
+			const outcome = outcomeOf(value);
+			if ('cannotBeAsked' in outcome) return undefined;
+			const found = 'several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : [];
+			for (const record of found) records.set(record.id, record);
+			holders.set(nameOf(field, key), found.map(({ id }) => id));
+		}
+	}
+	return { records: [...records.values()], holdersOf: (field, key) => holders.get(nameOf(field, key)) };
 }
 
 /** What is known of a list that was read whole; outside of a scope, nothing is. */
@@ -119,20 +135,14 @@ function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string
  * @returns undefined where the list cannot be asked for ids, or is by the scope already
  */
 async function idsInScope(
-	{ api, path, list }: Collection,
+	collection: Collection,
 	scope: Query,
 	ids: string[],
 ): Promise<Set<string> | undefined> {
 	if (Object.keys(scope).length === 0) return new Set(ids);
-	const isAskable = list.filters.some(({ name, kind }) => name === 'ids' && kind === 'list');
-	if (!isAskable || scope.ids !== undefined) return undefined;
-	const pages = await inParallel(chunks(ids, mostIds), async (some) => {
-		const query = withFields(list, { ...scope, ids: some }, []);
-		const records: IDataObject[] = [];
-		for await (const page of readPages(api.send, { path, list, query })) records.push(...page.records);
-		return identified(records, path).map(({ id }) => id);
-	});
-	return new Set(pages.flat());
+	if (valuesPerRequest(collection, idField) <= 1 || scope.ids !== undefined) return undefined;
+	const outcomeOf = await lookUp({ ...collection, fields: [] }, idField, ids, scope);
+	return new Set(ids.filter((id) => 'found' in outcomeOf(id)));
 }
 
 /** How many records meet the filters; undefined where the service does not say. */

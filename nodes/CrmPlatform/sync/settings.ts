@@ -18,7 +18,7 @@ import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, mostDeletions, mostDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plan';
 import { bothChanged, differing, isSynced, missingInCrm, preview, syncedOperation } from './properties';
-import type { Collection } from './lookUp';
+import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './source';
 
 /** What the user has set, and what the service says of the records. */
@@ -112,7 +112,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		match,
 		unique,
 		read,
-		sourceFields: { match, version: versionField, agreed, changedAt },
+		sourceFields: { match, unique: [...unique, ...match], version: versionField, agreed, changedAt },
 		isPreview: readBoolean(preview.displayName, parameter(preview.name, preview.default)),
 		limits: missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
 	};

@@ -1,17 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
-import { matchKey, valueIn, type ComparedField } from './compare';
+import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { SourceRecord } from './matching';
 
 /** What is read of each input item beside its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
 	match: Array<ComparedField & { label: string }>;
+	/** The fields of which no two records may have the same value, those to match on among them. */
+	unique: ComparedField[];
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
 	/** Name of the item's field with the values that both agreed on last; empty for none. */
@@ -52,10 +55,10 @@ function readSourceRecord(
 	item: number,
 	mapped: IDataObject,
 	json: IDataObject,
-	{ match, version, agreed, changedAt }: SourceFields,
+	{ match, unique, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
-	const given = withPlainKeys(mapped, match);
+	const given = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
 	const keys = match.map((field) => matchKey(field, valueIn(given, field)));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `‘${label}’`).join(' and ');
@@ -83,18 +86,14 @@ function readSourceRecord(
 }
 
 /**
- * The values with the keys as they are compared: a table often has a space after a key, and letters with
- * accents composed otherwise than the CRM, which would then get a second record.
+ * The values with a unique one as it is compared: a table often has a space after a key, or letters with
+ * accents composed otherwise than the CRM's, which would then get a second record.
  */
-function withPlainKeys(given: IDataObject, match: SourceFields['match']): IDataObject {
-	return match.reduce((values, { path: [name = '', ...more] }) => {
-		const value = values[name];
-		if (more.length > 0 && isObject(value)) {
-			const inner = withPlainKeys(value as IDataObject, [{ ...match[0]!, path: more }]);
-			return { ...values, [name]: inner };
-		}
-		return typeof value === 'string' ? { ...values, [name]: value.trim().normalize('NFC') } : values;
-	}, given);
+function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
+	const value = ownMember(values, name);
+	const plain = typeof value === 'string' ? value.trim().normalize('NFC') : value;
+	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
+	return isObject(value) ? { ...values, [name]: withPlainText(value as IDataObject, more) } : values;
 }
 
 function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {

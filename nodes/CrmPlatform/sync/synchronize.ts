@@ -6,15 +6,15 @@ import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
-import { comparison, matchKey, valueIn } from './compare';
+import { matchKey, valueIn } from '../mapping/keys';
+import { comparison } from './compare';
 import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';
 import { indexRecords, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
 import { asConflict, planChanges, type PlannedChange } from './plan';
 import { listOf } from './presence';
-import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind } from './readRecords';
-import type { KeyToFind } from './lookUp';
+import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
 

@@ -1,7 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { ownMember } from '../api/http/ownMembers';
 import { labelFor } from '../api/openapi/fields';
 import type { WriteDescription } from '../api/openapi/writing';
+import { isBlank } from '../mapping/blank';
 
 /** What an operation with a purpose of its own makes of the fields a write takes. */
 export interface Presets {
@@ -22,7 +24,7 @@ export function applyPresets(
 ): WriteDescription | undefined {
 	if (!write) return undefined;
 	const fields = write.fields
-		.filter(({ name }) => !(name in preset) && !without.includes(name))
+		.filter(({ name }) => !Object.hasOwn(preset, name) && !without.includes(name))
 		.filter(({ name }) => only?.includes(name) ?? true)
 		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 	return { ...write, fields };
@@ -39,7 +41,7 @@ export function requireValues(
 	required: string[] = [],
 ): IDataObject {
 	for (const name of required) {
-		if (body[name] !== undefined && body[name] !== null) continue;
+		if (!isBlank(ownMember(body, name))) continue;
 		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
 		throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 	}

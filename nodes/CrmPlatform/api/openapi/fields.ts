@@ -48,6 +48,8 @@ export interface Field {
 	encoding?: ParameterEncoding;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
+	/** The kind of the values of a list, where they are converted as single ones are. */
+	items?: FieldKind;
 }
 
 /** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
@@ -95,6 +97,8 @@ function fieldsUnder(
 	});
 }
 
+const convertedItems: FieldKind[] = ['text', 'number', 'boolean', 'date', 'dateTime'];
+
 /** A field from a schema of its own, such as a query parameter's. */
 export function field(
 	document: OpenApiDocument,
@@ -110,11 +114,13 @@ export function field(
 	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
 	const linksTo = kind === 'json' ? linkedBy(flatten(document, own.items ?? {})) : [];
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
+	const items = kind === 'list' ? kindOf(document, chosen) : undefined;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (chosen.pattern !== undefined) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
+	if (items !== undefined && convertedItems.includes(items)) result.items = items;
 	if (linksTo.length > 0) result.linksTo = linksTo;
 	const lowerCase = lowerCasePlaces(document, own, '');
 	if (lowerCase.length > 0) result.lowerCase = lowerCase;

@@ -8,6 +8,7 @@ import {
 import { piecesOf, valueAt, type Piece } from './template';
 import type { Evaluated } from './combined';
 import { evaluateInGroups } from './groups';
+import { mayWrite } from './plainCode';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
 export interface ParameterValue {
@@ -19,7 +20,8 @@ export interface ParameterValue {
 /**
  * Evaluates stored values with the results of n8n's engine: constants and paths into the item
  * without it, the other expressions in one evaluation for many items, in one per item where they know
- * more of it than its data, or one by one where they cannot be combined.
+ * more of it than its data, or one by one where they cannot be combined. Where one of them may change
+ * the item, all are evaluated one by one and in order, as n8n does.
  *
  * @returns evaluates the values for an input item, in their order
  * @throws NodeOperationError from what is returned; it names the field
@@ -30,7 +32,7 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 
 	const items = n8n.getInputData();
 	// An AI tool's item has the arguments of the call; to the engine, the item is the agent's.
-	const planned = n8n.isToolExecution() ? () => undefined : planOf;
+	const planned = n8n.isToolExecution() || mayChangeItem(given) ? () => undefined : planOf;
 	const plans = given.map((one) => ({ ...one, pieces: planned(one.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>
 		pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])),
@@ -49,6 +51,10 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 		});
 	};
 }
+
+/** Whether one of the expressions may change the item that the others read. */
+export const mayChangeItem = (given: Array<Pick<ParameterValue, 'value'>>): boolean =>
+	given.some(({ value }) => isExpression(value) && !piecesOf(value) && mayWrite(value));
 
 /** Undefined where the engine has to evaluate the expression as a whole. */
 function planOf(value: unknown): Piece[] | undefined {

@@ -23,8 +23,22 @@ const statementWords = new Set(
 
 /** Methods that change their object or arguments, which the next field would see. */
 const changingNames = new Set(
-	'assign constructor copyWithin fill pop push reverse shift sort splice unshift'.split(' '),
+	`assign constructor copyWithin defineProperties defineProperty fill pop push reverse setPrototypeOf
+	shift sort splice unshift`.split(/\s+/),
 );
+
+/** Methods of a Date that change it. */
+const changingDates = /^set(UTC)?(Date|FullYear|Hours|Milliseconds|Minutes|Month|Seconds|Time|Year)$/;
+
+const isChanging = (name: string): boolean => changingNames.has(name) || changingDates.test(name);
+
+/** What code that writes has, and some that does not: an assignment, a method named by a value, code in a text. */
+const writes = /(?<![=!<>])=(?![=>])|<<=|>>=|\+\+|--|\]\s*(\?\.\s*)?[(`]|\\[ux]|\b(apply|bind|call|delete|eval|Function|Reflect|set)\b/;
+
+/** Whether an expression that is not plain code may change its item, which the next field would see. */
+export function mayWrite(expression: string): boolean {
+	return writes.test(expression.slice(1)) || (expression.match(/\w+/g) ?? []).some(isChanging);
+}
 
 const closing: Record<string, string> = { '(': ')', '[': ']' };
 
@@ -63,7 +77,7 @@ function tokensOf(code: string): string[] | undefined {
 		at = lexer.lastIndex;
 		if (token.trim() === '') continue;
 
-		const isChange = changingNames.has(token);
+		const isChange = isChanging(token);
 		if (isChange || (!isAccess(previous) && statementWords.has(token))) return undefined;
 		// A method named by a value may be any.
 		if (token === '(' && previous === ']') return undefined;

@@ -1,0 +1,44 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Field } from '../api/openapi/fields';
+
+/**
+ * A filter as the service's description wants its query parameter written.
+ *
+ * @throws Error in the user's words where the service does not describe how, or would divide a value
+ */
+export function filterQuery({ name, encoding, label }: Field, value: unknown): IDataObject {
+	if (encoding === 'json') return { [name]: JSON.stringify(value) };
+	if (Array.isArray(value)) {
+		const parts = value.map((one) => single(label, one));
+		if (encoding === 'repeated') return { [name]: { each: parts } };
+		const separator = { space: ' ', pipe: '|' }[String(encoding)] ?? ',';
+		if (encoding === 'deepObject' || encoding === 'members') throw notSent(label, value);
+		const torn = parts.find((part) => part.includes(separator));
+		if (torn === undefined) return { [name]: parts.join(separator) };
+		throw new DividedValue(
+			`${label}: "${torn}" contains "${separator}", which the service uses to separate values. Filter by one value at a time.`,
+		);
+	}
+	if (typeof value !== 'object' || value === null) return { [name]: value as string };
+	const members = Object.entries(value).map(([key, one]) => [key, single(label, one)] as const);
+	if (encoding === 'members') return Object.fromEntries(members);
+	if (encoding === 'deepObject') {
+		return Object.fromEntries(members.map(([key, one]) => [`${name}[${key}]`, one]));
+	}
+	throw notSent(label, value);
+}
+
+/** A value that the service would read as several. */
+export class DividedValue extends Error {}
+
+function single(label: string, value: unknown): string {
+	if (typeof value === 'object') throw notSent(label, value);
+	return String(value);
+}
+
+function notSent(label: string, value: unknown): Error {
+	return new Error(
+		`${label}: the service does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
+	);
+}

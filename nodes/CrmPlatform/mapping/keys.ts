@@ -1,0 +1,49 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
+import type { Field } from '../api/openapi/fields';
+import { isBlank } from './blank';
+
+/** The properties of a field that decide whether two of its values are the same for the service. */
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
+
+/**
+ * A value as a key: the same text for the values that the service takes for the same. White space around
+ * it is not part of it.
+ *
+ * @returns undefined for no value
+ */
+export function matchKey(field: ComparedField, value: unknown): string | undefined {
+	if (isBlank(value) || typeof value === 'object') return undefined;
+	return String(normalised(value, field, '')).trim();
+}
+
+/** The value of a field in a record, or in the values that are written. */
+export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {
+	return path.reduce<unknown>(
+		(value, key) => (isObject(value) ? ownMember(value, key) : undefined),
+		record,
+	);
+}
+
+/**
+ * A value as it is compared: texts in NFC, and in lower case where the service keeps them so.
+ *
+ * @param within its place in the field: empty for the field's own value
+ */
+export function normalised(value: unknown, field: ComparedField | undefined, within: string): unknown {
+	const text = typeof value === 'string' ? value.normalize('NFC') : value;
+	if (field === undefined || typeof text !== 'string') return text;
+	if (field.lowerCase?.includes(within)) return text.toLowerCase();
+	if (within !== '') return text;
+	if (field.kind === 'number') return numberOf(text);
+	const time = field.kind === 'dateTime' ? Date.parse(text) : NaN;
+	return Number.isNaN(time) ? text : time;
+}
+
+/** Some services write decimals as text. Digits that a number cannot hold stay text. */
+function numberOf(text: string): unknown {
+	const number = text.trim() === '' ? NaN : Number(text);
+	return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text;
+}

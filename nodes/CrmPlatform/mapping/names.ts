@@ -1,0 +1,38 @@
+import type { Field } from '../api/openapi/fields';
+import { matchesPattern } from './values';
+
+/** Fields by which a record is known; all of them, as any record may have any. */
+export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
+
+/** Whether a value is a name, or may be one. */
+export function isName(field: Field, value: unknown): value is string {
+	if (!hasText(value)) return false;
+	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
+}
+
+/** Whether a value is a text with anything in it. */
+export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+/** Numbers, UUIDs, and words with a prefix such as `com_01jz8q4t6v`: what services use for ids. */
+function isIdShaped(value: string): boolean {
+	return /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
+}
+
+/** A name that says which field it is of, such as `external_id:100123`, or that it is an id. */
+const withField = new RegExp(`^(${['id', ...identifyingFields].join('|')}):\\s*(\\S.*)$`, 's');
+
+/** The name in a text, and the field it is of, where the text says so. */
+export function parseName(text: string): { field?: string; name: string } {
+	const [, field, name] = withField.exec(text.trim()) ?? [];
+	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
+}
+
+/** The text that is read as this name: it says its field where the name alone would be read as an id. */
+export const textOfName = (field: string, name: string): string =>
+	isIdShaped(name) || withField.test(name) ? `${field}:${name}` : name;
+
+/** Whether a text can be an id in some service: one word of plain characters. */
+export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
+
+/** A name as it is compared: names that differ in case only are taken for the same. */
+export const wordOf = (name: string): string => name.normalize('NFC').trim().toLowerCase();

@@ -1,0 +1,165 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import { automatic, create, update } from './parameters.ts';
+
+/** A service whose fields have names and types that others rarely have. It keeps what it is sent. */
+const text = { type: 'string' };
+const listOf = (items: object) => ({ type: 'array', items });
+const inherited = ['toString', 'valueOf', 'constructor', 'hasOwnProperty'];
+const properties = Object.fromEntries([
+	['name', text],
+	...inherited.map((name) => [name, text]),
+	['scores', listOf({ type: 'number' })],
+	['flags', listOf({ type: 'boolean' })],
+	['days', listOf({ type: 'string', format: 'date' })],
+	['times', listOf({ type: 'string', format: 'date-time' })],
+	['words', listOf(text)],
+	['sizes', listOf({ type: 'string', enum: ['small', 'large'] })],
+	['a.b', text],
+	['a', { type: 'object', properties: { b: text, c: text } }],
+	['amount', { type: 'number' }],
+]) as IDataObject;
+
+let server: Server;
+let written: string[];
+let records: string;
+
+function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
+	const send = (status: number, json: string) =>
+		response.writeHead(status, { 'content-type': 'application/json' }).end(json);
+	if (request.url === '/openapi.json') {
+		const schema = { type: 'object', properties };
+		const write = { requestBody: { content: { 'application/json': { schema } } } };
+		const paths = {
+			'/v1/contacts': { get: {}, post: write },
+			'/v1/contacts/{id}': { get: {}, patch: write },
+		};
+		return void send(200, JSON.stringify({ openapi: '3.1.0', paths }));
+	}
+	if (request.method !== 'GET') written.push(body);
+	send(200, request.method === 'GET' ? records : body);
+}
+
+beforeAll(async () => {
+	server = createServer((request, response) => {
+		let body = '';
+		request.on('data', (chunk: Buffer) => (body += String(chunk)));
+		request.on('end', () => answer(request, response, body));
+	});
+	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+});
+afterAll(async () => await new Promise((closed) => server.close(closed)));
+beforeEach(() => {
+	written = [];
+	records = '{"data": [], "next_cursor": null}';
+});
+
+const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
+	credential: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'key' },
+	parameters: { ...update('contact', 'r1', automatic), ...more },
+	items,
+});
+const sent = () => written.map((body) => JSON.parse(body) as IDataObject);
+
+describe('Empty Cells: Leave', () => {
+	test.each(['[]', ' , ', ',', '[null, ""]', '', ' ', null, [], ['', null]].map((empty) => [empty]))(
+		'leaves a list whose cell is %j',
+		async (empty) => {
+			await run(setup([{ name: 'Ada', words: empty, scores: empty, sizes: empty }]));
+			expect(sent()).toEqual([{ name: 'Ada' }]);
+		},
+	);
+
+	test('and Clear the Field clears it', async () => {
+		await run(setup([{ name: 'Ada', words: ' , ', scores: '[]' }], { options: { emptyCells: 'clear' } }));
+		expect(sent()).toEqual([{ name: 'Ada', words: null, scores: null }]);
+	});
+});
+
+describe('a list', () => {
+	test('has the type the service takes, as a single value has', async () => {
+		await run(
+			setup([
+				{
+					scores: '1, 2.5',
+					flags: 'true, False',
+					days: ['2026-03-31', '2026-03-31T00:00:00Z'],
+					times: '["2026-03-31T14:30:00Z"]',
+					words: ['a', 7, null, ''],
+					sizes: 'Small, large',
+				},
+			]),
+		);
+		expect(sent()).toEqual([
+			{
+				scores: [1, 2.5],
+				flags: [true, false],
+				days: ['2026-03-31', '2026-03-31'],
+				times: ['2026-03-31T14:30:00.000Z'],
+				words: ['a', '7'],
+				sizes: ['small', 'large'],
+			},
+		]);
+	});
+
+	test.each([
+		['scores', '1, x', "Scores: 'x' is not a number such as 12.5"],
+		['flags', 'true, maybe', "Flags: 'maybe' is not true or false"],
+		['days', '2026-03-31, soon', "Days: 'soon' is not a date such as 2026-03-31"],
+		['words', [{ a: 1 }], `Words: '{"a":1}' is not text`],
+		['amount', '9007199254740993', "Amount: '9007199254740993' is not a number that can be sent without changing a digit"],
+		['scores', '1, 9007199254740993', "Scores: '9007199254740993' is not a number that can be sent"],
+		['amount', '0.12345678901234567', "Amount: '0.12345678901234567' is not a number that can be sent"],
+	])('of %s that cannot be converted, %j, is refused as a single value is', async (name, value, message) => {
+		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
+		expect(sent()).toEqual([]);
+	});
+
+	test.each(['0.50', '-12', '+7', '1e3', '9007199254740991', '0.30000000000000004', '00012.10'])(
+		'number that keeps its digits, %s, is sent',
+		async (amount) => {
+			await run(setup([{ amount }]));
+			expect(sent()).toEqual([{ amount: Number(amount) }]);
+		},
+	);
+});
+
+describe('a field with a name that every object has', () => {
+	test.each(inherited)('%s, is sent, and only where the item has it', async (name) => {
+		const own = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
+		await run(setup([own, { name: 'Grace' }]));
+		// By hand, n8n itself drops a field called constructor.
+		const byHand = { ...create('contact', own), fieldsMode: 'each' };
+		const asJson = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(own) };
+		await run(setup([{}], name === 'constructor' ? asJson : byHand));
+		expect(written).toEqual([`{"${name}":"Ada"}`, '{"name":"Grace"}', `{"${name}":"Ada"}`]);
+	});
+});
+
+test('a value called __proto__ is told, where the service does not take it', async () => {
+	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}')]));
+	expect(hints.join()).toContain('the service has no such field: __proto__');
+	expect(written).toEqual(['{"name":"Ada"}']);
+});
+
+describe('`a.b` beside `a {b}`', () => {
+	test('are two fields where the service has both', async () => {
+		await run(setup([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]));
+		expect(sent()).toEqual([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]);
+	});
+
+	test('are one field where the service has one of them, so different values are refused', async () => {
+		const { message } = await failure(setup([{ 'a.c': 'one', a: { c: 'other' } }]));
+		expect(message).toContain('"a.c" and "a.c" both map to this field, with different values');
+		expect(sent()).toEqual([]);
+	});
+
+	test('are one value where it is the same', async () => {
+		await run(setup([{ 'a.c': 'one', a: { c: 'one' } }, { a: null, 'a.c': 'one' }, { 'a.c': 'one', a: null }]));
+		expect(sent()).toEqual([{ a: { c: 'one' } }, { a: { c: 'one' } }, { a: { c: 'one' } }]);
+	});
+});

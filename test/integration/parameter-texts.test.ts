@@ -1,0 +1,76 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import { automatic, create, getMany, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 60 });
+const list = (more: IDataObject, items: IDataObject[] = [{}]) => ({
+	credential: sandbox.credential,
+	parameters: { ...getMany('contact'), ...more } as INodeParameters,
+	items,
+});
+const count = async (more: IDataObject) => (await run(list(more))).items.length;
+
+/** What variables and environments give is always text. */
+describe('a text that means the value is taken:', () => {
+	test('Return All and Limit', async () => {
+		expect(await count({ returnAll: '={{ "false" }}', limit: '={{ " 7 " }}' })).toBe(7);
+		expect(await count({ returnAll: '={{ "True" }}', limit: 7 })).toBe(60);
+	});
+
+	test('Simplify and One Page', async () => {
+		const { items } = await run(list({ simplify: '={{ "true" }}', options: { onePage: '={{ "true" }}' } }));
+		expect(items).toHaveLength(1);
+		expect(Object.keys((items[0]?.json.records as IDataObject[])[0]!)).toHaveLength(11);
+		expect(await count({ options: { onePage: '={{ "false" }}' } })).toBeGreaterThan(1);
+	});
+
+	test('Include Deleted', async () => {
+		const changed = { changedSince: 'moment', moment: '2020-01-01' };
+		await count({ ...changed, includeDeleted: '={{ "false" }}' });
+		expect((await sandbox.requests()).map(({ query }) => query).join()).not.toContain('include_deleted');
+	});
+
+	test('Empty Cells, for each item its own', async () => {
+		const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Ek', job_title: 'Chief', first_name: 'Eva' });
+		const { items } = await run({
+			credential: sandbox.credential,
+			parameters: { ...update('contact', String(body.id), automatic), options: { emptyCells: '={{ $json.id ? "Leave" : " clear " }}' } },
+			items: [{ id: 1, job_title: '', last_name: 'One' }, { first_name: '', last_name: 'Two' }],
+		});
+		expect(items.map(({ json }) => [json.first_name, json.job_title])).toEqual([['Eva', 'Chief'], [null, 'Chief']]);
+	});
+});
+
+describe('anything else is refused by the parameter’s name, before anything is read or written:', () => {
+	test.each<[IDataObject, string]>([
+		[{ returnAll: '={{ "no" }}' }, 'Return All: enter true or false instead of "no".'],
+		[{ returnAll: '={{ undefined }}' }, 'Return All: enter true or false instead of nothing'],
+		[{ returnAll: false, limit: '={{ "ten" }}' }, 'Limit: enter a whole number of at least 1 instead of "ten".'],
+		[{ returnAll: false, limit: '={{ null }}' }, 'Limit: enter a whole number of at least 1 instead of nothing'],
+		[{ returnAll: false, limit: 2.5 }, 'Limit: enter a whole number of at least 1 instead of "2.5".'],
+		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of "maybe".'],
+		[{ changedSince: 'moment', moment: '2025-01-01', includeDeleted: '={{ "x" }}' }, 'Include Deleted: enter true or false'],
+		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Changed Since: Date and Time: enter a date such as 2026-03-31'],
+		[{ options: { longestWait: '={{ "a minute" }}' } }, 'Longest Wait: enter a whole number of at least 0 instead of "a minute".'],
+		[{ options: { onePage: '={{ 2 }}' } }, 'One Page: enter true or false instead of "2".'],
+	])('%j', async (more, message) => {
+		await sandbox.clear();
+		expect((await failure(list(more))).message).toContain(message);
+		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
+	});
+
+	test.each<[INodeParameters, string]>([
+		[{ options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of "erase".'],
+		[{ options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
+		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of "yes".'],
+		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of "magic".'],
+	])('%j of a write', async (more, message) => {
+		await sandbox.clear();
+		const parameters = { ...create('contact', automatic), ...more };
+		const setup = { credential: sandbox.credential, parameters, items: [{ last_name: 'Ek', job_title: '' }] };
+		expect((await failure(setup)).message).toContain(message);
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+});
