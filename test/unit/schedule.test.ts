@@ -1,4 +1,4 @@
-import type { Batch } from '../../nodes/CrmPlatform/model';
+import type { Batch, GoesOn } from '../../nodes/CrmPlatform/model';
 import { runAll, type ItemOutcome } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
@@ -108,4 +108,21 @@ test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', as
 	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [{ item }] });
 	const outcomes = await all(runAll({ size, assemble }, 3, always));
 	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);
+});
+
+test('a batch that waits for a failed one of the same record is not sent once a failure stops the run', async () => {
+	for (const isStopping of [true, false]) {
+		const sent: number[] = [];
+		const assemble = ([item = 0]: number[]): Batch => ({
+			records: new Set(['the one record']),
+			async send() {
+				sent.push(item);
+				return await Promise.resolve([item === 0 ? new Error('refused') : { item }]);
+			},
+		});
+		const goesOn: GoesOn = (results) => !isStopping || !results.some((result) => result instanceof Error);
+		const outcomes = await all(runAll({ size: 1, assemble }, 3, goesOn));
+		expect(sent).toEqual(isStopping ? [0] : [0, 1, 2]);
+		expect(outcomes).toHaveLength(sent.length);
+	}
 });
