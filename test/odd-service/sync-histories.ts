@@ -166,7 +166,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 		if (found.length !== 1) broken.push(`item ${item} came out ${found.length} times`);
 		const [only] = found;
 		if (!only?.json.sync || !['created', 'updated', 'unchanged'].includes(only.name)) continue;
-		const { reason } = syncIn(only as never);
+		const { reason } = syncIn(only);
 		const record = service.records.get(String(only.json.id));
 		if (reason !== null || (editedId !== undefined && record?.id === editedId)) continue;
 		for (const [name, value] of Object.entries(items[item]!)) {

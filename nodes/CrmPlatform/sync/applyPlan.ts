@@ -130,7 +130,7 @@ function writesOf(
 			isVersioned: versioned > 0,
 			refused(error) {
 				const reason = conflictIn(error);
-				return reason === undefined ? error : ({ reason, error } as unknown as IDataObject);
+				return reason === undefined ? error : ({ reason, error });
 			},
 		},
 	);

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { nodeContext } from '../writing/runState';
 import type { PlannedChange } from './plan';
@@ -30,7 +30,7 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 		return [];
 	}
 	const records = Object.fromEntries(decided.map(({ record, changes, reason }) => [record!.id, { changes, reason }]));
-	context[contextName] = { run: runOf(n8n), records } as unknown as IDataObject;
+	context[contextName] = { run: runOf(n8n), records };
 	const lines = decided.slice(0, mostTold).map(({ item, record, changes, reason }) => {
 		const values = changes.flatMap(({ field, from, to, kept }) =>
 			kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`],

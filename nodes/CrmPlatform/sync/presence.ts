@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { CrmRecord, SourceRecord } from './matching';
 
@@ -14,8 +15,7 @@ export type UniqueField = ComparedField & { label: string };
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
 	const own = valueIn(values, field);
 	if (own !== undefined) return own;
-	const list = values[listOf(field)];
-	const all = Array.isArray(list) ? list.filter(isObject) : [];
+	const all = listIn(values, field).filter(isObject);
 	return (all.find(({ primary }) => primary === true) ?? all[0])?.value;
 }
 
@@ -70,7 +70,11 @@ export function pointedAt(
 
 /** The values of a unique field: its own, and those of its list. */
 function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
-	const list = values[listOf(field)];
-	const others = Array.isArray(list) ? list.map((one) => (isObject(one) ? one.value : one)) : [];
+	const others = listIn(values, field).map((one) => (isObject(one) ? one.value : one));
 	return [valueIn(values, field), ...others];
+}
+
+function listIn(values: IDataObject, field: UniqueField): unknown[] {
+	const list = ownMember(values, listOf(field));
+	return Array.isArray(list) ? (list as unknown[]) : [];
 }

@@ -93,7 +93,7 @@ function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDa
 	const value = ownMember(values, name);
 	const plain = typeof value === 'string' ? value.trim().normalize('NFC') : value;
 	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
-	return isObject(value) ? { ...values, [name]: withPlainText(value as IDataObject, more) } : values;
+	return isObject(value) ? { ...values, [name]: withPlainText(value, more) } : values;
 }
 
 function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
@@ -114,7 +114,7 @@ function versionIn(value: unknown, name: string): string | undefined {
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
-	if (isObject(parsed)) return parsed as IDataObject;
+	if (isObject(parsed)) return parsed;
 	throw new Error(
 		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store what both agreed on there, or leave it empty.`,
 	);
