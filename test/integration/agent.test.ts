@@ -117,7 +117,7 @@ describe('what the workflow fixes for a tool', () => {
 	test('filters also where the model picks no record beside', async () => {
 		const contact = await added({ external_id: anyName() });
 		const parameters = {
-			...getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_none' }),
+			...getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' }),
 			filtersLinked: { records: [{ field: 'company_id', record: byId("={{ $fromAI('Company') }}") }] },
 		};
 		await expect(tool(parameters as INodeParameters)({ Company: '' })).resolves.toBeUndefined();

@@ -52,7 +52,7 @@ describe('anything else is refused by the parameter’s name, before anything is
 		[{ returnAll: false, limit: 2.5 }, 'Limit: enter a whole number of at least 1 instead of "2.5".'],
 		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of "maybe".'],
 		[{ changedSince: 'moment', moment: '2025-01-01', includeDeleted: '={{ "x" }}' }, 'Include Deleted: enter true or false'],
-		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Changed Since: Date and Time: enter a date such as 2026-03-31'],
+		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Date and Time: enter a date such as 2026-03-31'],
 		[{ options: { longestWait: '={{ "a minute" }}' } }, 'Longest Wait: enter a whole number of at least 0 instead of "a minute".'],
 		[{ options: { onePage: '={{ 2 }}' } }, 'One Page: enter true or false instead of "2".'],
 	])('%j', async (more, message) => {

@@ -10,7 +10,7 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
 
 /**
  * A value as a key: the same text for the values that the service takes for the same. White space around
- * it is not part of it.
+ * it is not part of it, and letters with accents are the same however they are composed (NFC).
  *
  * @returns undefined for no value
  */

@@ -69,7 +69,7 @@ function oncePerItem(mapped: object, fields: object, evaluate: Evaluate): Evalua
 	evaluatedOnce.set(mapped, known);
 	const values = new Map<number, unknown[] | Error>();
 	const once = known.get(fields) ?? ((item: number) => {
-		const evaluated = values.get(item) ?? attempt(() => evaluate(item));
+		const evaluated = values.get(item) ?? valuesOrError(() => evaluate(item));
 		values.set(item, evaluated);
 		if (evaluated instanceof Error) throw evaluated;
 		return evaluated;
@@ -78,7 +78,7 @@ function oncePerItem(mapped: object, fields: object, evaluate: Evaluate): Evalua
 	return once;
 }
 
-function attempt(evaluate: () => unknown[]): unknown[] | Error {
+function valuesOrError(evaluate: () => unknown[]): unknown[] | Error {
 	try {
 		return evaluate();
 	} catch (error) {

@@ -87,5 +87,5 @@ function changesParameter({ changed, filters: known }: ListDescription, filters:
 
 function momentOf(n8n: IExecuteFunctions, item: number): string {
 	const given: unknown = n8n.getNodeParameter('moment', item, '');
-	return String(instant(readDate('Changed Since: Date and Time', given, { zone: n8n.getTimezone() })));
+	return String(instant(readDate('Date and Time', given, { zone: n8n.getTimezone() })));
 }

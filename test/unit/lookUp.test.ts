@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { NodeApiError, type INode } from 'n8n-workflow';
+
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/fields';
+import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/mapping/lookUp';
+
+const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
+const code = { name: 'code', path: ['code'], label: 'Code', description: '', required: false };
+
+interface Service {
+	kind: FieldKind;
+	records: Array<{ id: string; code: string }>;
+	/** The status a value is refused with. */
+	refuses(value: string): number | undefined;
+}
+
+/** A service with one filter, of one value or of a list, and the requests it was asked. */
+function serviceOf({ kind, records, refuses }: Service): { collection: Collection; requests: string[] } {
+	const requests: string[] = [];
+	const send = async ({ query = {} }: ApiRequest) => {
+		const given = String(query.code);
+		requests.push(given);
+		const values = kind === 'list' ? given.split(',') : [given];
+		const status = values.map(refuses).find((one) => one !== undefined);
+		if (status !== undefined) throw new NodeApiError(node, { message: 'refused' }, { httpCode: String(status) });
+		const data = records.filter((record) => values.includes(record.code));
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
+	};
+	const list = { cursor: 'cursor', filters: [{ ...code, kind }] };
+	const api = { send } as unknown as Connection;
+	return { collection: { api, path: '/v1/things', list, filters: list.filters, fields: [] }, requests };
+}
+
+const field: Field = { ...code, kind: 'text' };
+const shown = (outcome: LookUpOutcome): string =>
+	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
+
+const value = fc.constantFrom(...'abcdefgh', 'bad 1', 'bad 2', 'half \ud83d', 'x,y', ' a ', 'é', 'e\u0301');
+const record = fc.constantFrom('a', 'b', 'c', 'x,y', 'é');
+const kind = fc.constantFrom<FieldKind>('list', 'text');
+
+const expected = (records: Service['records'], kind: FieldKind, one: string): string => {
+	if (one.includes('half')) return 'refused';
+	if (one.startsWith('bad')) return 'refused';
+	if (kind === 'list' && one.includes(',')) return 'cannotBeAsked';
+	const ids = records.filter((record) => record.code === one.trim().normalize('NFC')).map(({ id }) => id);
+	return ids.length === 0 ? 'notFound' : ids.join();
+};
+
+test('each value has the outcome it has alone, whatever it is asked for with', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(value, { maxLength: 60 }), fc.array(record, { maxLength: 8 }), kind, async (values, codes, kind) => {
+			const records = codes.map((own, i) => ({ id: `r${i}`, code: own }));
+			const { collection } = serviceOf({ kind, records, refuses: (one) => (one.startsWith('bad') ? 422 : undefined) });
+			const outcomeOf = await lookUp(collection, field, values);
+			for (const one of values) expect([one, shown(outcomeOf(one))]).toEqual([one, expected(records, kind, one)]);
+		}),
+		{ numRuns: 300, seed: 23 },
+	);
+});
+
+test('a filter that refuses every value cannot be asked, and is not asked for each of them', async () => {
+	const values = Array.from({ length: 400 }, (_, i) => `v${i}`);
+	for (const kind of ['list', 'text'] as const) {
+		const { collection, requests } = serviceOf({ kind, records: [], refuses: () => 400 });
+		const outcomeOf = await lookUp(collection, field, values);
+		expect(new Set(values.map((one) => shown(outcomeOf(one))))).toEqual(new Set(['cannotBeAsked']));
+		expect(requests.length).toBeLessThan(80);
+	}
+});
+
+test.each([401, 403, 404, 429, 500, 503])('an answer %i is about no value: the look-up fails', async (status) => {
+	const { collection } = serviceOf({ kind: 'list', records: [], refuses: () => status });
+	await expect(lookUp(collection, field, ['a', 'b'])).rejects.toMatchObject({ httpCode: String(status) });
+});
+
+test('a service that does not filter is told, and its list is not read for each value', async () => {
+	const { collection, requests } = serviceOf({ kind: 'list', records: [], refuses: () => undefined });
+	const { send } = collection.api;
+	const others = { data: [{ id: 'x', code: 'other' }], next_cursor: 'more' };
+	const ignoring = { ...collection.api, send: async (request: ApiRequest) => ({ ...(await send(request)), body: others }) };
+	const asked = lookUp({ ...collection, api: ignoring }, field, [...'abcdefgh']);
+	await expect(asked).rejects.toThrow('that the filter code does not let through');
+	expect(requests.length).toBeLessThan(10);
+});
+
+test('a record that the service finds in its own case is found', async () => {
+	const { collection } = serviceOf({ kind: 'text', records: [], refuses: () => undefined });
+	const own = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
+	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: own }) } as unknown as Connection;
+	expect(shown((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
+});
