@@ -12,7 +12,7 @@ import { unprotected } from '../writing/replace';
 import { Doubts } from './doubts';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
-import { asConflict, isMissingInSource, type PlannedChange } from './plan';
+import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
 
 type WriteAction = 'update' | 'create' | 'delete';
 
@@ -90,7 +90,7 @@ export async function applyPlan(
 					failures.push({ item: change.item, error: result });
 					doubts.add(change, result);
 				} else {
-					const outcome = result as unknown as Outcome;
+					const outcome = result as unknown as WriteOutcome;
 					if ('error' in outcome) doubts.add(change, outcome.error);
 					done[places[index]!] =
 						'error' in outcome ? asConflict(change, outcome.reason) : written(change, outcome.record);
@@ -103,7 +103,7 @@ export async function applyPlan(
 }
 
 /** The record as the service answered it, or why the CRM did not take the change. */
-type Outcome = { record: IDataObject } | { reason: string; error: Error };
+type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
 /** The writes of one step, as the one writer takes them. */
 function writesOf(

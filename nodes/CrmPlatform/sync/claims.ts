@@ -1,6 +1,6 @@
 import { idField } from '../api/openapi/fields';
 import { matchKey } from '../mapping/keys';
-import { asConflict, type PlannedChange } from './plan';
+import { asConflict, type PlannedChange } from './plannedChange';
 import { uniqueValueIn, type UniqueField } from './presence';
 
 /** A unique value that is about to be written. */

@@ -31,7 +31,7 @@ export interface Difference {
  *
  * @param fields the fields that records are written with
  */
-export function comparison(fields: ComparedField[]): Comparison {
+export function comparison(fields: ComparedField[]): RecordComparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
 	const objectDifference = (
@@ -74,7 +74,7 @@ export function comparison(fields: ComparedField[]): Comparison {
 	};
 }
 
-export interface Comparison {
+export interface RecordComparison {
 	/** @param isWanted whether a field, by its dotted name, counts */
 	difference(stored: IDataObject, given: IDataObject, isWanted?: (field: string) => boolean): Difference;
 	/** Whether two values of a field, by its dotted name, are the same. */

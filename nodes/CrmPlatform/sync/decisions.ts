@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { nodeContext } from '../writing/runState';
-import type { PlannedChange } from './plan';
+import type { PlannedChange } from './plannedChange';
 
 /** What was overwritten by a rule in an attempt that failed, by the ids of the records. */
 interface Decisions {

@@ -1,6 +1,6 @@
 import { NodeApiError } from 'n8n-workflow';
 
-import type { PlannedChange } from './plan';
+import type { PlannedChange } from './plannedChange';
 
 /**
  * What the failures of a run cast doubt on: an item that was refused may be a record that seemed to be missing

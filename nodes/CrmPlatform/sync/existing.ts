@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import type { Change } from './compare';
 import type { CrmRecord, SourceRecord } from './matching';
-import type { Context, PlannedChange, SyncRules } from './plan';
+import type { Context, PlannedChange, SyncRules } from './plannedChange';
 
 /**
  * Decides about a record that both systems have.

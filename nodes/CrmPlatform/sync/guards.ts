@@ -1,4 +1,4 @@
-import { isMissingInSource, asConflict, type PlannedChange } from './plan';
+import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
 /** How much of the CRM one run may delete or set as missing. */
 export interface DeletionLimits {

@@ -1,59 +1,7 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import type { Change, Comparison } from './compare';
 import { existing } from './existing';
 import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
-import { pointedAt, type Pointer, type UniqueField } from './presence';
-
-/** The user's choices. */
-export interface SyncRules {
-	/** Records of the source that the CRM does not have. */
-	missingInCrm: 'create' | 'leave';
-	/** Records whose values differ. */
-	differing: 'update' | 'leave';
-	/** Records in scope that the source does not have. */
-	missingInSource: 'leave' | 'delete' | 'set';
-	/** The values for those, with `set`. */
-	missingValues?: IDataObject;
-	/** Records that the CRM has changed since the other system saw them. */
-	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
-	/** Whether the items carry the version that the other system saw last. */
-	checksVersions: boolean;
-}
-
-export type SyncAction = 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
-
-/** The decision about one record. */
-export interface PlannedChange {
-	action: SyncAction;
-	/** Index of the source's item; undefined for records that the source does not have. */
-	item?: number;
-	/** The CRM's record, if there is one. */
-	record?: CrmRecord;
-	/** The source's values, where the CRM has no record. */
-	values?: IDataObject;
-	/** The id under which the source has seen a record that is to be created. */
-	seenId?: string;
-	/** What is sent to create or to update. */
-	patch?: IDataObject;
-	changes: Change[];
-	/** Why the action is not what the values alone would suggest. */
-	reason?: string;
-}
-
-export interface Context {
-	rules: SyncRules;
-	/** The field that each key is of, in words. */
-	matchLabels: readonly string[];
-	/** The fields of which no two records may have the same value. */
-	unique: readonly UniqueField[];
-	compare: Comparison;
-	/** The version and the time of the last change of a record. */
-	versionOf(record: CrmRecord): string | undefined;
-	changedAtOf(record: CrmRecord): number | undefined;
-	/** Whether a record has a value for a field to match on. */
-	hasKey(record: CrmRecord): boolean;
-}
+import type { Context, PlannedChange } from './plannedChange';
+import { recordsPointedAt, type Pointer } from './presence';
 
 /**
  * Decides what is done with each record. Nothing is read and nothing is written, so that a preview
@@ -83,7 +31,7 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		const { field, records } = matchesOf(record, crm);
 		if (records.length > 1) return conflict(severalRecords(records.map(({ id }) => id)));
 		const [match] = records;
-		if (!match) return missingInCrm(record, context);
+		if (!match) return absentInCrm(record, context);
 		const owner = field > 0 ? owners?.get(match.id) : undefined;
 		if (owner?.byFirst !== undefined) return conflict(alreadyMatched(match.id, owner.byFirst), match);
 		if (owner && owner.byLater.length > 1) return conflict(matchedTwice(match.id, owner.byLater), match);
@@ -98,12 +46,12 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		),
 	);
 	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const pointers = pointedAt(missing, source, context.unique);
-	for (const record of missing) planned.push(missingInSource(record, pointers.get(record.id), context));
+	const pointers = recordsPointedAt(missing, source, context.unique);
+	for (const record of missing) planned.push(absentInSource(record, pointers.get(record.id), context));
 	return planned;
 }
 
-function missingInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules, compare }: Context): PlannedChange {
+function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules, compare }: Context): PlannedChange {
 	const { changes, patch } = compare.difference({}, values);
 	const base = { item, values, changes };
 	if (wasInCrm && rules.bothChanged !== 'source') {
@@ -117,7 +65,7 @@ function missingInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rule
 	return { ...base, action: 'create', patch, seenId: id };
 }
 
-function missingInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
+function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	if (pointer) return { action: 'conflict', record, changes: [], reason: pointedTo(pointer) };
 	if (!context.hasKey(record)) return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
@@ -128,15 +76,6 @@ function missingInSource(record: CrmRecord, pointer: Pointer | undefined, contex
 	const base = { record, changes, reason: notInSource };
 	return changes.length === 0 ? { ...base, action: 'unchanged' } : { ...base, action: 'update', patch };
 }
-
-/** The decision to leave a record alone and report it. */
-export function asConflict(planned: PlannedChange, reason: string): PlannedChange {
-	const { patch: _, ...rest } = planned;
-	return { ...rest, action: 'conflict', reason };
-}
-
-/** Whether the source does not have the record. */
-export const isMissingInSource = ({ item }: PlannedChange): boolean => item === undefined;
 
 const deletedInCrm =
 	'The source has seen this record in the CRM, and the CRM has none any more: it was deleted, or left Records in Scope.';

@@ -15,12 +15,12 @@ export type UniqueField = ComparedField & { label: string };
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
 	const own = valueIn(values, field);
 	if (own !== undefined) return own;
-	const all = listIn(values, field).filter(isObject);
+	const all = othersIn(values, field).filter(isObject);
 	return (all.find(({ primary }) => primary === true) ?? all[0])?.value;
 }
 
 /** The list that a unique field has the main value of. */
-export const listOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
+export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
 
 /** What a value of the source says of a record that no key has found. */
 export interface Pointer {
@@ -34,7 +34,7 @@ export interface Pointer {
  *
  * @returns the first such value of each record, by the record's id
  */
-export function pointedAt(
+export function recordsPointedAt(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
 	unique: readonly UniqueField[],
@@ -70,11 +70,11 @@ export function pointedAt(
 
 /** The values of a unique field: its own, and those of its list. */
 function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
-	const others = listIn(values, field).map((one) => (isObject(one) ? one.value : one));
+	const others = othersIn(values, field).map((one) => (isObject(one) ? one.value : one));
 	return [valueIn(values, field), ...others];
 }
 
-function listIn(values: IDataObject, field: UniqueField): unknown[] {
-	const list = ownMember(values, listOf(field));
+function othersIn(values: IDataObject, field: UniqueField): unknown[] {
+	const list = ownMember(values, listNameOf(field));
 	return Array.isArray(list) ? (list as unknown[]) : [];
 }

@@ -16,7 +16,7 @@ import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, mostDeletions, mostDeletionsShare } from './missingInSource';
-import type { SyncRules } from './plan';
+import type { SyncRules } from './plannedChange';
 import { bothChanged, differing, isSynced, missingInCrm, preview, syncedOperation } from './properties';
 import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './source';

@@ -12,8 +12,9 @@ import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';
 import { indexRecords, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
-import { asConflict, planChanges, type PlannedChange } from './plan';
-import { listOf } from './presence';
+import { planChanges } from './plan';
+import { asConflict, type PlannedChange } from './plannedChange';
+import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
@@ -86,7 +87,7 @@ function neededFields({ match, rules, unique, recordFields }: SyncSettings, { re
 	for (const { values } of records) for (const name of Object.keys(values)) names.add(name);
 	for (const name of Object.keys(rules.missingValues ?? {})) names.add(name);
 	for (const field of unique) {
-		const list = listOf(field);
+		const list = listNameOf(field);
 		const isGiven = names.has(field.path[0] ?? '');
 		if (names.has(list)) names.add(field.path[0] ?? '');
 		// A record may have the value in its list only.
