@@ -10,9 +10,9 @@ import {
 import { connect } from './api/connection';
 import { failureJson, nodeFailure, withLines, type NodeFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
-import type { Batched, Execution, Operation, Resource, Run } from './model';
+import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { resourceNamed } from './resources';
-import { runInBatches, runSequentially, type ItemOutcome } from './schedule';
+import { runAll, type ItemOutcome } from './schedule';
 import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
 import { originalExecution } from './writing/runState';
 
@@ -33,10 +33,11 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 
 	const output: INodeExecutionData[] = [];
 	const failures: Failure[] = [];
-	const isWanted = () =>
-		!n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || n8n.continueOnFail());
+	const goesOn: GoesOn = (results) =>
+		!n8n.getExecutionCancelSignal()?.aborted &&
+		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
-	for await (const batch of outcomes(execution, items.length, isWanted)) {
+	for await (const batch of outcomes(execution, items.length, goesOn)) {
 		for (const { item, result } of batch) {
 			const pairedItem = { item };
 			if (result instanceof Error) {
@@ -55,7 +56,7 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 
 	const [first] = failures;
 	if (!first) call?.succeeded();
-	if (first && !isWanted()) {
+	if (first && !(n8n.continueOnFail() && goesOn([]))) {
 		const summary = items.length > 1 ? [failureSummary(failures, done, items.length)] : [];
 		throw withLines(first.failure, [...summary, ...api.notices]);
 	}
@@ -71,13 +72,12 @@ interface Failure {
 async function* outcomes(
 	execution: Execution,
 	count: number,
-	isWanted: () => boolean,
+	goesOn: GoesOn,
 ): AsyncGenerator<ItemOutcome[], void> {
 	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
 	const plan = await preparing.catch(() => async () => (await preparing) as never);
-	if (typeof plan === 'function') yield* runSequentially(plan, count, isWanted);
-	else yield* runInBatches(plan, count, isWanted);
+	yield* runAll(plan, count, goesOn);
 }
 
 async function prepared(execution: Execution): Promise<Run | Batched> {

@@ -65,9 +65,19 @@ export interface Batched {
 export interface Batch {
 	/** The records it changes: two batches that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
-	/** One result for each item, in their order. If it throws, every item fails with that error. */
-	send(): Promise<Array<Result | Error>>;
+	/**
+	 * A result for each item, in their order; none for those that were not tried. If it throws, every item
+	 * fails with that error.
+	 *
+	 * @param goesOn asked between two requests with the results so far
+	 */
+	send(goesOn: GoesOn): Promise<Results>;
 }
+
+export type Results = Array<Result | Error | undefined>;
+
+/** Whether more is sent after these results. */
+export type GoesOn = (results: Results) => boolean;
 
 /** One output item, or several. */
 export type Result = OutputItem | OutputItem[];

@@ -1,4 +1,4 @@
-import type { Batch, Batched, Result, Run } from './model';
+import type { Batch, Batched, GoesOn, Result, Results, Run } from './model';
 
 /** The outcome of one input item. */
 export interface ItemOutcome {
@@ -10,73 +10,63 @@ export interface ItemOutcome {
 const parallelItems = 4;
 
 /**
- * Does the operation for each of `count` items, one after another, and yields what became of each.
+ * Does what an operation has prepared for each of `count` items, and yields the outcomes in the order of
+ * the items: one after another, or in batches, a few at a time. Batches that change the same record go one
+ * after another, so that of two items for one record the later one wins, as it would one by one.
  *
- * @param isWanted asked before each item
- */
-export function runSequentially(
-	run: Run,
-	count: number,
-	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome[], void> {
-	const assemble = ([item = 0]: number[]): Batch => ({
-		records: new Set(),
-		send: async () => [await run(item)],
-	});
-	return inOrder({ size: 1, assemble }, 1, count, isWanted);
-}
-
-/**
- * Does the operation for `count` items in batches, a few at a time, and yields the results of one
- * batch after another, in the order of the items. Batches that change the same record go one after another, so that of two
- * items for one record the later one wins, as it would one by one.
+ * Nothing is sent once it is not wanted any more, also no batch that has waited for another; what is under
+ * way is still waited for.
  *
- * @param isWanted asked before each batch; once false, batches in flight are still waited for
+ * @param goesOn asked before each request, with the results that are new
  */
-export function runInBatches(
-	batched: Batched,
-	count: number,
-	isWanted: () => boolean,
-): AsyncGenerator<ItemOutcome[], void> {
-	return inOrder(batched, parallelItems, count, isWanted);
+export function runAll(plan: Run | Batched, count: number, goesOn: GoesOn): AsyncGenerator<ItemOutcome[], void> {
+	if (typeof plan !== 'function') return inOrder(plan, parallelItems, count, goesOn);
+	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [await plan(item)] });
+	return inOrder({ size: 1, assemble }, 1, count, goesOn);
 }
 
 async function* inOrder(
 	{ size, assemble }: Batched,
 	atOnce: number,
 	count: number,
-	isWanted: () => boolean,
+	goesOn: GoesOn,
 ): AsyncGenerator<ItemOutcome[], void> {
-	const running: Array<{ items: number[]; batch: Batch; results: Promise<Array<Result | Error>> }> =
-		[];
+	const running: Array<{ items: number[]; batch: Batch; results: Promise<Results> }> = [];
 	// A slice of no items would never end.
 	const step = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
+	let isStopped = false;
+	const isGoing: GoesOn = (results) => {
+		isStopped ||= !goesOn(results);
+		return !isStopped;
+	};
 	for (;;) {
-		while (next < count && running.length < atOnce && isWanted()) {
+		while (next < count && running.length < atOnce && isGoing([])) {
 			const items = indexes(next, Math.min(count, next + step));
 			next += step;
 			const batch = assemble(items);
 			const before = running.filter((other) => share(other.batch.records, batch.records));
-			const results = Promise.all(before.map((other) => other.results)).then(
-				async () => await settled(batch, items),
-			);
+			const results = Promise.all(before.map((other) => other.results)).then(async () => {
+				const settled = isGoing([]) ? await settledBatch(batch, items, isGoing) : [];
+				isGoing(settled);
+				return settled;
+			});
 			running.push({ items, batch, results });
 		}
 		const first = running.shift();
 		if (!first) return;
 		const results = await first.results;
-		yield first.items.map((item, i) => ({
-			item,
-			result: results[i] ?? new Error('No result was returned for this item.'),
-		}));
+		const outcomes = first.items.flatMap((item, i) => (results[i] ? [{ item, result: results[i] }] : []));
+		if (outcomes.length > 0) yield outcomes;
 	}
 }
 
 /** The results of a batch; if it fails, its error for each of the items. */
-async function settled(batch: Batch, items: number[]): Promise<Array<Result | Error>> {
+async function settledBatch(batch: Batch, items: number[], goesOn: GoesOn): Promise<Results> {
 	try {
-		return await batch.send();
+		const results = await batch.send(goesOn);
+		// Only where it was told to stop may a batch leave items out.
+		return items.map((_, i) => results[i] ?? (goesOn([]) ? new Error(noResult) : undefined));
 	} catch (error) {
 		return items.map(() => error as Error);
 	}
@@ -90,3 +80,5 @@ function share(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean 
 function indexes(from: number, to: number): number[] {
 	return Array.from({ length: to - from }, (_, i) => from + i);
 }
+
+const noResult = 'No result was returned for this item.';

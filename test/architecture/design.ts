@@ -57,7 +57,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'properties', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'properties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {

@@ -1,5 +1,5 @@
-import type { Batch } from '../../nodes/CrmPlatform/model';
-import { runInBatches, runSequentially, type ItemOutcome } from '../../nodes/CrmPlatform/schedule';
+import type { Batch, GoesOn } from '../../nodes/CrmPlatform/model';
+import { runAll, type ItemOutcome } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
 function controlled(records: (items: number[]) => string[] = () => []) {
@@ -40,7 +40,7 @@ const always = () => true;
 describe('batches', () => {
 	test('go a few at a time, and come back in the order of the items whoever ends first', async () => {
 		const { assemble, endAll, most } = controlled();
-		const outcomes = all(runInBatches({ size: 2, assemble }, 21, always));
+		const outcomes = all(runAll({ size: 2, assemble }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
 			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
@@ -50,7 +50,7 @@ describe('batches', () => {
 
 	test('that change the same record wait for each other', async () => {
 		const { assemble, begun, endAll, most } = controlled(() => ['the one record']);
-		const outcomes = all(runInBatches({ size: 1, assemble }, 5, always));
+		const outcomes = all(runAll({ size: 1, assemble }, 5, always));
 		await endAll();
 		await outcomes;
 		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
@@ -60,7 +60,7 @@ describe('batches', () => {
 	test('do not begin once they are no longer wanted; what is under way is waited for', async () => {
 		const { assemble, begun, endAll } = controlled();
 		let wanted = true;
-		const outcomes = runInBatches({ size: 1, assemble }, 100, () => wanted);
+		const outcomes = runAll({ size: 1, assemble }, 100, () => wanted);
 		const first = outcomes.next();
 		await endAll();
 		await first;
@@ -80,7 +80,7 @@ test('what a batch throws is the error of each of its items, and of no other', a
 			return items.map((item) => ({ item }));
 		},
 	});
-	expect(await all(runInBatches({ size: 2, assemble }, 5, always))).toEqual([
+	expect(await all(runAll({ size: 2, assemble }, 5, always))).toEqual([
 		{ item: 0, result: { item: 0 } },
 		{ item: 1, result: { item: 1 } },
 		{ item: 2, result: new Error('that batch') },
@@ -96,7 +96,7 @@ test('items one by one end with the first that is no longer wanted', async () =>
 		if (item === 1) throw new Error('one of them');
 		return { item };
 	};
-	const outcomes = await all(runSequentially(run, 10, () => wanted));
+	const outcomes = await all(runAll(run, 10, () => wanted));
 	expect(outcomes).toEqual([
 		{ item: 0, result: { item: 0 } },
 		{ item: 1, result: new Error('one of them') },
@@ -106,6 +106,23 @@ test('items one by one end with the first that is no longer wanted', async () =>
 
 test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', async (size) => {
 	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [{ item }] });
-	const outcomes = await all(runInBatches({ size, assemble }, 3, always));
+	const outcomes = await all(runAll({ size, assemble }, 3, always));
 	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);
+});
+
+test('a batch that waits for a failed one of the same record is not sent once a failure stops the run', async () => {
+	for (const isStopping of [true, false]) {
+		const sent: number[] = [];
+		const assemble = ([item = 0]: number[]): Batch => ({
+			records: new Set(['the one record']),
+			async send() {
+				sent.push(item);
+				return await Promise.resolve([item === 0 ? new Error('refused') : { item }]);
+			},
+		});
+		const goesOn: GoesOn = (results) => !isStopping || !results.some((result) => result instanceof Error);
+		const outcomes = await all(runAll({ size: 1, assemble }, 3, goesOn));
+		expect(sent).toEqual(isStopping ? [0] : [0, 1, 2]);
+		expect(outcomes).toHaveLength(sent.length);
+	}
 });

@@ -1,5 +1,6 @@
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
-import { comparison, matchKey, type ComparedField } from '../../nodes/CrmPlatform/sync/compare';
+import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/mapping/keys';
+import { comparison } from '../../nodes/CrmPlatform/sync/compare';
 
 const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({
 	name,
@@ -7,7 +8,7 @@ const field = (name: string, more: Partial<ComparedField> = {}): ComparedField =
 	kind: 'text',
 	...more,
 });
-const compare = comparison([
+const { difference: compare, isSame } = comparison([
 	field('email', { lowerCase: [''] }),
 	field('emails', { kind: 'json', lowerCase: ['*.value'] }),
 	field('name'),
@@ -56,4 +57,16 @@ test('a key is the same for values that the service takes for the same', () => {
 	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
 	expect(matchKey(field('code'), 'A')).not.toBe(matchKey(field('code'), 'a'));
 	expect(matchKey(email, '')).toBeUndefined();
+});
+
+test.each([
+	['a space after it', 'K 1 ', 'K 1'],
+	['how its accents are composed', 'Zoe\u0308', 'Zo\u00eb'],
+])('a key is the same whatever %s', (_, one, other) => {
+	expect(matchKey(field('code'), one)).toBe(matchKey(field('code'), other));
+});
+
+test('texts are the same however their accents are composed', () => {
+	expect(isSame('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
+	expect(isSame('name', 'Zoe', 'Zo\u00eb')).toBe(false);
 });

@@ -31,6 +31,7 @@ type Nulls = 'clear' | 'skip';
  *
  * @param parameter the node's, such as `fields`
  * @param fields the fields the service takes
+ * @param others names of values that the items have for other purposes
  * @throws Error from the returned function, in the user's words, where a value does not fit its
  * field, and where an item has values of which none can be sent
  */
@@ -39,8 +40,9 @@ export async function readFields(
 	parameter: string,
 	fields: Field[],
 	nulls: Nulls,
+	others: string[] = [],
 ): Promise<ReadFields> {
-	return await readMapping(execution, storedMapping(execution.n8n, parameter), fields, nulls);
+	return await readMapping(execution, storedMapping(execution.n8n, parameter), fields, nulls, others);
 }
 
 /** The same for a mapping that is known. */
@@ -49,10 +51,11 @@ export async function readMapping(
 	mapping: Mapping,
 	fields: Field[],
 	nulls: Nulls,
+	others: string[] = [],
 ): Promise<ReadFields> {
 	const accepted = await fieldsWithCustom(execution, mapping, fields);
 	const ids = await referencesIn(execution, mapping, accepted);
-	const read = mappedValues(execution, mapping, accepted, unsentValues(execution.api.notices));
+	const read = mappedValues(execution, mapping, accepted, unsentValues(execution.api.notices, new Set(others)));
 	const zone = execution.n8n.getTimezone();
 
 	return (item) => {

@@ -10,18 +10,20 @@ export interface UnsentValues {
 	noValue(field: Field): void;
 }
 
-export function unsentValues(notices: Set<string>): UnsentValues {
+/** @param others names that belong to no field, and are known */
+export function unsentValues(notices: Set<string>, others: ReadonlySet<string> = new Set()): UnsentValues {
 	const noValue = noticeOf(
 		notices,
 		(labels) =>
 			`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`,
 	);
+	const unknown = noticeOf(
+		notices,
+		(names) =>
+			`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
+	);
 	return {
-		unknown: noticeOf(
-			notices,
-			(names) =>
-				`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
-		),
+		unknown: (name) => void (others.has(name) || unknown(name)),
 		noObject: noticeOf(
 			notices,
 			(names) =>

@@ -1,13 +1,20 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import type { WriteDescription } from '../api/openapi/writing';
+import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
-import type { Execution } from '../model';
+import type { Batched, Execution, GoesOn, Run } from '../model';
+import { runAll } from '../schedule';
+import { writeRecords } from '../writing/batches';
 import { describedOperation } from '../writing/describedOperation';
-import type { Collection } from '../mapping/lookUp';
+import type { Write } from '../writing/order';
+import { unprotected } from '../writing/replace';
+import { Doubts } from './doubts';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
-import { asConflict, type PlannedChange } from './plan';
-import { writeAll, type RecordWrite, type WriteResult } from './writeChanges';
+import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
+
+type WriteAction = 'update' | 'create' | 'delete';
 
 /** What became of a plan. */
 export interface AppliedPlan {
@@ -18,63 +25,131 @@ export interface AppliedPlan {
 	untried: number;
 }
 
-/** Makes the planned changes: updates, then new records, then deletions. */
+/**
+ * The order in which changes are made. Records that the source does not have come last: what becomes of its
+ * items may show that one of them is such a record.
+ */
+const steps: Array<[action: WriteAction, areMissing: boolean]> = [
+	['update', false],
+	['create', false],
+	['update', true],
+	['delete', true],
+];
+
+/**
+ * The descriptions of the writes that a plan needs.
+ *
+ * @throws Error in the user's words where the service does not offer one of them
+ */
+export async function describedWrites(
+	execution: Execution,
+	planned: PlannedChange[],
+): Promise<Map<WriteAction, WriteDescription>> {
+	const described = new Map<WriteAction, WriteDescription>();
+	for (const action of ['update', 'create', 'delete'] as const) {
+		if (!planned.some((change) => change.action === action)) continue;
+		const description = await describedOperation(execution, action);
+		if (description.refusal !== undefined) throw new Error(description.refusal);
+		described.set(action, description);
+	}
+	return described;
+}
+
+/** Makes the planned changes. */
 export async function applyPlan(
 	execution: Execution,
-	{ path }: Pick<Collection, 'path'>,
+	collection: string,
 	planned: PlannedChange[],
+	described: Map<WriteAction, WriteDescription>,
 ): Promise<AppliedPlan> {
-	// By their places in the plan.
-	const made: PlannedChange[] = [];
+	const { n8n } = execution;
+	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
+	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
-	let untried = 0;
-	let count = 0;
-	const isWanted = () =>
-		!execution.n8n.getExecutionCancelSignal()?.aborted && (failures.length === 0 || execution.n8n.continueOnFail());
+	const doubts = new Doubts();
+	const goesOn: GoesOn = (results) =>
+		!n8n.getExecutionCancelSignal()?.aborted &&
+		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
 
-	for (const action of ['update', 'create', 'delete'] as const) {
-		const places = [...planned.keys()].filter((place) => planned[place]!.action === action);
-		if (places.length === 0) continue;
-		if (!isWanted()) {
-			untried += places.length;
-			continue;
+	for (const [step, [action, areMissing]] of steps.entries()) {
+		const places: number[] = [];
+		for (const [place, change] of planned.entries()) {
+			if (change.action !== action || isMissingInSource(change) !== areMissing) continue;
+			const doubt = areMissing ? doubts.about(change) : undefined;
+			if (doubt === undefined) places.push(place);
+			else done[place] = asConflict(change, doubt);
 		}
-		const description = await describedOperation(execution, action);
-		const writes = places.map((place) => writeOf(planned[place]!));
-		const isGoing = (results: Array<WriteResult | undefined>) =>
-			!execution.n8n.getExecutionCancelSignal()?.aborted &&
-			(execution.n8n.continueOnFail() || results.every((result) => !isFailure(result)));
-		const results = await writeAll(execution, description, path, writes, () => count++, isGoing);
-		for (const [i, place] of places.entries()) {
-			const change = planned[place]!;
-			const result = results[i];
-			if (!result) untried += 1;
-			else if ('record' in result) made[place] = written(change, result.record);
-			else {
-				const reason = conflictIn(result.error);
-				if (reason === undefined) failures.push({ item: change.item, error: result.error });
-				else made[place] = asConflict(change, reason);
+		const description = described.get(action);
+		if (!description || places.length === 0) continue;
+		const changes = places.map((place) => planned[place]!);
+		const plan = writesOf(execution, collection, description, changes, step);
+		for await (const outcomes of runAll(plan, places.length, goesOn)) {
+			for (const { item: index, result } of outcomes) {
+				const change = changes[index]!;
+				if (result instanceof Error) {
+					failures.push({ item: change.item, error: result });
+					doubts.add(change, result);
+				} else {
+					const outcome = result as unknown as WriteOutcome;
+					if ('error' in outcome) doubts.add(change, outcome.error);
+					done[places[index]!] =
+						'error' in outcome ? asConflict(change, outcome.reason) : written(change, outcome.record);
+				}
 			}
 		}
 	}
-	const done = planned.flatMap((change, place) => {
-		const isLeft = change.action === 'unchanged' || change.action === 'conflict';
-		return (isLeft ? change : made[place]) ?? [];
-	});
-	return { done, failures, untried };
+	const left = done.filter((change) => change === undefined).length;
+	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
 }
 
-const isFailure = (result: WriteResult | undefined): boolean =>
-	result !== undefined && 'error' in result && conflictIn(result.error) === undefined;
+/** The record as the service answered it, or why the CRM did not take the change. */
+type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
-function writeOf({ record, patch }: PlannedChange): RecordWrite {
-	const result: RecordWrite = {};
-	if (record) result.id = record.id;
-	if (record && (typeof record.version === 'number' || typeof record.version === 'string')) {
-		result.version = record.version;
-	}
-	if (patch) result.body = patch;
-	return result;
+/** The writes of one step, as the one writer takes them. */
+function writesOf(
+	execution: Execution,
+	collection: string,
+	description: WriteDescription,
+	changes: PlannedChange[],
+	step: number,
+): Run | Batched {
+	const { api, identity, operation } = execution;
+	const versioned = changes.filter(({ record }) => versionOf(record) !== undefined).length;
+	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
+	// A replacement is compared with what was read, whether or not the list tells versions.
+	const areProtected = description.replaces || (versioned === changes.length && isVersionTaken);
+	if (changes[0]?.action !== 'create' && !areProtected) api.notices.add(unprotected);
+	return writeRecords(
+		// Each step has keys of its own; options of the operation are not the sync's.
+		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
+		description,
+		(index) => writeOf(collection, changes[index]!),
+		(record): IDataObject => ({ record }),
+		{
+			count: changes.length,
+			isVersioned: versioned > 0,
+			refused(error) {
+				const reason = conflictIn(error);
+				return reason === undefined ? error : ({ reason, error });
+			},
+		},
+	);
+}
+
+function writeOf(collection: string, { record, patch }: PlannedChange): Write {
+	const version = versionOf(record);
+	return {
+		collection,
+		path: record ? collection + pathOf`/${record.id}` : collection,
+		...(record && { id: record.id, before: record }),
+		...(version !== undefined && { version }),
+		...(patch && { body: patch }),
+	};
+}
+
+function versionOf(record: CrmRecord | undefined): string | number | undefined {
+	const version = record?.version;
+	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
 }
 
 /** The change as it was made: a service that keeps the version has stored these values before. */

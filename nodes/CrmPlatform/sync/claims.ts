@@ -1,11 +1,10 @@
-import { matchKey, valueIn, type ComparedField } from './compare';
-import { asConflict, type PlannedChange } from './plan';
-
-/** A field of which no two records may have the same value. */
-export type UniqueField = ComparedField & { label: string };
+import { idField } from '../api/openapi/fields';
+import { matchKey } from '../mapping/keys';
+import { asConflict, type PlannedChange } from './plannedChange';
+import { uniqueValueIn, type UniqueField } from './presence';
 
 /** A unique value that is about to be written. */
-interface Claim {
+export interface Claim {
 	place: number;
 	field: UniqueField;
 	key: string;
@@ -20,13 +19,16 @@ export interface Holders {
 
 /** The unique values that the plan writes. */
 export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim[] {
-	return planned.flatMap(({ action, patch }, place) => {
+	return planned.flatMap(({ action, patch, seenId }, place) => {
 		if (patch === undefined || (action !== 'create' && action !== 'update')) return [];
-		return unique.flatMap((field): Claim[] => {
-			const value = valueIn(patch, field);
+		const claims = unique.flatMap((field): Claim[] => {
+			const value = uniqueValueIn(patch, field);
 			const key = matchKey(field, value);
 			return key === undefined ? [] : [{ place, field, key, value }];
 		});
+		// A record that has only left the scope must not get a second one.
+		if (seenId !== undefined) claims.push({ place, field: idField, key: seenId, value: seenId });
+		return claims;
 	});
 }
 
@@ -60,8 +62,10 @@ export function refuseDuplicates(
 	return result;
 }
 
-const held = ({ label }: UniqueField, key: string, id: string) =>
-	`${label}: record ${id} has the value ‘${key.slice(0, 100)}’ already. It may be outside Records in Scope.`;
+const held = ({ name, label }: UniqueField, key: string, id: string) =>
+	name === 'id'
+		? `Record ${id} exists, but is outside Records in Scope.`
+		: `${label}: record ${id} has the value ‘${key.slice(0, 100)}’ already. It may be outside Records in Scope.`;
 
 const contested = ({ label }: UniqueField, key: string, items: number[]) =>
 	`${label}: items ${items.slice(0, 10).join(', ')} would all get the value ‘${key.slice(0, 100)}’, which has to be unique.`;

@@ -2,9 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
+import { isBlank } from '../mapping/blank';
 import { normalised, type ComparedField } from '../mapping/keys';
-
-export { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
@@ -14,6 +13,8 @@ export interface Change {
 	from: unknown;
 	/** The value in the source. */
 	to: unknown;
+	/** Whether the CRM's value stays. */
+	kept?: true;
 }
 
 /** What has to be written to make a record agree with its source. */
@@ -30,7 +31,7 @@ export interface Difference {
  *
  * @param fields the fields that records are written with
  */
-export function comparison(fields: ComparedField[]) {
+export function comparison(fields: ComparedField[]): RecordComparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
 	const objectDifference = (
@@ -39,6 +40,7 @@ export function comparison(fields: ComparedField[]) {
 		prefix: string,
 		around: ComparedField | undefined,
 		changes: Change[],
+		isWanted: (field: string) => boolean,
 	): IDataObject => {
 		const patch: IDataObject = {};
 		const before = isObject(stored) ? stored : {};
@@ -49,9 +51,9 @@ export function comparison(fields: ComparedField[]) {
 			const own = ownMember(before, key);
 			if (isObject(value) && Object.keys(value).length > 0) {
 				const count = changes.length;
-				const inner = objectDifference(own, value, `${name}.`, field, changes);
+				const inner = objectDifference(own, value, `${name}.`, field, changes, isWanted);
 				if (changes.length > count) setMember(patch, key, inner);
-			} else if (!isCovered(own, value, field, pathWithin(name, field))) {
+			} else if (isWanted(name) && !isCovered(own, value, field, pathWithin(name, field))) {
 				changes.push({ field: name, from: own ?? null, to: value });
 				setMember(patch, key, value);
 			}
@@ -59,11 +61,24 @@ export function comparison(fields: ComparedField[]) {
 		return patch;
 	};
 
-	return (stored: IDataObject, given: IDataObject): Difference => {
-		const changes: Change[] = [];
-		const patch = objectDifference(stored, given, '', undefined, changes);
-		return { changes, patch };
+	return {
+		difference(stored, given, isWanted = () => true) {
+			const changes: Change[] = [];
+			const patch = objectDifference(stored, given, '', undefined, changes, isWanted);
+			return { changes, patch };
+		},
+		isSame(name, stored, given) {
+			const field = byName.get(name);
+			return isCovered(stored, given, field, pathWithin(name, field));
+		},
 	};
+}
+
+export interface RecordComparison {
+	/** @param isWanted whether a field, by its dotted name, counts */
+	difference(stored: IDataObject, given: IDataObject, isWanted?: (field: string) => boolean): Difference;
+	/** Whether two values of a field, by its dotted name, are the same. */
+	isSame(field: string, stored: unknown, given: unknown): boolean;
 }
 
 function isCovered(
@@ -72,7 +87,7 @@ function isCovered(
 	field: ComparedField | undefined,
 	within: string,
 ): boolean {
-	if (isUnset(given)) return isUnset(stored);
+	if (isBlank(given)) return isBlank(stored);
 	if (Array.isArray(given)) {
 		const place = within === '' ? '*' : `${within}.*`;
 		return (
@@ -82,7 +97,7 @@ function isCovered(
 		);
 	}
 	if (isObject(given)) {
-		if (!isObject(stored)) return Object.values(given).every((value) => value === undefined || isUnset(value));
+		if (!isObject(stored)) return Object.values(given).every((value) => isBlank(value));
 		return Object.entries(given).every(
 			([key, value]) =>
 				value === undefined ||
@@ -96,8 +111,4 @@ function isCovered(
 function pathWithin(name: string, field: ComparedField | undefined): string {
 	const whole = field?.path.join('.') ?? name;
 	return name === whole ? '' : name.slice(whole.length + 1);
-}
-
-function isUnset(value: unknown): boolean {
-	return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }

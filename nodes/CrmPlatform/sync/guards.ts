@@ -1,4 +1,4 @@
-import { isMissingInSource, asConflict, type PlannedChange } from './plan';
+import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
 /** How much of the CRM one run may delete or set as missing. */
 export interface DeletionLimits {
@@ -53,8 +53,9 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service gave only ${inScope} of the ${counted} records it counts.`;
 	}
-	if (count > number) return `${missing}, because Most Deletions allows ${number}.`;
-	if (count > (share / 100) * inScope) {
+	// Written so that a limit that is no number refuses.
+	if (!(count <= number)) return `${missing}, because Most Deletions allows ${number}.`;
+	if (!(count <= (share / 100) * inScope)) {
 		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
 	}
 	return undefined;

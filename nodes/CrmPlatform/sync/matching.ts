@@ -11,10 +11,14 @@ export interface SourceRecord {
 	values: IDataObject;
 	/** The record's key for each field to match on; undefined where it has no value. */
 	keys: Array<string | undefined>;
+	/** The id of the CRM's record, where records are matched on it. */
+	id?: string;
 	/** Whether the other system has seen the record in the CRM: it carries its version or its id. */
 	wasInCrm: boolean;
 	/** The version of the CRM's record that the other system saw last. */
 	seenVersion?: string;
+	/** What both systems agreed on last, by the names of the fields. */
+	agreed?: IDataObject;
 	/** When the record was changed in the other system: Unix epoch milliseconds. */
 	changedAt?: number;
 }

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { mapperProperty } from '../parameters/fields';
 
-const missingInSource: INodeProperties = {
+export const missingInSource: INodeProperties = {
 	displayName: 'When Missing in the Source',
 	name: 'missingInSource',
 	type: 'options',
@@ -47,7 +47,7 @@ const missingValues: INodeProperties = {
 	displayOptions: { show: { missingInSource: ['set'] } },
 };
 
-const mostDeletions: INodeProperties = {
+export const mostDeletions: INodeProperties = {
 	displayName: 'Most Deletions',
 	name: 'mostDeletions',
 	type: 'number',
@@ -58,7 +58,7 @@ const mostDeletions: INodeProperties = {
 		'If more records than this would be deleted or set, none is: they all go to Conflict. It protects the CRM from a broken export.',
 };
 
-const mostDeletionsShare: INodeProperties = {
+export const mostDeletionsShare: INodeProperties = {
 	displayName: 'Most Deletions (Percent)',
 	name: 'mostDeletionsShare',
 	type: 'number',

@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { mergePatch } from '../api/record';
 import { failureJson, nodeFailure } from '../failure';
-import type { PlannedChange, SyncAction } from './plan';
+import type { PlannedChange, SyncAction } from './plannedChange';
 
 /** The outputs of the node, in their order. */
 export const outputNames = ['Created', 'Updated', 'Unchanged', 'Deleted', 'Conflict'] as const;

@@ -46,6 +46,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		versionField,
 		bothChanged,
 		changedAtField,
+		agreedField,
 		preview,
 	],
 };
@@ -69,7 +70,7 @@ const scope = filtersProperty({
 		'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
 });
 
-const missingInCrm: INodeProperties = {
+export const missingInCrm: INodeProperties = {
 	displayName: 'When Missing in the CRM',
 	name: 'missingInCrm',
 	type: 'options',
@@ -82,7 +83,7 @@ const missingInCrm: INodeProperties = {
 	description: 'What to do with records of the source that the CRM does not have',
 };
 
-const differing: INodeProperties = {
+export const differing: INodeProperties = {
 	displayName: 'When Values Differ',
 	name: 'differing',
 	type: 'options',
@@ -109,7 +110,7 @@ const versionField: INodeProperties = {
 		'The field of the input items with the version of the CRM’s record that the source saw last. With it, changes made in the CRM since are not overwritten unnoticed.',
 };
 
-const bothChanged: INodeProperties = {
+export const bothChanged: INodeProperties = {
 	displayName: 'When Both Changed',
 	name: 'bothChanged',
 	type: 'options',
@@ -140,7 +141,18 @@ const changedAtField: INodeProperties = {
 	description: 'The field of the input items with the time of their last change',
 };
 
-const preview: INodeProperties = {
+const agreedField: INodeProperties = {
+	displayName: 'Agreed Values Field',
+	name: 'agreedField',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. synced',
+	displayOptions: { hide: { versionField: [''] } },
+	description:
+		'The field of the input items with the values that the source and the CRM agreed on last, such as {"last_name": "King"}. With it, only fields that both sides have changed are decided by When Both Changed.',
+};
+
+export const preview: INodeProperties = {
 	displayName: 'Preview',
 	name: 'preview',
 	type: 'boolean',

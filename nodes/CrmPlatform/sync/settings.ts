@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
@@ -10,10 +10,14 @@ import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
+import { chosenOption } from '../parameters/choice';
+import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
-import type { SyncRules } from './plan';
-import { isSynced, syncedOperation } from './properties';
+import type { DeletionLimits } from './guards';
+import { missingInSource as missingInSourceProperty, mostDeletions, mostDeletionsShare } from './missingInSource';
+import type { SyncRules } from './plannedChange';
+import { bothChanged, differing, isSynced, missingInCrm, preview, syncedOperation } from './properties';
 import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './source';
 
@@ -27,6 +31,8 @@ export interface SyncSettings {
 	unique: Field[];
 	read(item: number): IDataObject;
 	sourceFields: SourceFields;
+	isPreview: boolean;
+	limits: DeletionLimits;
 	/** The names that records have; none where the service does not say. */
 	recordFields: ReadonlySet<string>;
 }
@@ -66,13 +72,13 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 
 	const isForm = storedMapping(n8n, 'fields').mode === 'each';
 	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
-	const missingInSource = String(parameter('missingInSource', 'leave')) as SyncRules['missingInSource'];
+	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
 	const versionField = String(parameter('versionField')).trim();
 	const rules: SyncRules = {
-		missingInCrm: parameter('missingInCrm', 'create') as SyncRules['missingInCrm'],
-		differing: parameter('differing', 'update') as SyncRules['differing'],
+		missingInCrm: chosenOption(n8n, 0, missingInCrm),
+		differing: chosenOption(n8n, 0, differing),
 		missingInSource,
-		bothChanged: (versionField === '' ? 'conflict' : parameter('bothChanged', 'conflict')) as SyncRules['bothChanged'],
+		bothChanged: versionField === '' ? 'conflict' : chosenOption(n8n, 0, bothChanged),
 		checksVersions: versionField !== '',
 	};
 	if (missingInSource === 'set') {
@@ -86,7 +92,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 
-	const read = await readFields(execution, 'fields', accepted, 'clear');
+	const agreed = versionField === '' ? '' : String(parameter('agreedField')).trim();
+	const read = await readFields(execution, 'fields', accepted, 'clear', [versionField, agreed, changedAt]);
 	const filters = await readFilters(execution, 'filters', list);
 	const scope = filters(0) as Query;
 	const description = await api.describe(resource.path);
@@ -105,7 +112,17 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		match,
 		unique,
 		read,
-		sourceFields: { match, version: versionField, changedAt },
+		sourceFields: { match, unique: [...unique, ...match], version: versionField, agreed, changedAt },
+		isPreview: readBoolean(preview.displayName, parameter(preview.name, preview.default)),
+		limits: missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
+	};
+}
+
+function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
+	const given = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
+	return {
+		share: readPercent(mostDeletionsShare.displayName, given(mostDeletionsShare)),
+		number: readWholeNumber(mostDeletions.displayName, given(mostDeletions)),
 	};
 }
 

@@ -1,17 +1,24 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject, parseJson } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
+import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
-import { matchKey, valueIn, type ComparedField } from './compare';
+import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { SourceRecord } from './matching';
 
 /** What is read of each input item beside its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
 	match: Array<ComparedField & { label: string }>;
+	/** The fields of which no two records may have the same value, those to match on among them. */
+	unique: ComparedField[];
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
+	/** Name of the item's field with the values that both agreed on last; empty for none. */
+	agreed: string;
 	/** Name of the item's field with the time of its last change; empty for none. */
 	changedAt: string;
 }
@@ -46,11 +53,12 @@ export function readSource({ n8n }: Execution, read: ReadFields, fields: SourceF
 
 function readSourceRecord(
 	item: number,
-	given: IDataObject,
+	mapped: IDataObject,
 	json: IDataObject,
-	{ match, version, changedAt }: SourceFields,
+	{ match, unique, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
+	const given = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
 	const keys = match.map((field) => matchKey(field, valueIn(given, field)));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `‘${label}’`).join(' and ');
@@ -64,14 +72,28 @@ function readSourceRecord(
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
+	if (byId !== -1 && keys[byId] !== undefined) record.id = keys[byId];
 	const seen = version === '' ? undefined : versionIn(json[version], version);
 	if (seen !== undefined) {
 		record.seenVersion = seen;
 		record.wasInCrm = true;
 	}
-	const time = changedAt === '' ? undefined : parseMoment(json[changedAt], zone);
-	if (time) record.changedAt = time.toMillis();
+	const known = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
+	if (known) record.agreed = known;
+	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
+	if (time !== undefined) record.changedAt = time;
 	return record;
+}
+
+/**
+ * The values with a unique one as it is compared: a table often has a space after a key, or letters with
+ * accents composed otherwise than the CRM's, which would then get a second record.
+ */
+function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
+	const value = ownMember(values, name);
+	const plain = typeof value === 'string' ? value.trim().normalize('NFC') : value;
+	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
+	return isObject(value) ? { ...values, [name]: withPlainText(value, more) } : values;
 }
 
 function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
@@ -80,12 +102,30 @@ function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
 
 /** @throws Error in the user's words where a value is no version */
 function versionIn(value: unknown, name: string): string | undefined {
-	if (value === undefined || value === null || value === '') return undefined;
+	if (isBlank(value)) return undefined;
 	const text = String(value).trim();
-	if (/^\d+$/.test(text)) return String(Number(text));
+	if (/^\d+$/.test(text)) return text.replace(/^0+(?=\d)/, '');
 	throw new Error(
 		`${name}: ‘${text.slice(0, 100)}’ is not a version such as 3. Store the record’s version there, or leave it empty.`,
 	);
+}
+
+/** @throws Error in the user's words where a value is no object of values */
+function agreedIn(value: unknown, name: string): IDataObject | undefined {
+	if (isBlank(value)) return undefined;
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	if (isObject(parsed)) return parsed;
+	throw new Error(
+		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store what both agreed on there, or leave it empty.`,
+	);
+}
+
+/** @throws Error in the user's words where a value is no time: it would decide what is overwritten */
+function timeIn(value: unknown, name: string, zone: string): number | undefined {
+	if (isBlank(value)) return undefined;
+	const moment = parseMoment(value, zone);
+	if (moment) return moment.toMillis();
+	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
 const unusedId =

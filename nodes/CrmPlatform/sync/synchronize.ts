@@ -4,13 +4,17 @@ import { connect } from '../api/connection';
 import { idField, type Field } from '../api/openapi/fields';
 import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
-import { applyPlan } from './applyPlan';
-import { claimsOf, refuseDuplicates } from './claims';
-import { comparison, valueIn } from './compare';
+import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
+import { claimsOf, refuseDuplicates, type Claim } from './claims';
+import { matchKey, valueIn } from '../mapping/keys';
+import { comparison } from './compare';
+import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';
 import { indexRecords, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
-import { planChanges, type PlannedChange } from './plan';
+import { planChanges } from './plan';
+import { asConflict, type PlannedChange } from './plannedChange';
+import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
@@ -38,18 +42,22 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 
 async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 	const { n8n, api } = execution;
-	const { planned, unread, collection } = await prepare(execution);
-	const isPreview = n8n.getNodeParameter('preview', 0, false) === true;
-	const { done, failures, untried } = isPreview
+	const { planned, unread, collection, isPreview } = await prepare(execution);
+	const described = await describedWrites(execution, planned);
+	const applied: AppliedPlan = isPreview
 		? { done: planned, failures: [], untried: 0 }
-		: await applyPlan(execution, collection, planned);
+		: await applyPlan(execution, collection.path, planned, described);
+	const { failures, untried } = applied;
+	const done = withEarlierDecisions(n8n, applied.done);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
 		const summary = `${done.length} records are done, ${failures.length} failed and ${untried} were not tried. The next run goes on with what is left.`;
-		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...api.notices]);
+		const decisions = rememberDecisions(n8n, done);
+		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...decisions, ...api.notices]);
 	}
+	if (!isPreview) rememberDecisions(n8n, []);
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
 }
@@ -69,23 +77,30 @@ async function prepare(execution: Execution) {
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);
-	return { planned, unread: source.failures, collection };
+	return { planned, unread: source.failures, collection, isPreview: sync.isPreview };
 }
 
 /** The fields that are read of each record: what is compared, what it is found by, and its version. */
-function neededFields({ match, rules, recordFields }: SyncSettings, { records }: Source): string[] {
+function neededFields({ match, rules, unique, recordFields }: SyncSettings, { records }: Source): string[] {
 	const time = rules.bothChanged === 'latest' ? ['updated_at'] : [];
 	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name)]);
 	for (const { values } of records) for (const name of Object.keys(values)) names.add(name);
 	for (const name of Object.keys(rules.missingValues ?? {})) names.add(name);
+	for (const field of unique) {
+		const list = listNameOf(field);
+		const isGiven = names.has(field.path[0] ?? '');
+		if (names.has(list)) names.add(field.path[0] ?? '');
+		// A record may have the value in its list only.
+		else if (isGiven && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
+	}
 	const isKnown = (name: string) => name === 'id' || recordFields.size === 0 || recordFields.has(name);
 	return [...names].filter(isKnown);
 }
 
 /** Reads, plans and guards. Nothing is written. */
 async function plan(execution: Execution, sync: SyncSettings, source: Source): Promise<PlannedChange[]> {
-	const { n8n, api } = execution;
-	const { collection, scope, rules, fields, match, unique } = sync;
+	const { api } = execution;
+	const { collection, scope, limits, rules, fields, match, unique } = sync;
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
@@ -97,6 +112,8 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const proposed = planChanges(source.records, indexRecords(found.records, match), {
 		rules,
 		matchLabels: match.map(({ label }) => label),
+		unique: match.includes(idField) ? [...unique, idField] : unique,
+		hasKey: (record) => match.some((field) => matchKey(field, valueIn(record, field)) !== undefined),
 		compare,
 		versionOf: ({ version }) => (version === undefined || version === null ? undefined : String(version)),
 		changedAtOf: ({ updated_at: time }) => (typeof time === 'string' ? Date.parse(time) : undefined),
@@ -104,10 +121,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const allowed = await withoutDuplicates(sync, proposed, found, unique);
 	const { planned, reason } = guardDeletions(
 		allowed,
-		{
-			share: Number(n8n.getNodeParameter('mostDeletionsShare', 0, 10)),
-			number: Number(n8n.getNodeParameter('mostDeletions', 0, 100)),
-		},
+		limits,
 		{
 			inScope: found.records.length,
 			counted,
@@ -143,8 +157,12 @@ async function withoutDuplicates(
 ): Promise<PlannedChange[]> {
 	const claims = claimsOf(planned, unique);
 	const unknown = claims.filter(({ field, key }) => found.holdersOf(field, key) === undefined);
-	const filterable = unknown.filter(({ field }) =>
-		collection.filters.some(({ name }) => name === field.name),
+	const isFilterable = ({ field }: Claim) =>
+		collection.filters.some(({ name }) => name === (field === idField ? 'ids' : field.name));
+	const filterable = unknown.filter(isFilterable);
+	const unclear = unknown.filter((claim) => claim.field === idField && !isFilterable(claim));
+	const clear = planned.map((change, place) =>
+		unclear.some((claim) => claim.place === place) ? asConflict(change, mayBeOutside) : change,
 	);
 	const others =
 		filterable.length === 0
@@ -153,7 +171,9 @@ async function withoutDuplicates(
 					{ ...collection, fields: filterable.map(({ field }) => field.path[0] ?? '') },
 					{ count: filterable.length, keys: () => filterable },
 				);
-	return refuseDuplicates(planned, claims, {
+	return refuseDuplicates(clear, claims, {
 		of: (field, key) => found.holdersOf(field, key) ?? others?.holdersOf(field, key) ?? [],
 	});
 }
+
+const mayBeOutside = 'The source has seen this record in the CRM. It may be outside Records in Scope, so none was created.';

@@ -1,16 +1,29 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batch';
-import type { WriteDescription } from '../api/openapi/writing';
-import type { Batch, Batched, Execution, Result, Run } from '../model';
+import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
+import { readWholeNumber } from '../parameters/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
+import { isReplacement, replaceRecord } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
-import { idempotencyOf, warnOfRetries, writeWithStatus } from './single';
+import { idempotencyOf, warnOfRetries, writeOne } from './single';
+
+/** What else is known of the writes. */
+interface Circumstances {
+	/** How many there are; by default, one for each input item. */
+	count?: number;
+	/** Whether they are to be done only to the versions they name. */
+	isVersioned?: boolean;
+	/** What a refusal means, where that is not simply an error. */
+	refused?(error: Error, item: number): Result | Error;
+}
 
 /**
- * Writes one record for each item: several in batches where the service takes them, else by plain
- * requests, a few at a time. Where the user turned batches off, one request goes after another.
+ * The one way records are written: several in batches where the service takes them, else by plain
+ * requests, a few at a time; read, changed and written where the service replaces whole records. Where the
+ * user turned batches off, one request goes after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
  * @param answer makes the item's output of the record the service answered with, and the HTTP status
@@ -20,21 +33,55 @@ export function writeRecords(
 	description: WriteDescription,
 	read: (item: number) => Write,
 	answer: (record: IDataObject, item: number, status: number) => Result,
+	{ count = execution.n8n.getInputData().length, isVersioned = false, refused = (error) => error }: Circumstances = {},
 ): Run | Batched {
-	const alone = async (write: Write, item: number) => {
-		fixBatching(execution);
-		const { record, status } = await writeWithStatus(execution, description, write, [item]);
-		return answer(record, item, status);
-	};
+	const { takesIfMatch } = description;
 	const isOncePer = hasWriteOncePer(execution);
 	const wanted = isOncePer ? 1 : batchSizeOption(execution);
-	const { size, batch } = batchingOf(execution, description, wanted);
-	const isOneItem = execution.n8n.getInputData().length === 1;
-	if (isOneItem || (wanted === 1 && size === 1 && !isOncePer)) {
-		return async (item) => await alone(read(item), item);
-	}
+	const isBatchSafe = !isVersioned || description.batch?.takesVersion || !takesIfMatch;
+	const { size, batch } = batchingOf(execution, isBatchSafe ? description.batch : undefined, wanted);
 	const isBatched = size > 1;
 	const sent = sentRequests(execution);
+
+	const alone = async (write: Write, item: number): Promise<Result | Error> => {
+		fixBatching(execution);
+		const { version } = write;
+		try {
+			if (isReplacement(description, write)) {
+				const { record, status } = await replaceRecord(execution, description, write, [item]);
+				return answer(record, item, status);
+			}
+			const isSafeInBatchOnly = version !== undefined && !takesIfMatch && batch?.takesVersion;
+			if (isSafeInBatchOnly) {
+				const [result] = await sendInBatch(batch, [item], [write]);
+				return outcome(result!, item);
+			}
+			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': `"${version}"` } } : {};
+			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
+			return answer(record, item, status);
+		} catch (error) {
+			return refused(error as Error, item);
+		}
+	};
+	const outcome = (result: BatchResult | Error, item: number): Result | Error => {
+		if (result instanceof Error) return refused(result, item);
+		if ('record' in result) return answer(result.record, item, result.status);
+		return refused(execution.api.failure(result.problem), item);
+	};
+
+	const sendInBatch = async (batch: BatchDescription, items: number[], writes: Write[]) => {
+		const [first] = writes;
+		const path = first!.collection + batch.path;
+		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+		warnOfRetries(execution, { method: 'POST', path, ...idempotency });
+		return await sendBatch(execution.api.send, {
+			description: batch,
+			path,
+			items: writes.map((write) => itemOf(write, batch)),
+			...(first!.query && { query: first!.query }),
+			...idempotency,
+		});
+	};
 
 	/**
 	 * What became of each item of a batch. One that the service put off is sent alone: that waits, and
@@ -45,82 +92,84 @@ export function writeRecords(
 		results: Array<BatchResult | Error>,
 		items: number[],
 		writes: Write[],
-	): Promise<Array<Result | Error>> => {
+		goesOn: GoesOn,
+	): Promise<Results> => {
 		let isTried = keyHeaderOf(execution, description, 'single')?.isPromised === true;
-		const outcomes: Array<Result | Error> = [];
-		for (const [place, write] of writes.entries()) {
+		const isAgain = (place: number) => {
 			const one = results[place]!;
-			if (one instanceof Error) {
-				outcomes.push(one);
-			} else if ('record' in one) {
-				outcomes.push(answer(one.record, items[place]!, one.status));
-			} else if (isTried && isPutOff(one.problem.status) && !sharesRecord(write, writes)) {
-				const outcome = await alone(write, items[place]!).catch((error: Error) => error);
-				isTried = !(outcome instanceof NodeApiError && isPutOff(Number(outcome.httpCode)));
-				outcomes.push(outcome);
+			return 'problem' in one && isPutOff(one.problem.status) && !sharesRecord(writes[place]!, writes);
+		};
+		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!)));
+		for (const [place, write] of writes.entries()) {
+			if (outcomes[place]) continue;
+			if (isTried && goesOn(outcomes)) {
+				outcomes[place] = await alone(write, items[place]!);
+				isTried = !isPutOffError(outcomes[place]);
 			} else {
-				outcomes.push(execution.api.failure(one.problem));
+				outcomes[place] = outcome(results[place]!, items[place]!);
 			}
 		}
 		return outcomes;
 	};
 
 	/** Writes records that share path and query with one request. */
-	const sendTogether = async (items: number[], writes: Write[]): Promise<Array<Result | Error>> => {
+	const sendTogether = async (items: number[], writes: Write[], goesOn: GoesOn): Promise<Results> => {
 		const [first] = writes;
 		if (!first) return [];
 		fixBatching(execution);
 		if (isBatched) sent.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
-			const path = first.collection + batch.path;
-			const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
-			warnOfRetries(execution, { method: 'POST', path, ...idempotency });
-			const results = await sendBatch(execution.api.send, {
-				description: batch,
-				path,
-				items: writes.map(({ id, body = {} }) => (id === undefined ? body : { ...body, id })),
-				...(first.query && { query: first.query }),
-				...idempotency,
-			});
-			return await outcomesOf(results, items, writes);
+			return await outcomesOf(await sendInBatch(batch, items, writes), items, writes, goesOn);
 		} catch (error) {
-			if (!isTooLarge(error) || writes.length === 1) return writes.map(() => error as Error);
+			if (!isTooLarge(error) || writes.length === 1) return items.map((item) => refused(error as Error, item));
 			sent.remove(items);
 			const half = Math.ceil(writes.length / 2);
-			return [
-				...(await sendTogether(items.slice(0, half), writes.slice(0, half))),
-				...(await sendTogether(items.slice(half), writes.slice(half))),
-			];
+			const results = await sendTogether(items.slice(0, half), writes.slice(0, half), goesOn);
+			if (!goesOn(results)) return results;
+			return [...results, ...(await sendTogether(items.slice(half), writes.slice(half), goesOn))];
 		}
 	};
 
+	if (count === 1 || (wanted === 1 && size === 1 && !isOncePer)) {
+		return async (item) => {
+			const result = await alone(read(item), item);
+			if (result instanceof Error) throw result;
+			return result;
+		};
+	}
 	return {
 		size,
 		assemble(items): Batch {
 			const writes = items.map((item) => valueOrError(() => read(item)));
-			const { requests, refused } = requestsFor(items, writes, sent);
+			const { requests, refused: unsent } = requestsFor(items, writes, sent);
 			const records = writes.flatMap((write) =>
 				write instanceof Error ? [] : affectedRecords(write, isBatched),
 			);
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
 			return {
 				records: new Set(records),
-				async send() {
-					const results: Array<Result | Error> = [];
-					for (const [place, error] of refused) results[place] = error;
+				async send(goesOn) {
+					const results: Results = [];
 					for (const places of requests) {
+						if (!goesOn(results)) break;
 						const answered = await sendTogether(
 							places.map((place) => items[place] ?? 0),
 							places.map((place) => writes[place] as Write),
+							goesOn,
 						);
-						places.forEach((place, i) => (results[place] = answered[i]!));
+						places.forEach((place, i) => (results[place] = answered[i]));
 					}
+					for (const [place, error] of unsent) results[place] = error;
 					return results;
 				},
 			};
 		},
 	};
+}
+
+function itemOf({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {
+	return { ...body, ...(id !== undefined && { id }), ...(version !== undefined && takesVersion && { version }) };
 }
 
 /**
@@ -161,8 +210,7 @@ function divided(items: readonly number[]): Error {
 
 /** The user's Batch Size; without one, as many as the service takes. */
 function batchSizeOption({ n8n }: Execution): number {
-	const wanted = Math.floor(Number(n8n.getNodeParameter('options.batchSize', 0, 0)));
-	return wanted >= 1 ? wanted : Infinity;
+	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
 
 /** The two statuses that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
@@ -184,6 +232,9 @@ function onceValue(execution: Execution, item: number): string {
 		return '';
 	}
 }
+
+const isPutOffError = (result: unknown): boolean =>
+	result instanceof NodeApiError && isPutOff(Number(result.httpCode));
 
 function isTooLarge(error: unknown): boolean {
 	return error instanceof NodeApiError && error.httpCode === '413';

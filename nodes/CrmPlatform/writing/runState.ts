@@ -123,7 +123,7 @@ const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
  */
 export function batchingOf(
 	execution: Execution,
-	{ batch }: WriteDescription,
+	batch: BatchDescription | undefined,
 	wantedSize: number,
 ): { size: number; batch: BatchDescription | undefined } {
 	const state = runState(execution);

@@ -9,11 +9,16 @@ import type { Execution } from '../model';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { keyHeaderOf, type KeyHeader } from './runState';
 
+/** The record the service answered with, empty for an answer without a body; and the HTTP status. */
+export interface Written {
+	record: IDataObject;
+	status: number;
+}
+
 /**
  * Sends one write, under an idempotency key where the service takes one.
  *
  * @param items indexes of the input items it is done for
- * @returns the record the service answered with; empty for an answer without a body
  * @throws NodeApiError where the service refuses the write; Error in the user's words where it
  * answers with anything but a record
  */
@@ -22,17 +27,7 @@ export async function writeOne(
 	description: WriteDescription,
 	write: Omit<ApiRequest, 'method' | 'idempotency'>,
 	items: number[],
-): Promise<IDataObject> {
-	return (await writeWithStatus(execution, description, write, items)).record;
-}
-
-/** The same, with the HTTP status of the answer. */
-export async function writeWithStatus(
-	execution: Execution,
-	description: WriteDescription,
-	write: Omit<ApiRequest, 'method' | 'idempotency'>,
-	items: number[],
-): Promise<{ record: IDataObject; status: number }> {
+): Promise<Written> {
 	const header = keyHeaderOf(execution, description, 'single');
 	const { body, status } = await sendWrite(execution, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;

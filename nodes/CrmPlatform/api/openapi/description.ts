@@ -72,7 +72,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		},
 		create: () => write(collection, 'post'),
 		upsert: () => write(collection, 'put'),
-		update: () => write(one, 'patch') ?? write(one, 'put'),
+		update: () => write(one, 'patch') ?? replacing(write(one, 'put')),
 		delete: () => write(one, 'delete'),
 		addTag: () => write(tag?.pathItem, 'put'),
 		removeTag: () => write(tag?.pathItem, 'delete'),
@@ -87,6 +87,13 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		summary: () => (description.list ? summaryFieldNames(description.fields, description.list) : []),
 	});
 	return description;
+}
+
+/** A batch of replacements would take many whole records that are read beforehand: each goes alone. */
+function replacing(description: WriteDescription | undefined): WriteDescription | undefined {
+	if (!description) return undefined;
+	const { batch: _, ...single } = description;
+	return { ...single, replaces: true };
 }
 
 /** An object whose members are read when they are first asked for: of most descriptions, one or two are. */

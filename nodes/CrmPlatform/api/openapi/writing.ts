@@ -9,6 +9,8 @@ import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from '.
 /** How one kind of record is written. */
 export interface WriteDescription {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+	/** Whether it replaces the record as a whole: what is not sent is erased. */
+	replaces?: true;
 	/** Why the connector cannot do this write, in the user's words. */
 	refusal?: string;
 	/** Media type of the body, where it is not `application/json`. */

@@ -1,0 +1,54 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { nodeContext } from '../writing/runState';
+import type { PlannedChange } from './plannedChange';
+
+/** What was overwritten by a rule in an attempt that failed, by the ids of the records. */
+interface Decisions {
+	/** Run of the node in this execution. */
+	run: number;
+	records: Record<string, Pick<PlannedChange, 'changes' | 'reason'>>;
+}
+
+const contextName = 'decided';
+const runOf = (n8n: IExecuteFunctions) => n8n.getWorkflowDataProxy(0).$runIndex as number;
+
+/** Most decisions in an error; the rest is counted. */
+const mostTold = 20;
+
+/**
+ * Keeps what was decided by When Both Changed for the next attempt at this execution: a node that fails has
+ * no output, and the next run finds values that agree.
+ *
+ * @returns the same in words, for the error
+ */
+export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): string[] {
+	const decided = done.filter(isDecision);
+	const context = nodeContext(n8n);
+	if (decided.length === 0) {
+		delete context[contextName];
+		return [];
+	}
+	const records = Object.fromEntries(decided.map(({ record, changes, reason }) => [record!.id, { changes, reason }]));
+	context[contextName] = { run: runOf(n8n), records };
+	const lines = decided.slice(0, mostTold).map(({ item, record, changes, reason }) => {
+		const values = changes.flatMap(({ field, from, to, kept }) =>
+			kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`],
+		);
+		return `Overwritten in record ${record!.id} (item ${item}): ${values.join(', ')}. ${reason}`;
+	});
+	return decided.length > mostTold ? [...lines, `… and ${decided.length - mostTold} more.`] : lines;
+}
+
+/** The changes, with those that an earlier attempt at this execution has made by a rule. */
+export function withEarlierDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): PlannedChange[] {
+	const earlier = nodeContext(n8n)[contextName] as Decisions | undefined;
+	if (earlier?.run !== runOf(n8n)) return done;
+	return done.map((change): PlannedChange => {
+		const decision = change.action === 'unchanged' && change.record && earlier.records[change.record.id];
+		return decision ? { ...change, ...decision, action: 'update' } : change;
+	});
+}
+
+const isDecision = ({ action, item, record, reason }: PlannedChange): boolean =>
+	action === 'update' && item !== undefined && record !== undefined && reason !== undefined;

@@ -1,0 +1,110 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../api/http/json';
+import type { Change } from './compare';
+import type { CrmRecord, SourceRecord } from './matching';
+import type { Context, PlannedChange, SyncRules } from './plannedChange';
+
+/**
+ * Decides about a record that both systems have.
+ *
+ * @param field index of the field that found it
+ */
+export function existing(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
+	const { rules, compare } = context;
+	const { item, values } = source;
+	const { changes, patch } = compare.difference(record, values);
+	const base = { item, record, changes };
+	if (changes.length === 0) return { ...base, action: 'unchanged' };
+	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
+	if (!rules.checksVersions) return { ...base, action: 'update', patch };
+	const version = context.versionOf(record);
+	// A version counts only for the record that it came with.
+	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
+	const seenVersion = isOwn ? source.seenVersion : undefined;
+	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
+	if (version === undefined) return { ...base, action: 'conflict', reason: noVersion };
+	// A version the CRM has not reached is of another record or account.
+	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
+		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
+	}
+	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : ofOther(source.id, record.id);
+	return merged(isOwn ? source : { ...source, agreed: undefined }, record, changes, since, context);
+}
+
+/**
+ * Decides field by field where it is known what both systems agreed on last: what one side alone has
+ * changed is taken from it. What both have changed, and all where that is not known, goes by the rule.
+ */
+function merged(
+	{ item, values, agreed, changedAt }: Omit<SourceRecord, 'agreed'> & { agreed?: IDataObject | undefined },
+	record: CrmRecord,
+	changes: Change[],
+	since: string,
+	{ rules, compare, changedAtOf }: Context,
+): PlannedChange {
+	const isEditedByCrm = new Set<Change>();
+	const isEditedByBoth = new Set<Change>();
+	for (const change of changes) {
+		const base = agreedValue(agreed, change.field);
+		if (base === undefined) isEditedByBoth.add(change);
+		else if (compare.isSame(change.field, base, change.to)) isEditedByCrm.add(change);
+		else if (!compare.isSame(change.field, change.from, base)) isEditedByBoth.add(change);
+	}
+	const { winner, why } =
+		isEditedByBoth.size === 0 ? { winner: 'crm', why: '' } : ruling(rules.bothChanged, changedAt, changedAtOf(record));
+	const reason = [since, why].filter(Boolean).join(' ');
+	if (winner === undefined) return { action: 'conflict', item, record, changes, reason };
+	const isKept = (change: Change) => isEditedByCrm.has(change) || (winner === 'crm' && isEditedByBoth.has(change));
+	const told = changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
+	const written = new Set(told.flatMap(({ field, kept }) => (kept ? [] : [field])));
+	if (written.size === 0) return { action: 'unchanged', item, record, changes: told, reason };
+	const { patch } = compare.difference(record, values, (field) => written.has(field));
+	const isPlain = isEditedByBoth.size === 0 && isEditedByCrm.size === 0;
+	return { action: 'update', item, record, changes: told, patch, ...(!isPlain && { reason }) };
+}
+
+/** Which side's values count where both have changed them; undefined for a conflict. */
+function ruling(
+	rule: SyncRules['bothChanged'],
+	source: number | undefined,
+	crm: number | undefined,
+): { winner?: 'source' | 'crm'; why: string } {
+	switch (rule) {
+		case 'source':
+			return { winner: 'source', why: 'The source takes precedence.' };
+		case 'crm':
+			return { winner: 'crm', why: 'The CRM takes precedence.' };
+		case 'conflict':
+			return { why: '' };
+		case 'latest':
+			if (source === undefined || crm === undefined || source === crm) return { why: noOrder };
+			return source > crm
+				? { winner: 'source', why: 'The source was changed later.' }
+				: { winner: 'crm', why: 'The CRM was changed later.' };
+	}
+}
+
+/** The value of a field that both agreed on last, null for none; undefined where it is not known. */
+function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
+	if (!agreed) return undefined;
+	if (Object.hasOwn(agreed, field)) return agreed[field];
+	let value: unknown = agreed;
+	for (const key of field.split('.')) {
+		if (value === null) return null;
+		if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+		value = value[key];
+	}
+	return value;
+}
+
+const notUpdated = 'The values differ, and When Values Differ is set to leave them.';
+const noVersion = 'The service reports no version, so it is unknown whether the CRM was changed as well.';
+const noOrder = 'It is unknown which of the two was changed later.';
+const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
+const changedSince = (seen: string, version: string) =>
+	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
+const ofOther = (seen: string | undefined, id: string) =>
+	`The source has not seen record ${id} yet${seen === undefined ? '' : `, but record ${seen}`}, and its values differ.`;
+const unknownVersion = (seen: string, version: string) =>
+	`The source has seen version ${seen} of this record, and the CRM has only reached ${version}.`;

@@ -1,0 +1,64 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Change, RecordComparison } from './compare';
+import type { CrmRecord } from './matching';
+import type { UniqueField } from './presence';
+
+/** The user's choices. */
+export interface SyncRules {
+	/** Records of the source that the CRM does not have. */
+	missingInCrm: 'create' | 'leave';
+	/** Records whose values differ. */
+	differing: 'update' | 'leave';
+	/** Records in scope that the source does not have. */
+	missingInSource: 'leave' | 'delete' | 'set';
+	/** The values for those, with `set`. */
+	missingValues?: IDataObject;
+	/** Records that the CRM has changed since the other system saw them. */
+	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
+	/** Whether the items carry the version that the other system saw last. */
+	checksVersions: boolean;
+}
+
+export type SyncAction = 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
+
+/** The decision about one record. */
+export interface PlannedChange {
+	action: SyncAction;
+	/** Index of the source's item; undefined for records that the source does not have. */
+	item?: number;
+	/** The CRM's record, if there is one. */
+	record?: CrmRecord;
+	/** The source's values, where the CRM has no record. */
+	values?: IDataObject;
+	/** The id under which the source has seen a record that is to be created. */
+	seenId?: string;
+	/** What is sent to create or to update. */
+	patch?: IDataObject;
+	changes: Change[];
+	/** Why the action is not what the values alone would suggest. */
+	reason?: string;
+}
+
+export interface Context {
+	rules: SyncRules;
+	/** The field that each key is of, in words. */
+	matchLabels: readonly string[];
+	/** The fields of which no two records may have the same value. */
+	unique: readonly UniqueField[];
+	compare: RecordComparison;
+	/** The version and the time of the last change of a record. */
+	versionOf(record: CrmRecord): string | undefined;
+	changedAtOf(record: CrmRecord): number | undefined;
+	/** Whether a record has a value for a field to match on. */
+	hasKey(record: CrmRecord): boolean;
+}
+
+/** The decision to leave a record alone and report it. */
+export function asConflict(planned: PlannedChange, reason: string): PlannedChange {
+	const { patch: _, ...rest } = planned;
+	return { ...rest, action: 'conflict', reason };
+}
+
+/** Whether the source does not have the record. */
+export const isMissingInSource = ({ item }: PlannedChange): boolean => item === undefined;

@@ -1,0 +1,213 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useSandbox } from './sandbox.ts';
+import { syncIn, teamsIn } from './syncNode.ts';
+
+const sandbox = useSandbox();
+const { add, change, counts, listed, own, run, writes } = teamsIn(sandbox);
+const everything = { missingInSource: 'delete', mostDeletionsShare: 100 };
+const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
+
+describe('a record that an item may be is not deleted as missing', () => {
+	test.each([
+		['whose key was changed', (record: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new` })],
+		['whose address is in a list', ({ email, ...record }: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new`, emails: [{ value: 'other@source.example' }, { value: email }] })],
+	])('%s', async (_, changed) => {
+		const { team, records, filters } = own(4);
+		await add(records);
+		const items = [...records.slice(1), changed(records[0]!)];
+		for (const preview of [true, false]) {
+			const { deleted, conflict } = await run(items, { filters, ...everything, preview });
+			expect(deleted).toEqual([]);
+			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('may be that record'));
+		}
+		expect(await listed(team)).toEqual(expect.arrayContaining([expect.objectContaining({ external_id: records[0]!.external_id })]));
+	});
+
+	test.each([
+		['a space after its key', (key: string) => `${key} `],
+		['accents composed otherwise', (key: string) => key.normalize('NFD')],
+	])('with %s: it is that record, and nothing is written', async (_, notation) => {
+		const { records, filters } = own(2);
+		for (const record of records) record.external_id = `${String(record.external_id)}-\u00eb`;
+		await add(records);
+		await sandbox.clear();
+		const items = records.map((record) => ({ ...record, external_id: notation(String(record.external_id)) }));
+		for (const rules of [{ filters, ...everything }, {}]) {
+			expect(counts(await run(items, rules))).toEqual([0, 0, 2, 0, 0]);
+		}
+		expect(await writes()).toEqual([]);
+	});
+
+	test('where two items share a key by mistake, and one has the address of another record', async () => {
+		const { team, records, filters } = own(3);
+		await add(records);
+		const twin = { ...records[1]!, external_id: records[0]!.external_id };
+		const { deleted } = await run([records[0]!, twin, records[2]!], { filters, ...everything });
+		expect(deleted).toEqual([]);
+		expect(await listed(team)).toHaveLength(3);
+	});
+
+	test('where the CRM refuses an item, and names it or none', async () => {
+		for (const existing of [true, false]) {
+			const { team, records, filters } = own(3);
+			const stored = await add(records);
+			const error = { code: 'duplicate', detail: 'Taken', ...(existing && { existing_id: stored[0]!.id }) };
+			const fresh = { external_id: `${team}-fresh`, email: `${team}-fresh@source.example`, last_name: 'New', job_title: team };
+			await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 409, body: error });
+			const { deleted, conflict } = await run([...records.slice(1), fresh], { filters, ...everything });
+			await sandbox.clear();
+			expect(deleted).toEqual([]);
+			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('It was left.'));
+			expect(await listed(team)).toHaveLength(3);
+		}
+	});
+});
+
+test('a record without any key, made by hand in the CRM, is left, and said', async () => {
+	const { team, records, filters } = own(3);
+	await add([...records, { last_name: 'By hand', job_title: team }]);
+	const { unchanged, deleted } = await run(records, { filters, ...everything });
+	expect(deleted).toEqual([]);
+	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no source can have it'));
+	expect(await listed(team)).toHaveLength(4);
+});
+
+describe('matched on ID, with Source Takes Precedence', () => {
+	const rules = { matchOn: 'id', versionField: 'seen', bothChanged: 'source' };
+
+	test('a record that has only left the scope gets no second one', async () => {
+		const { team, records, filters } = own(1);
+		const [stored] = await add(records);
+		await change(stored!.id, { job_title: `${team}-other`, external_id: null, email: null });
+		const { conflict, created } = await run([{ ...records[0]!, id: stored!.id, seen: 1 }], { ...rules, alsoMatchOn: 'email', filters });
+		expect(created).toEqual([]);
+		expect(syncIn(conflict[0]!).reason).toContain('outside Records in Scope');
+	});
+
+	test('a deleted one is not created in every run: on ID alone not at all, with a second field once', async () => {
+		const { records } = own(1);
+		const [stored] = await add(records);
+		await sandbox.call('DELETE', `/v1/contacts/${String(stored!.id)}`);
+		const item = { last_name: 'Again', id: stored!.id, seen: 1 };
+		expect(syncIn((await run([item], rules)).conflict[0]!).reason).toContain('Then Match On');
+		const withMail = { ...item, email: records[0]!.email };
+		expect(counts(await run([withMail], { ...rules, alsoMatchOn: 'email' }))).toEqual([1, 0, 0, 0, 0]);
+		expect(counts(await run([withMail], { ...rules, alsoMatchOn: 'email' }))).toEqual([0, 0, 1, 0, 0]);
+	});
+});
+
+test.each([
+	['conflict', 'conflict', 'By the CRM'],
+	['crm', 'unchanged', 'By the CRM'],
+	['source', 'updated', 'By the source'],
+] as const)('a version counts only for the id it came with: another record goes by the rule %s, and says so', async (bothChanged, output, name) => {
+	const { records } = own(1);
+	const [stored] = await add([{ ...records[0]!, last_name: 'By the CRM' }]);
+	const item = { id: 'con_00000000000000000000000000', seen: 1, email: records[0]!.email, last_name: 'By the source' };
+	const result = await run([item], { matchOn: 'id', alsoMatchOn: 'email', versionField: 'seen', bothChanged });
+	expect(syncIn(result[output][0]!).reason).toContain('has not seen record');
+	expect((await recordOf(stored!.id)).body.last_name).toBe(name);
+});
+
+describe('what a rule has overwritten', () => {
+	const overwriting = async (context: IDataObject) => {
+		const { records } = own(2);
+		const [stored] = await add(records.slice(0, 1));
+		await change(stored!.id, { last_name: 'By the CRM' });
+		const items: IDataObject[] = [{ ...records[0]!, last_name: 'By the source', seen: 1 }, { ...records[1]!, phone: 'none' }];
+		const rules = { versionField: 'seen', bothChanged: 'source' };
+		const again = async () => await run(items, rules, { context, executionId: 'one', retryOnFail: true });
+		return { again, items, stored: stored!, rules };
+	};
+
+	test('is in the error, if another record fails', async () => {
+		const { again, stored } = await overwriting({});
+		await expect(again()).rejects.toMatchObject({ description: expect.stringMatching(`${String(stored.id)}.*By the CRM.*By the source.*takes precedence`) });
+	});
+
+	test('is in the output of the next attempt', async () => {
+		const { again, items } = await overwriting({});
+		await expect(again()).rejects.toThrow();
+		delete items[1]!.phone;
+		const { updated } = await again();
+		expect(syncIn(updated[0]!)).toMatchObject({ changes: [{ from: 'By the CRM', to: 'By the source' }], reason: expect.stringContaining('takes precedence') });
+	});
+});
+
+describe('a choice that is not understood is refused, and nothing is written', () => {
+	test.each([
+		['preview', 'perhaps', 'Preview'],
+		['preview', null, 'Preview'],
+		['missingInSource', 'remove', 'When Missing in the Source'],
+		['missingInSource', '', 'When Missing in the Source'],
+		['mostDeletions', 'many', 'Most Deletions'],
+		['mostDeletions', '', 'Most Deletions'],
+		['mostDeletionsShare', 'half', 'Most Deletions (Percent)'],
+		['differing', 'overwrite', 'When Values Differ'],
+		['missingInCrm', 'maybe', 'When Missing in the CRM'],
+	])('%s: %j', async (name, value, label) => {
+		const { team, records, filters } = own(10);
+		await add(records);
+		await sandbox.clear();
+		await expect(run(records.slice(9), { filters, ...everything, [name]: value })).rejects.toThrow(label);
+		expect(await writes()).toEqual([]);
+		expect(await listed(team)).toHaveLength(10);
+	});
+
+	test('but texts that mean one are taken', async () => {
+		const { team, records, filters } = own(10);
+		await add(records);
+		await sandbox.clear();
+		for (const preview of ['true', 'TRUE', 1]) await run(records.slice(1), { filters, ...everything, preview });
+		expect(await writes()).toEqual([]);
+		const { conflict } = await run(records.slice(5), { filters, missingInSource: 'delete', mostDeletionsShare: '10 %' });
+		expect(conflict).toHaveLength(5);
+		expect(await listed(team)).toHaveLength(10);
+	});
+});
+
+describe('with the values that both agreed on last', () => {
+	const rules = { versionField: 'seen', agreedField: 'synced', changedAtField: 'at' };
+	const edited = async (byCrm: IDataObject) => {
+		const { records } = own(1, { phone: '+4930123456' });
+		const [stored] = await add(records);
+		await change(stored!.id, byCrm);
+		const synced = JSON.stringify({ last_name: 'Name 0', phone: '+4930123456' });
+		return { id: stored!.id, item: { ...records[0]!, seen: 1, synced, at: '2001-01-01T00:00:00Z' } };
+	};
+
+	test.each(['conflict', 'crm', 'source', 'latest'])('edits of different fields are merged, whatever the rule (%s)', async (bothChanged) => {
+		const { id, item } = await edited({ phone: '+34915550142' });
+		const { updated, hints } = await run([{ ...item, last_name: 'By the source' }], { ...rules, bothChanged });
+		expect((await recordOf(id)).body).toMatchObject({ last_name: 'By the source', phone: '+34915550142' });
+		expect(updated[0]!.json).toMatchObject({ last_name: 'By the source', phone: '+34915550142' });
+		expect(syncIn(updated[0]!).changes).toContainEqual(expect.objectContaining({ field: 'phone', kept: true }));
+		// Version, agreed values and the time, where it counts, are no fields, and known.
+		expect(hints.join()).not.toMatch(bothChanged === 'latest' ? /no such field/ : /seen|synced/);
+	});
+
+	test('a stale value is not written back where only the CRM was edited', async () => {
+		const { id, item } = await edited({ phone: '+34915550142' });
+		const { unchanged } = await run([item], { ...rules, bothChanged: 'source' });
+		expect(unchanged[0]!.json).toMatchObject({ phone: '+34915550142' });
+		expect((await recordOf(id)).body.phone).toBe('+34915550142');
+	});
+
+	test('a field that both have edited goes by the rule, and the others are merged', async () => {
+		for (const [bothChanged, name] of [['crm', 'By the CRM'], ['source', 'By the source'], ['conflict', 'By the CRM']]) {
+			const { id, item } = await edited({ last_name: 'By the CRM' });
+			const source = { ...item, last_name: 'By the source', phone: '+34915550142' };
+			const result = await run([source], { ...rules, bothChanged });
+			const { last_name, phone } = (await recordOf(id)).body;
+			expect([last_name, phone]).toEqual([name, bothChanged === 'conflict' ? '+4930123456' : '+34915550142']);
+			if (bothChanged === 'conflict') expect(result.conflict).toHaveLength(1);
+		}
+	});
+
+	test('values that cannot be read are an error of their item', async () => {
+		const { item } = await edited({});
+		await expect(run([{ ...item, synced: '["Name 0"]' }], { ...rules, bothChanged: 'source' })).rejects.toThrow('synced');
+		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: ‘yesterday’');
+	});
+});

@@ -1,0 +1,210 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { syncDocument, texts, unique, type SyncDialect } from './sync-document.ts';
+
+export type Contact = Record<string, unknown> & { id: string };
+interface Answer {
+	status: number;
+	body?: unknown;
+	etag?: string;
+}
+
+
+/** A service of contacts whose unique fields are `external_id` and `email`. */
+export class SyncService {
+	readonly records = new Map<string, Contact>();
+	/** Called before each request to its records, with its number from 0 on. */
+	before: (request: number) => void = () => undefined;
+	readonly writes: string[] = [];
+	/** Ids of records that were edited after they had been read. */
+	readonly editedAfterReading = new Set<string>();
+	private readonly wereRead = new Set<string>();
+	private requests = 0;
+	private made = 0;
+	private readonly answers = new Map<string, { request: string; answer: Answer }>();
+
+	readonly dialect: SyncDialect;
+	private readonly folder: string;
+
+	constructor(dialect: SyncDialect, folder: string) {
+		this.dialect = dialect;
+		this.folder = folder;
+	}
+
+	/** Counts the requests anew, and sets what happens before each. */
+	begin(before: (request: number) => void = () => undefined): void {
+		this.requests = 0;
+		this.writes.length = 0;
+		this.wereRead.clear();
+		this.editedAfterReading.clear();
+		this.before = before;
+	}
+
+	/** A change by somebody else; its version is a new one. */
+	edit(id: string, values: Record<string, unknown>): boolean {
+		const record = this.records.get(id);
+		if (!record) return false;
+		if (this.wereRead.has(id)) this.editedAfterReading.add(id);
+		this.save({ ...record, ...values });
+		return true;
+	}
+
+	add(values: Record<string, unknown>): Answer {
+		const refusal = this.refusal(undefined, values);
+		if (refusal) return refusal;
+		const empty = Object.fromEntries(texts.map((name) => [name, null]));
+		return this.told(201, this.save({ ...empty, ...kept(values), id: `con_${++this.made}` }));
+	}
+
+	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): Answer {
+		const path = url.pathname.slice(this.folder.length);
+		if (path === '/openapi.json') return { status: 200, body: syncDocument(this.dialect) };
+		this.before(this.requests++);
+		const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+		const [, , , id, verb] = path.split('/').map(decodeURIComponent);
+		if (method === 'GET') return id === undefined ? this.list(url.searchParams) : this.read(id);
+		this.writes.push(`${method} ${path} ${text}`);
+		const key = this.dialect.hasKeys ? headers['idempotency-key'] : undefined;
+		const request = [method, path, text, headers['if-match']].join(' ');
+		const known = this.answers.get(String(key));
+		if (key !== undefined && known) return known.request === request ? known.answer : { status: 422, body: { code: 'idempotency_key_reused' } };
+		const answer =
+			id === 'batch' ? this.batch(verb!, body.items as Contact[]) : this.write(method, id, body, headers['if-match']);
+		if (key !== undefined) this.answers.set(String(key), { request, answer });
+		return answer;
+	}
+
+	private write(method: string, id: string | undefined, body: Record<string, unknown>, ifMatch?: string): Answer {
+		if (method === 'POST' && id === undefined) return this.add(body);
+		const record = this.records.get(id ?? '');
+		if (!record) return { status: 404, body: {} };
+		const condition = this.dialect.takesIfMatch ? ifMatch : undefined;
+		if (condition !== undefined && condition !== this.etag(record)) return { status: 412, body: {} };
+		if (method === 'DELETE') return this.remove(record);
+		if (method !== this.dialect.update.toUpperCase()) return { status: 405, body: {} };
+		return this.change(record, body, method === 'PUT');
+	}
+
+	private batch(verb: string, items: Contact[]): Answer {
+		const { maximum = 0, takesVersion, results = 'all' } = this.dialect.batch ?? {};
+		if (items.length > maximum) return { status: 413, body: {} };
+		const all = items.map(({ id, version, ...given }, index) => {
+			const record = this.records.get(id);
+			const isOld = takesVersion && version !== undefined && version !== record?.version;
+			const { status, body } =
+				verb === 'create' ? this.add(given)
+				: !record ? { status: 404, body: {} }
+				: isOld ? { status: 412, body: {} }
+				: verb === 'delete' ? this.remove(record)
+				: this.change(record, given, false);
+			return { index, status, ...(status < 300 ? { data: body } : { error: body }) };
+		});
+		return { status: 207, body: { results: results === 'fewer' && all.length > 1 ? all.slice(0, -1) : all } };
+	}
+
+	private change(record: Contact, given: Record<string, unknown>, isWhole: boolean): Answer {
+		const refusal = this.refusal(record.id, given);
+		if (refusal) return refusal;
+		const others = isWhole ? Object.fromEntries(texts.map((name) => [name, null])) : record;
+		return this.told(200, this.save({ ...others, ...kept(given), id: record.id, revision: record.revision }));
+	}
+
+	private remove({ id }: Contact): Answer {
+		this.records.delete(id);
+		return { status: 204 };
+	}
+
+	private refusal(id: string | undefined, given: Record<string, unknown>): Answer | undefined {
+		const values = kept(given);
+		if (values.phone === 'refused') return { status: 422, body: { code: 'validation_failed', detail: 'phone' } };
+		for (const name of unique) {
+			const holder = [...this.records.values()].find((one) => one.id !== id && isValue(values[name]) && one[name] === values[name]);
+			const named = this.dialect.namesConflicts && holder ? { existing_id: holder.id } : {};
+			if (holder) return { status: 409, body: { code: 'duplicate', detail: `${name} is taken`, ...named } };
+		}
+		return undefined;
+	}
+
+	private save(values: Record<string, unknown>): Contact {
+		const revision = Number(values.revision ?? 0) + 1;
+		const version = this.dialect.versions === 'field' ? { version: revision } : {};
+		const record = { ...values, revision, ...version } as unknown as Contact;
+		this.records.set(record.id, record);
+		return record;
+	}
+
+	private list(query: URLSearchParams): Answer {
+		const { pageSize, hasFilters, hasTotal } = this.dialect;
+		const rows = [...this.records.values()].filter((row) =>
+			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email']].every(([name, member]) => {
+				const wanted = hasFilters ? query.get(name!) : null;
+				return wanted === null || wanted.split(',').includes(String(row[member!]));
+			}),
+		);
+		const start = Number(query.get('cursor') ?? 0);
+		const size = Math.min(Number(query.get('limit') ?? pageSize), pageSize);
+		const next = start + size < rows.length ? String(start + size) : null;
+		const page = rows.slice(start, start + size);
+		const data = page.map(shown);
+		if (size > 1) for (const { id } of page) this.wereRead.add(id);
+		return { status: 200, body: { data, next_cursor: next, ...(hasTotal && { total: rows.length }) } };
+	}
+
+	private read(id: string): Answer {
+		const record = this.records.get(id);
+		return record ? this.told(200, record) : { status: 404, body: {} };
+	}
+
+	private told(status: number, record: Contact): Answer {
+		const etag = this.etag(record);
+		return { status, body: shown(record), ...(etag !== undefined && { etag }) };
+	}
+
+	private etag({ revision }: Contact): string | undefined {
+		return { field: `"${String(revision)}"`, etag: `"r-${String(revision)}"`, none: undefined }[this.dialect.versions];
+	}
+}
+
+const isValue = (value: unknown) => value !== null && value !== undefined && value !== '';
+const shown = ({ revision: _, ...record }: Contact) => record;
+
+/** The values as the service keeps them: e-mail addresses in lower case, texts in NFC. */
+function kept(given: Record<string, unknown>): Record<string, unknown> {
+	const values = Object.fromEntries(Object.entries(given).filter(([name]) => texts.includes(name)));
+	return Object.fromEntries(
+		Object.entries(values).map(([name, value]) => {
+			const text = typeof value === 'string' ? value.normalize('NFC') : value;
+			return [name, name === 'email' && typeof text === 'string' ? text.toLowerCase() : text];
+		}),
+	);
+}
+
+export async function startSyncServices() {
+	const services = new Map<string, SyncService>();
+	const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+		const chunks: Buffer[] = [];
+		request.on('data', (chunk: Buffer) => chunks.push(chunk));
+		request.on('end', () => {
+			const url = new URL(request.url ?? '/', 'http://sync.example');
+			const service = services.get(url.pathname.split('/')[1] ?? '')!;
+			const { status, body, etag } = service.handle(request.method ?? '', url, request.headers, Buffer.concat(chunks).toString());
+			response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });
+			response.end(body === undefined ? '' : JSON.stringify(body));
+		});
+	});
+	await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return {
+		open(dialect: SyncDialect) {
+			const name = `s${services.size + 1}`;
+			const service = new SyncService(dialect, `/${name}`);
+			services.set(name, service);
+			return { service, url: `${address}/${name}` };
+		},
+		async close() {
+			server.closeAllConnections();
+			await new Promise((closed) => server.close(closed));
+		},
+	};
+}
