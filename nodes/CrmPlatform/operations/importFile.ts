@@ -11,6 +11,7 @@ import { chosenOption } from '../parameters/choice';
 import { columnMapping } from '../parameters/columns';
 import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { importRows } from '../writing/fileImport';
+import { checkedMatch } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
@@ -80,9 +81,10 @@ async function planOf(execution: Execution, item: number): Promise<ImportPlan> {
 	};
 }
 
-function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription): Record<string, string> {
-	const field = String(n8n.getNodeParameter('matchOn', item, '') ?? '').trim() || match?.values[0];
-	return match && field !== undefined ? { [match.name]: field } : {};
+function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): Record<string, string> {
+	const chosen = String(execution.n8n.getNodeParameter('matchOn', item, '') ?? '').trim();
+	const field = chosen === '' ? match?.values[0] : checkedMatch(execution, job?.match, chosen);
+	return job?.match && field !== undefined ? { [job.match.name]: field } : {};
 }
 
 function trialRowsOf({ n8n }: Execution, item: number): number {

@@ -129,6 +129,7 @@ const parameter = z.object({
 	name: text,
 	in: text,
 	required: flag,
+	deprecated: flag,
 	description: text,
 	schema: optional(schema),
 	content,
