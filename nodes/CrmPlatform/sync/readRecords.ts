@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
 import { chunks, mostIds } from '../api/batch';
-import { readPage } from '../api/lists/page';
+import { requestPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
 import { matchKey, valueIn, type ComparedField } from './compare';
@@ -139,7 +139,7 @@ async function idsInScope(
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
 	const query = withFields(list, { ...scope, ...size }, []);
-	return (await readPage(api.send, path, { query, cursor: { name: list.cursor, value: undefined } })).total;
+	return (await requestPage(api.send, path, { list, query })).page.total;
 }
 
 /** How many requests it takes to read the whole list; unlimited where the service does not say. */

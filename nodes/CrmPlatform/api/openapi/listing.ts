@@ -1,8 +1,8 @@
-import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
+import { field, kindOf, labelFor, type Field, type FieldKind, type ParameterEncoding } from './fields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { readPart, resolve } from './parts';
+import { readPart, resolve, stepsOf } from './parts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
 
@@ -10,6 +10,10 @@ import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } fr
 export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
+	/** Whether the description names it, or has another parameter for the place of a page. */
+	takesCursor?: true;
+	/** Where an answer has the cursor of the next page, if the description links it; in `next_cursor` otherwise. */
+	next?: { path: string[] } | { header: string };
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
 		name: string;
@@ -34,17 +38,41 @@ export interface ListDescription extends RecordTimes {
 	job?: JobDescription;
 }
 
+/** What a role has: the usual names of its parameter among services, most specific first, and its values. */
+interface Role {
+	names: string[];
+	kinds: FieldKind[];
+	/** Whether a parameter with such values has the role. */
+	suits?: (choices: string[]) => boolean;
+}
+
 /**
- * The names a role has among services, most specific first. A document that links the cursor
- * (OpenAPI Link Object) or gives a name of its own kind (enumerations) is believed first.
+ * A document that links the cursor (OpenAPI Link Object) is believed first. A parameter of a role's name
+ * whose values are of another kind is a filter: `after` as a date, `limit` as an amount in text, `order`
+ * as a direction.
  */
-const usualNames = {
-	cursor: ['cursor', 'after', 'page_token', 'pageToken', 'starting_after', 'next', 'offset_token'],
-	pageSize: ['limit', 'page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'max_results'],
-	sort: ['sort', 'order', 'order_by', 'sort_by', 'orderBy', 'sortBy'],
-	search: ['q', 'query', 'search'],
-	fields: ['fields', 'select'],
+const roles: Record<'cursor' | 'pageSize' | 'sort' | 'search' | 'fields', Role> = {
+	cursor: {
+		names: ['cursor', 'page_token', 'pageToken', 'starting_after', 'after', 'next', 'offset_token'],
+		kinds: ['text', 'number', 'any'],
+	},
+	// A limit beside a size of pages is one for the whole list.
+	pageSize: {
+		names: ['page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'limit', 'max_results'],
+		kinds: ['number', 'any', 'choice'],
+		suits: (choices) => choices.every((choice) => Number(choice) >= 1),
+	},
+	sort: {
+		names: ['sort', 'sort_by', 'order_by', 'sortBy', 'orderBy', 'order'],
+		kinds: ['text', 'choice', 'list', 'any'],
+		suits: (choices) => choices.length === 0 || !choices.every((choice) => /^[-+]?(asc|desc)(ending)?$/i.test(choice)),
+	},
+	search: { names: ['q', 'query', 'search'], kinds: ['text', 'any'] },
+	fields: { names: ['fields', 'select'], kinds: ['text', 'list', 'choice', 'any'] },
 };
+
+/** Parameters of services that number their pages or records, which the connector does not do. */
+const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** Largest page if the document does not say: small enough for any service. */
 const modestPage = 100;
@@ -56,17 +84,23 @@ export function describeList(
 	operation: OpenApiOperation,
 ): ListDescription {
 	const query = parametersIn(document, pathItem, operation, 'query');
-	const named = (names: string[]) =>
-		names.map((name) => query.find((parameter) => parameter.name === name)).find(Boolean);
+	const inRole = ({ names, kinds, suits = () => true }: Role) =>
+		names
+			.flatMap((name) => query.filter((parameter) => parameter.name === name))
+			.find((one) => kinds.includes(parameterField(document, one).kind) && suits(parameterChoices(document, one)));
 
-	const cursor = linkedCursor(document, operation) ?? named(usualNames.cursor)?.name ?? 'cursor';
-	const pageSize = named(usualNames.pageSize);
-	const sort = named(usualNames.sort);
-	const search = named(usualNames.search)?.name;
-	const fields = named(usualNames.fields)?.name;
+	const names = query.map(({ name = '' }) => name);
+	const linked = linkedCursor(document, operation, names);
+	const usual = inRole(roles.cursor)?.name;
+	const cursor = linked?.name ?? usual ?? 'cursor';
+	const pageSize = inRole(roles.pageSize);
+	const sort = inRole(roles.sort);
+	const search = inRole(roles.search)?.name;
+	const fields = inRole(roles.fields)?.name;
 
-	const times = recordTimes(query.map(({ name = '' }) => name));
-	const description: ListDescription = { cursor, filters: [], ...times };
+	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
+	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
+	if (linked) description.next = linked.next;
 	if (pageSize?.name !== undefined) {
 		const schema = flatten(document, pageSize.schema ?? {});
 		const maximum = largestNumber(schema) ?? modestPage;
@@ -99,15 +133,43 @@ export function describeList(
 	return description;
 }
 
-/** `$response.body#/next_cursor` as the value of a link's parameter names the cursor's parameter. */
-function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): string | undefined {
-	const response = readPart(document, operation.responses?.['200'], 'response');
-	const parameters = Object.values(response.links ?? {}).flatMap((link) =>
-		Object.entries(resolve(document, link, 'link').parameters ?? {}),
-	);
-	const next = parameters.find(([, from]) => from === '$response.body#/next_cursor');
-	// OpenAPI allows the place before the name: `query.cursor`.
-	return next?.[0].replace(/^query\./, '');
+/**
+ * The parameter of the cursor, and where an answer has its next value: a link of the response fills the
+ * one from the other, as in `{ cursor: '$response.body#/next_cursor' }` (OpenAPI 3.1, section 4.8.20).
+ *
+ * @param names of the list's parameters
+ * @returns undefined where no link does, or several do from different places
+ */
+function linkedCursor(
+	document: OpenApiDocument,
+	operation: OpenApiOperation,
+	names: string[],
+): { name: string; next: NonNullable<ListDescription['next']> } | undefined {
+	const response = readPart(document, successOf(operation), 'response');
+	const found = Object.entries(response.links ?? {}).flatMap(([called, one]) => {
+		const link = resolve(document, one, 'link');
+		const isOther = link.operationId !== undefined && link.operationId !== operation.operationId;
+		if (isOther || backwards.test(called)) return [];
+		return Object.entries(link.parameters ?? {}).flatMap(([parameter, from]) => {
+			// OpenAPI allows the place before the name: `query.cursor`.
+			const name = parameter.replace(/^query\./, '');
+			const isCursor = roles.cursor.names.includes(name) || /cursor|token|next|after|continu/i.test(`${name} ${String(from)}`);
+			const next = names.includes(name) && isCursor && !backwards.test(String(from)) ? placeOf(from) : undefined;
+			return next ? [{ name, next }] : [];
+		});
+	});
+	const [first] = found;
+	return first && new Set(found.map((one) => JSON.stringify(one))).size === 1 ? first : undefined;
+}
+
+/** Links to other pages than the next one. */
+const backwards = /prev|first|last|self|before/i;
+
+/** The place in an answer that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
+function placeOf(expression: unknown): ListDescription['next'] {
+	const [, header, pointer] = /^\{?\$response\.(?:header\.([\w-]+)|body#\/(.+?))\}?$/.exec(String(expression)) ?? [];
+	if (header !== undefined) return { header: header.toLowerCase() };
+	return pointer === undefined ? undefined : { path: stepsOf(pointer) };
 }
 
 /** A query parameter as a field. */
@@ -142,6 +204,9 @@ function filterLabel(parameter: string): string {
 	return comparison === undefined ? labelFor(field) : `${labelFor(field)} (${labelFor(comparison)})`;
 }
 
+/** The answer of an operation that succeeds. */
+const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['2XX'] ?? responses.default;
+
 /** A value of a record as it is answered. */
 export interface RecordField {
 	name: string;
@@ -152,7 +217,7 @@ export interface RecordField {
 
 /** The fields of the records a list operation answers with, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(readPart(document, list.responses?.['200'], 'response'));
+	const envelope = jsonSchema(readPart(document, successOf(list), 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {

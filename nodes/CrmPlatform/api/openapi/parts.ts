@@ -99,10 +99,9 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 	known.set(reference, undefined);
 	if (reference.length > longestReference) return undefined;
 	let value: unknown = document;
-	for (const step of reference.slice(2).split('/')) {
+	for (const key of stepsOf(reference.slice(2))) {
 		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
 		if (typeof $ref === 'string') value = pointedAt(document, $ref, depth + 1);
-		const key = decoded(step).replace(/~1/g, '/').replace(/~0/g, '~');
 		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
 		value = (value as Record<string, unknown>)[key];
 	}
@@ -112,6 +111,10 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 
 /** Characters. */
 const longestReference = 2_000;
+
+/** The steps of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
+export const stepsOf = (pointer: string): string[] =>
+	pointer.split('/').map((step) => decoded(step).replace(/~1/g, '/').replace(/~0/g, '~'));
 
 function decoded(step: string): string {
 	try {
