@@ -4,6 +4,7 @@ import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
+import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
 import { filterRowValues, isNothing, noFilterValue, refuseFilter, storedRows } from './filterRows';
@@ -38,6 +39,7 @@ export async function readFilters(
 			const value = ids(filter, apiValue(filter, given, zone));
 			if (isNothing(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(encoded(filter, value))) {
+				if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
 				if (name in query) throw setTwice(filter, name);
 				query[name] = text;
 			}
@@ -109,6 +111,12 @@ async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => Fi
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
 		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+	);
+}
+
+function setByPages({ label }: Field, parameter: string): Error {
+	return new Error(
+		`${label}: its member ${parameter} has the name of the parameter that the service takes for pages, so it cannot be a filter. Leave it out.`,
 	);
 }
 

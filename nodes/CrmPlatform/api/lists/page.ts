@@ -102,7 +102,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 		};
 		return endingOf(signs, so);
 	};
-	return { page: { records: data as IDataObject[], ...(total !== undefined && { total }) }, endingAfter };
+	return { page: { records: data, ...(total !== undefined && { total }) }, endingAfter };
 }
 
 /** By how much a total has risen or fallen. */

@@ -25,7 +25,7 @@ interface Answer {
 export function readSigns({ body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next'>, read: number): Signs {
 	const found = signsIn(body, read);
 	const linked = nextLink(headers.link, list.cursor);
-	const described = list.next && ('header' in list.next ? headers[list.next.header] : valueAt(body, list.next.path));
+	const described = list.next && ('header' in list.next ? headers[list.next.header] : memberAt(body, list.next.path));
 	const cursors = [described, body.next_cursor, linked?.cursor].map(cursorOf);
 	const cursor = cursors.find((one) => typeof one === 'string') ?? (cursors.includes(null) ? null : undefined);
 	const total = wholeNumber(body.total);
@@ -137,6 +137,6 @@ function wholeNumber(value: unknown): number | undefined {
 	return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : undefined;
 }
 
-function valueAt(body: unknown, path: readonly string[]): unknown {
+function memberAt(body: unknown, path: readonly string[]): unknown {
 	return path.reduce<unknown>((value, step) => (typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined), body);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { OpenApiDocument } from './openapi';
 import { operationOf, readPart } from './parts';
 import { collectionIn, pathItemAt } from './paths';
-import { flatten, jsonSchema, valuesOf } from './schema';
+import { flatten, jsonSchema, namedValues } from './schema';
 
 /** The events a service can send. */
 export interface EventCatalog {
@@ -58,5 +58,5 @@ function subscribable(document: OpenApiDocument): string[] {
 	const body = jsonSchema(readPart(document, create?.requestBody, 'requestBody'));
 	const { events } = flatten(document, body ?? {}).properties ?? {};
 	const items = flatten(document, events ?? {}).items ?? {};
-	return valuesOf(document, items).filter((value) => typeof value === 'string');
+	return namedValues(document, items).filter((value) => typeof value === 'string');
 }

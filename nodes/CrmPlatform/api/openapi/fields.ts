@@ -1,6 +1,6 @@
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../http/pattern';
-import { flatten, valuesOf } from './schema';
+import { flatten, namedValues } from './schema';
 import { countSteps, leaveOut } from './work';
 
 export type FieldKind =
@@ -113,7 +113,7 @@ export function field(
 	const own = flatten(document, schema);
 	const kind = kindOf(document, own);
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
-	const values = valuesOf(document, chosen);
+	const values = namedValues(document, chosen);
 	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
 	const linksTo = kind === 'json' ? linkedBy(document, flatten(document, own.items ?? {})) : [];
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
@@ -179,7 +179,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 		return kind === 'json' || items.type === 'array' ? 'json' : 'list';
 	}
 	if (type === 'boolean') return 'boolean';
-	if (valuesOf(document, schema).length > 0) return 'choice';
+	if (namedValues(document, schema).length > 0) return 'choice';
 	if (type === 'number') return 'number';
 	if (type === 'object' || schema.properties) return 'json';
 	if (schema.format === 'date') return 'date';
@@ -203,7 +203,7 @@ function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
 /** The collections that links such as `{ resource: 'contacts', id }` can refer to. */
 function linkedBy(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
-	return valuesOf(document, resource).map(String);
+	return namedValues(document, resource).map(String);
 }
 
 /** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */

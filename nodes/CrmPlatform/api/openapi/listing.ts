@@ -1,8 +1,9 @@
-import { field, kindOf, labelFor, type Field, type FieldKind, type ParameterEncoding } from './fields';
+import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { readPart, resolve, stepsOf } from './parts';
+import { linkedCursor, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
+import { readPart, successOf } from './parts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
 
@@ -13,7 +14,7 @@ export interface ListDescription extends RecordTimes {
 	/** Whether the description names it, or has another parameter for the place of a page. */
 	takesCursor?: true;
 	/** Where an answer has the cursor of the next page, if the description links it; in `next_cursor` otherwise. */
-	next?: { path: string[] } | { header: string };
+	next?: CursorPlace;
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
 		name: string;
@@ -37,42 +38,6 @@ export interface ListDescription extends RecordTimes {
 	/** The background job that exports the list. */
 	job?: JobDescription;
 }
-
-/** What a role has: the usual names of its parameter among services, most specific first, and its values. */
-interface Role {
-	names: string[];
-	kinds: FieldKind[];
-	/** Whether a parameter with such values has the role. */
-	suits?: (choices: string[]) => boolean;
-}
-
-/**
- * A document that links the cursor (OpenAPI Link Object) is believed first. A parameter of a role's name
- * whose values are of another kind is a filter: `after` as a date, `limit` as an amount in text, `order`
- * as a direction.
- */
-const roles: Record<'cursor' | 'pageSize' | 'sort' | 'search' | 'fields', Role> = {
-	cursor: {
-		names: ['cursor', 'page_token', 'pageToken', 'starting_after', 'after', 'next', 'offset_token'],
-		kinds: ['text', 'number', 'any'],
-	},
-	// A limit beside a size of pages is one for the whole list.
-	pageSize: {
-		names: ['page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'limit', 'max_results'],
-		kinds: ['number', 'any', 'choice'],
-		suits: (choices) => choices.every((choice) => Number(choice) >= 1),
-	},
-	sort: {
-		names: ['sort', 'sort_by', 'order_by', 'sortBy', 'orderBy', 'order'],
-		kinds: ['text', 'choice', 'list', 'any'],
-		suits: (choices) => choices.length === 0 || !choices.every((choice) => /^[-+]?(asc|desc)(ending)?$/i.test(choice)),
-	},
-	search: { names: ['q', 'query', 'search'], kinds: ['text', 'any'] },
-	fields: { names: ['fields', 'select'], kinds: ['text', 'list', 'choice', 'any'] },
-};
-
-/** Parameters of services that number their pages or records, which the connector does not do. */
-const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** Largest page if the document does not say: small enough for any service. */
 const modestPage = 100;
@@ -115,7 +80,7 @@ export function describeList(
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
-	const taken = [cursor, pageSize?.name, sort?.name, fields];
+	const taken = [...pagingParameters(description), sort?.name, fields];
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	description.filters = query
 		.filter(({ name }) => !taken.includes(name))
@@ -131,45 +96,6 @@ export function describeList(
 	const lists = operation['x-custom-field-lists'];
 	if (lists !== undefined) description.customLists = lists;
 	return description;
-}
-
-/**
- * The parameter of the cursor, and where an answer has its next value: a link of the response fills the
- * one from the other, as in `{ cursor: '$response.body#/next_cursor' }` (OpenAPI 3.1, section 4.8.20).
- *
- * @param names of the list's parameters
- * @returns undefined where no link does, or several do from different places
- */
-function linkedCursor(
-	document: OpenApiDocument,
-	operation: OpenApiOperation,
-	names: string[],
-): { name: string; next: NonNullable<ListDescription['next']> } | undefined {
-	const response = readPart(document, successOf(operation), 'response');
-	const found = Object.entries(response.links ?? {}).flatMap(([called, one]) => {
-		const link = resolve(document, one, 'link');
-		const isOther = link.operationId !== undefined && link.operationId !== operation.operationId;
-		if (isOther || backwards.test(called)) return [];
-		return Object.entries(link.parameters ?? {}).flatMap(([parameter, from]) => {
-			// OpenAPI allows the place before the name: `query.cursor`.
-			const name = parameter.replace(/^query\./, '');
-			const isCursor = roles.cursor.names.includes(name) || /cursor|token|next|after|continu/i.test(`${name} ${String(from)}`);
-			const next = names.includes(name) && isCursor && !backwards.test(String(from)) ? placeOf(from) : undefined;
-			return next ? [{ name, next }] : [];
-		});
-	});
-	const [first] = found;
-	return first && new Set(found.map((one) => JSON.stringify(one))).size === 1 ? first : undefined;
-}
-
-/** Links to other pages than the next one. */
-const backwards = /prev|first|last|self|before/i;
-
-/** The place in an answer that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
-function placeOf(expression: unknown): ListDescription['next'] {
-	const [, header, pointer] = /^\{?\$response\.(?:header\.([\w-]+)|body#\/(.+?))\}?$/.exec(String(expression)) ?? [];
-	if (header !== undefined) return { header: header.toLowerCase() };
-	return pointer === undefined ? undefined : { path: stepsOf(pointer) };
 }
 
 /** A query parameter as a field. */
@@ -203,9 +129,6 @@ function filterLabel(parameter: string): string {
 	const [, field = name, comparison] = /^(.+)\[(\w+)\]$/.exec(name) ?? [];
 	return comparison === undefined ? labelFor(field) : `${labelFor(field)} (${labelFor(comparison)})`;
 }
-
-/** The answer of an operation that succeeds. */
-const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['2XX'] ?? responses.default;
 
 /** A value of a record as it is answered. */
 export interface RecordField {

@@ -31,7 +31,7 @@ export function isTooDeep(json: unknown): boolean {
 	let level = [json];
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth > deepest) return true;
-		level = level.flatMap((one) => (isObjectOrList(one) ? Object.values(one) : [])).filter(isObjectOrList);
+		level = level.flatMap((one): unknown[] => (isObjectOrList(one) ? Object.values(one) : [])).filter(isObjectOrList);
 	}
 	return false;
 }
@@ -43,6 +43,9 @@ export function operationOf(
 ): OpenApiOperation | undefined {
 	return parsedAs('operation', pathItem[verb]);
 }
+
+/** The answer of an operation that succeeds. */
+export const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['2XX'] ?? responses.default;
 
 /** Reads a part of the document, references followed; an object that says nothing where it cannot be read. */
 export function readPart<Kind extends keyof Referable>(
@@ -71,7 +74,7 @@ export function resolve<Kind extends keyof Referable>(
 	const { $ref: reference } = value as { $ref?: string };
 	if (reference === undefined) return value;
 	const known = resolved.get(value);
-	if (known) return known as Referable[Kind];
+	if (known) return known;
 	let current: Referable[Kind] & { $ref?: string | undefined } = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;

@@ -109,7 +109,7 @@ export function alternativesOf(document: OpenApiDocument, schema: Schema): Schem
  * The values a schema names, whether as an enumeration, as constants or as some of its alternatives;
  * beside them, an alternative may allow others by a pattern.
  */
-export function valuesOf(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
+export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
 	const own = flatten(document, schema);
 	const named = own.enum ?? (own.const === undefined ? undefined : [own.const]);
 	const isAlternative = own.anyOf ?? own.oneOf;
@@ -140,8 +140,8 @@ export function parametersIn(
 /** The texts a parameter takes, one by one or as a list. */
 export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
 	const schema = schemaOf(parameter);
-	const own = valuesOf(document, schema);
-	const values = own.length > 0 ? own : valuesOf(document, flatten(document, schema).items ?? {});
+	const own = namedValues(document, schema);
+	const values = own.length > 0 ? own : namedValues(document, flatten(document, schema).items ?? {});
 	return values.filter((value) => typeof value === 'string');
 }
 
