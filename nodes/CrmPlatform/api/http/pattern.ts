@@ -14,7 +14,9 @@ export function isSafePattern(pattern: string): boolean {
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
 	// One after another, each may multiply by the length of the text, and each `?` by two.
-	return !(isRepeated && varies) && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
+	// One may stand in the other.
+	const areRepeated = count(/\)(?:[*+]|\{\d+,)/g) > 1;
+	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
 
 const read = new Map<string, RegExp | undefined>();
