@@ -26,6 +26,8 @@ describe('the idempotency key', () => {
 		expect(withHeaders(other, key).idempotencyHeader).toBe('Idempotency-Key');
 		expect(withHeaders(key, other).idempotencyHeader).toBe('Idempotency-Key');
 		expect(withHeaders(other).idempotencyHeader).toBeUndefined();
+		// One that has to be there says so of itself, where its name is that of a key.
+		if (!/Original/.test(_)) expect(withHeaders({ ...other, required: true }).idempotencyHeader).toBeUndefined();
 	});
 
 	test.each(['Idempotency-Key', 'X-Idempotency-Key', 'idempotencyKey', 'X-Idempotency-Token', 'Idempotency-Id', 'X-Request-Idempotency-Key'])(

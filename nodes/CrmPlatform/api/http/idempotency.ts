@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import { safeRegExp } from './pattern';
 
@@ -63,6 +63,12 @@ export function valueKey(
 	format: KeyFormat = {},
 ): string {
 	return keyOf({ instance, workflow }, ['once per', node, value], format);
+}
+
+/** A key of a write that is never tried again, except by the sender itself. */
+export function freshKey(format: KeyFormat = {}): string {
+	const uuid = randomUUID();
+	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, [uuid], format);
 }
 
 /**
