@@ -9,7 +9,8 @@ export interface Dialect {
 	prefix: 'in paths' | 'in servers' | 'relative server' | 'folder in paths';
 	openapi: '3.0.3' | '3.1.0';
 	names: { text: string; count: string; match: string; batch: string };
-	cursor: { name: string; isLinked: boolean };
+	/** `isNested`: where it is linked, it is inside another member of the answer. */
+	cursor: { name: string; isLinked: boolean; isNested: boolean };
 	lastCursor: 'null' | 'absent' | 'empty';
 	hasTotal: boolean;
 	unknownParameters: 'ignored' | 'refused';
@@ -19,7 +20,10 @@ export interface Dialect {
 		largest: number;
 		excess: 'clamped' | 'refused';
 	};
-	key: { name: string; format: 'any' | 'uuid' | 'short'; isRequired: boolean };
+	/** `hasOthers`: headers that speak of idempotency, and are not for the key, come before it. */
+	key: { name: string; format: 'any' | 'uuid' | 'short' | 'pattern'; isRequired: boolean; hasOthers: boolean };
+	/** How the parameter for the field to match on is described; without it, any record is found. */
+	matchOn: 'enum' | 'const' | 'text' | 'reference';
 	keysOf: { single: KeyPromise; batch: KeyPromise };
 	batch: { maximum: number; results: 'index' | 'id' | 'order' } | undefined;
 	update: 'patch' | 'merge-patch' | 'put with ETag' | 'put';
@@ -48,6 +52,7 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 	cursor: fc.record({
 		name: fc.constantFrom('cursor', 'after', 'page_token', 'where_i_was', 'toString'),
 		isLinked: fc.boolean(),
+		isNested: fc.boolean(),
 	}),
 	lastCursor: fc.constantFrom('null', 'absent', 'empty'),
 	hasTotal: fc.boolean(),
@@ -60,9 +65,11 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 	}),
 	key: fc.record({
 		name: fc.constantFrom('Idempotency-Key', 'X-Idempotency-Token'),
-		format: fc.constantFrom('any', 'uuid', 'short'),
+		format: fc.constantFrom('any', 'uuid', 'short', 'pattern'),
 		isRequired: fc.boolean(),
+		hasOthers: fc.boolean(),
 	}),
+	matchOn: fc.constantFrom('enum', 'const', 'text', 'reference'),
 	keysOf: fc.record({ single: promise, batch: promise }),
 	batch: fc.option(
 		fc.record({

@@ -19,8 +19,11 @@ export function documentOf(dialect: Dialect, folder: string): object {
 	});
 	const operation = (operationId: string, more: object) => ({ operationId, ...nothing, ...more });
 	const keyParameter = (promise: KeyPromise) =>
-		promise === 'declared' ? [{ name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }] : [];
-	const link = { next: { operationId: 'list', parameters: { [cursor.name]: '$response.body#/next_cursor' } } };
+		promise === 'declared'
+			? [...otherHeaders(dialect), { name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
+			: [];
+	const place = cursor.isNested ? '$response.body#/paging/next/after' : '$response.body#/next_cursor';
+	const link = { next: { operationId: 'list', parameters: { [cursor.name]: place } } };
 	const bodies = {
 		inline: fieldsOf(dialect),
 		reference: ref('Fields'),
@@ -81,7 +84,7 @@ export function documentOf(dialect: Dialect, folder: string): object {
 				post: writes('create', bodies[dialect.body]),
 				put: {
 					...writes('upsert', ref('Fields')),
-					parameters: [matchParameter(dialect), ...keyParameter(dialect.keysOf.single)],
+					parameters: [...otherChoices, matchParameter(dialect), ...keyParameter(dialect.keysOf.single)],
 				},
 			},
 			[`${prefix}/contacts/{contact}`]: {
@@ -100,18 +103,32 @@ export function documentOf(dialect: Dialect, folder: string): object {
 				Fields: fieldsOf(dialect),
 				Contact: { allOf: [{ type: 'object', properties: { id: { type: 'string', readOnly: true } } }, ref('Fields')] },
 				Circle: { allOf: [ref('Circle')] },
+				Key: { type: 'string', enum: [names.match] },
 			},
 			...(dialect.hasNulls && { responses: null, examples: null }),
 		},
 	};
 }
 
-const matchParameter = ({ names }: Dialect) => ({
+const matchParameter = ({ names, matchOn }: Dialect) => ({
 	name: 'match_on',
 	in: 'query',
 	required: true,
-	schema: { type: 'string', enum: [names.match] },
+	schema: {
+		enum: { type: 'string', enum: [names.match] },
+		const: { oneOf: [{ const: names.match, title: 'The only one' }] },
+		text: { type: 'string', default: names.match },
+		reference: { anyOf: [{ $ref: '#/components/schemas/Key' }, { type: 'string', pattern: '^x_' }] },
+	}[matchOn],
 });
+
+/** Choices that are not about the field to match on. */
+const otherChoices = [{ name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } }];
+
+const otherHeaders = ({ key }: Dialect) =>
+	key.hasOthers
+		? ['X-Idempotency-TTL', 'Idempotency-Replay'].map((name) => ({ name, in: 'header', schema: { type: 'string' } }))
+		: [];
 
 function fieldsOf({ names, hasNulls, hasOddSchemas, openapi }: Dialect): object {
 	const nullable = openapi === '3.1.0' ? { type: ['string', 'null'] } : { type: 'string', nullable: true };
@@ -140,6 +157,7 @@ function fieldsOf({ names, hasNulls, hasOddSchemas, openapi }: Dialect): object 
 
 function keySchema({ key }: Dialect): object {
 	if (key.format === 'uuid') return { type: 'string', format: 'uuid' };
+	if (key.format === 'pattern') return { type: 'string', pattern: '^[0-9a-f]{32}$' };
 	return key.format === 'short' ? { type: 'string', maxLength: 40 } : { type: 'string' };
 }
 

@@ -85,6 +85,7 @@ export class OddService {
 		if (key === undefined) return isRequired ? this.error(400, 'key_missing') : undefined;
 		const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(key);
 		if (format === 'uuid' && !isUuid) return this.error(400, 'key_no_uuid');
+		if (format === 'pattern' && !/^[0-9a-f]{32}$/.test(key)) return this.error(400, 'key_of_another_form');
 		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
 	}
 
@@ -122,7 +123,11 @@ export class OddService {
 		const next = start + size < rows.length ? `at-${start + size}` : { null: null, absent: undefined, empty: '' }[lastCursor];
 		return {
 			status: 200,
-			body: { data: rows.slice(start, start + size), next_cursor: next, ...(hasTotal && { total: rows.length }) },
+			body: {
+				data: rows.slice(start, start + size),
+				...(cursor.isLinked && cursor.isNested ? { paging: { next: { after: next } } } : { next_cursor: next }),
+				...(hasTotal && { total: rows.length }),
+			},
 		};
 	}
 
@@ -196,8 +201,9 @@ export class OddService {
 
 	private upsert(given: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): Answer {
 		const { match } = this.dialect.names;
-		if (query.get('match_on') !== match) return this.error(400, 'match_on');
-		const found = [...this.records.values()].find((row) => own(row, match) === own(given, match));
+		// A service that is not told by which field may find any record.
+		const isAny = query.get('match_on') !== match;
+		const found = [...this.records.values()].find((row) => isAny || own(row, match) === own(given, match));
 		return found ? this.change(found, given, isPromised, false) : this.create(given, isPromised);
 	}
 

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch } from '../../nodes/CrmPlatform/api/batch';
@@ -49,3 +50,76 @@ test.each([null, 'text', [null, 7], [{ index: 99, status: 200 }], [{ index: -1, 
 		expect(await outcomes(known.slice(0, 1), results)).toEqual([untold]);
 	},
 );
+
+test('ids may be numbers on one side and text on the other', async () => {
+	const items = [{ id: '7' }, { id: '8' }, { id: 9 }];
+	const results = [{ status: 200, data: { id: 9, name: 'nine' } }, { id: 7, status: 422, error: { detail: 'seven is refused' } }, { status: '200', data: { id: '8', name: 'eight' } }];
+	expect(await outcomes(items, results)).toEqual(['seven is refused', 'eight', 'nine']);
+});
+
+describe('results that contradict themselves belong to no item:', () => {
+	const first = { status: 201, data: { id: 'x', name: 'first' } };
+	const second = { status: 201, data: { id: 'y', name: 'second' } };
+	const items = [{ name: 'first' }, { name: 'second' }];
+
+	test.each([
+		['an index that comes twice', [{ index: 0, ...first }, { index: 0, ...second }]],
+		['indexes counted from 1', [{ index: 1, ...first }, { index: 2, ...second }]],
+		['one that is counted from 1', [{ index: 1, ...first }]],
+		['more results than items', [first, second, first]],
+		['fewer results than items', [first]],
+		['another order, as the values show', [second, first]],
+		['another order, whatever the indexes say', [{ index: 0, ...second }, { index: 1, ...first }]],
+	])('%s', async (_, results) => {
+		expect(await outcomes(items, results)).toEqual([untold, untold]);
+	});
+
+	test('the id of another record at an index', async () => {
+		expect(await outcomes(known.slice(0, 1), [{ index: 0, ...done('z') }])).toEqual([untold]);
+	});
+
+	test('two results for one record', async () => {
+		expect(await outcomes(known.slice(0, 2), [done('a'), { ...done('a'), status: 204 }, done('b')])).toEqual([untold, 'record b']);
+	});
+});
+
+test.each([{ status: 'error', message: 'refused' }, { code: 'E7', message: 'refused' }, { error: 'refused' }])(
+	'an error where the record should be is an error: %j',
+	async (data) => {
+		expect(await outcomes([{}], [{ index: 0, status: 200, data }])).toEqual(['refused']);
+	},
+);
+
+/** How a service reports on a batch. */
+const reports = fc.record({
+	count: fc.integer({ min: 1, max: 6 }),
+	ids: fc.constantFrom('none', 'text', 'numbers'),
+	index: fc.constantFrom('none', 'right', 'from 1', 'all 0', 'as text'),
+	tellsId: fc.constantFrom('no', 'as text', 'as number'),
+	order: fc.array(fc.nat(), { minLength: 6, maxLength: 6 }),
+	isOrdered: fc.boolean(),
+	left: fc.integer({ min: 0, max: 8 }),
+});
+
+test('whatever the form of the results, none goes to another item', async () => {
+	await fc.assert(
+		fc.asyncProperty(reports, async ({ count, ids, index, tellsId, order, isOrdered, left }) => {
+			const places = Array.from({ length: count }, (_, i) => i);
+			const items = places.map((i) => ({ name: `record ${i}`, kind: 'same', ...(ids !== 'none' && { id: ids === 'text' ? String(100 + i) : 100 + i }) }));
+			const sorted = isOrdered ? places : [...places].sort((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
+			// Some are left out, or come twice.
+			const told = [...sorted, ...sorted].slice(0, Math.min(left, 2 * count));
+			const results = told.map((i) => ({
+				...{ none: {}, right: { index: i }, 'from 1': { index: i + 1 }, 'all 0': { index: 0 }, 'as text': { index: String(i) } }[index],
+				...(tellsId !== 'no' && { id: tellsId === 'as text' ? String(100 + i) : 100 + i }),
+				status: 200,
+				data: { name: `Record ${i}`, kind: 'same' },
+			}));
+			const outcome = await outcomes(items, results);
+			expect(outcome.map((one, i) => one === untold || one === `Record ${i}`)).toEqual(places.map(() => true));
+			const isPlain = told.length === count && (ids !== 'none' && tellsId !== 'no') && index !== 'all 0';
+			if (isPlain) expect(outcome).not.toContain(untold);
+		}),
+		{ numRuns: Number(process.env.BATCH_RUNS ?? 300) },
+	);
+});

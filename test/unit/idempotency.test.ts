@@ -1,4 +1,5 @@
 import {
+	freshKey,
 	idempotencyKey,
 	originOf,
 	originOfKey,
@@ -77,4 +78,10 @@ test('a key is a UUID where the service wants one', () => {
 	expect(idempotencyKey(identity, { isUuid: true })).toMatch(
 		/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
 	);
+});
+
+test('a key that is used once has the form the service demands, too', () => {
+	expect(freshKey()).toMatch(/^[0-9a-f-]{36}$/);
+	expect(freshKey({ pattern: '^[0-9a-f]{32}$' })).toMatch(/^[0-9a-f]{32}$/);
+	expect(freshKey({ maxLength: 24 })).not.toBe(freshKey({ maxLength: 24 }));
 });

@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from './http/json';
+import { resultsByPlace, type ItemResult } from './batchResults';
 import { problemOfItem, withRequestId, type Problem } from './http/problem';
+import { reportsFailure, saysError } from './http/problemBody';
 import type { Query } from './http/path';
 import type { ApiRequest, ApiResponse } from './http/request';
 import type { BatchDescription } from './openapi/writing';
@@ -18,37 +19,6 @@ export interface BatchWrite {
 
 /** The outcome for one record: the record (empty after a delete) and its HTTP status, or the reason it was not written. */
 export type BatchResult = { record: IDataObject; status: number } | { problem: Problem };
-
-interface ItemResult {
-	index: number | undefined;
-	id: string | undefined;
-	status: number;
-	data: IDataObject | undefined;
-	error: unknown;
-}
-
-/** The results of an answer, null for one that cannot be read; undefined for any other answer. */
-function resultsIn(body: unknown): Array<ItemResult | null> | undefined {
-	const results: unknown = isObject(body) ? body.results : undefined;
-	return Array.isArray(results) ? results.map(resultIn) : undefined;
-}
-
-/** By hand: for 100,000 results, zod takes as long as all requests. */
-function resultIn(json: unknown): ItemResult | null {
-	if (!isObject(json)) return null;
-	const { id, status, data, error } = json;
-	const index = json.index ?? undefined;
-	if (!isWhole(status) || (index !== undefined && !isWhole(index))) return null;
-	return {
-		index,
-		id: typeof id === 'string' ? id : undefined,
-		status,
-		data: typeof data === 'object' && data !== null ? (data as IDataObject) : undefined,
-		error,
-	};
-}
-
-const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
 /** Requests for one batch: under the same key, a repeated one brings the stored answer, complete. */
 const mostRequests = 3;
@@ -87,44 +57,12 @@ export async function sendBatch(
 	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-/**
- * The results with the places of their items: by the id of the record where the items have ids, else
- * by index. Results with neither are taken in order only if there is one for each item, and none of
- * them says otherwise.
- */
-function resultsByPlace(body: unknown, items: IDataObject[]): Array<[place: number, result: ItemResult]> {
-	const results = resultsIn(body) ?? [];
-	const placesOf = new Map<string, number[]>();
-	for (const [place, { id }] of items.entries()) {
-		if (typeof id === 'string') placesOf.set(id, [...(placesOf.get(id) ?? []), place]);
-	}
-	const areInOrder =
-		results.length === items.length &&
-		results.every((one) => one?.index === undefined && !placesOf.has(idOf(one) ?? ''));
-
-	return results.flatMap((one, order): Array<[number, ItemResult]> => {
-		if (!one) return [];
-		const places = placesOf.get(idOf(one) ?? '') ?? [];
-		const index = one.index ?? (areInOrder ? order : undefined);
-		// Of several items for one record, the index says which; without it, they come in order.
-		const place = index !== undefined && (places.length === 0 || places.includes(index)) ? index : places.shift();
-		return place !== undefined && place >= 0 && place < items.length ? [[place, one]] : [];
-	});
-}
-
-function idOf(one: ItemResult | null): string | undefined {
-	const id = one?.id ?? one?.data?.id;
-	return typeof id === 'string' ? id : undefined;
-}
-
-function batchResult(
-	{ status, data, error }: ItemResult,
-	headers: ApiResponse['headers'],
-): BatchResult {
+function batchResult({ status, data, error }: ItemResult, headers: ApiResponse['headers']): BatchResult {
 	const isDone = status >= 200 && status < 300;
-	const contradicts = isDone && !data && error !== undefined && error !== null && error !== false;
-	if (isDone && !contradicts) return { record: data ?? {}, status };
-	return { problem: problemOfItem(contradicts ? 422 : status, error, headers) };
+	const isFailed = saysError(error) || (data !== undefined && reportsFailure(data));
+	if (isDone && !isFailed) return { record: data ?? {}, status };
+	const stated = isDone ? 422 : status;
+	return { problem: problemOfItem(stated, saysError(error) ? error : (data ?? error), headers) };
 }
 
 const unmentioned: Problem = {

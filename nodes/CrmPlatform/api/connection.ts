@@ -11,6 +11,7 @@ import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
 import { wrongBaseUrl } from './openapi/paths';
+import { leftOutOf } from './openapi/work';
 import type { Problem } from './http/problem';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { IdempotencyHeader } from './openapi/idempotencyHeader';
@@ -20,9 +21,9 @@ import {
 	systemClock,
 	type ApiRequest,
 	type ApiResponse,
-	type RequestOutcome,
 } from './http/request';
 import { retryPolicy } from './http/retry';
+import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
@@ -45,8 +46,10 @@ export interface Connection {
 	isSelfDescribed(): boolean;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
+	/** What to tell the user of a description that could not be read, or not in full. */
+	descriptionNotice(): string | undefined;
 	/** Shown to the user after the execution. */
-	notices: Set<string>;
+	readonly notices: Set<string>;
 }
 
 /**
@@ -81,28 +84,46 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	};
 
 	let loading: Promise<LoadedDocument> | undefined;
+	let loaded: LoadedDocument | undefined;
 	let isPackaged = false;
+	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
 
 	const described = async () => {
 		loading ??= loadDocument(source, clock);
-		const loaded = await loading;
-		if (loaded.notice) notices.add(loaded.notice);
+		loaded = await loading;
 		({ isPackaged } = loaded);
+		noticed();
 		return loaded.document;
+	};
+	const descriptionNotice = () => {
+		const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
+		return notice && withoutSecrets(notice, secrets);
+	};
+	// Parts of a description are read when they are needed.
+	const noticed = () => {
+		const notice = descriptionNotice();
+		if (notice !== undefined) notices.add(notice);
+		return notices;
 	};
 
 	return {
 		account: `${address} ${id}`,
 
-		notices,
+		get notices() {
+			return noticed();
+		},
 
-		failure: (problem) => nodeError(n8n, problem),
+		descriptionNotice,
+
+		failure: (problem) => nodeError(n8n, withoutSecrets(problem, secrets)),
 
 		isSelfDescribed: () => !isPackaged,
 
 		async send(request) {
 			const sent = sender(isPackaged ? withoutPromise(request) : request);
-			return result(n8n, await uncancelled(n8n, sent, signal));
+			const outcome = await uncancelled(n8n, sent, signal);
+			if (outcome.ok) return outcome.response;
+			throw nodeError(n8n, withoutSecrets(outcome.problem, secrets));
 		},
 
 		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
@@ -163,13 +184,7 @@ export function descriptionUrl(credential: ServiceCredential, address: string): 
 	return credential.descriptionUrl?.trim() || `${address}/openapi.json`;
 }
 
-/** @throws NodeApiError carrying the problem's words, and its cause for n8n's own back-off */
-function result(n8n: IAllExecuteFunctions, outcome: RequestOutcome): ApiResponse {
-	if (outcome.ok) return outcome.response;
-	throw nodeError(n8n, outcome.problem);
-}
-
-/** The problem as n8n shows it. */
+/** The problem as n8n shows it, with its cause for n8n's own back-off. */
 export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiError {
 	const { message, description, status, details, returnAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };

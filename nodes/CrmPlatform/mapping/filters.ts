@@ -5,6 +5,7 @@ import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../api/openapi/fields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
+import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isBlank } from './blank';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
@@ -44,6 +45,7 @@ export async function readFilters(
 			const value = ids(filter, given, values);
 			if (isBlank(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+				if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
 				if (Object.hasOwn(query, name)) throw setTwice(filter, name);
 				setMember(query, name, text);
 			}
@@ -115,5 +117,11 @@ async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => Fi
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
 		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+	);
+}
+
+function setByPages({ label }: Field, parameter: string): Error {
+	return new Error(
+		`${label}: its member ${parameter} has the name of the parameter that the service takes for pages, so it cannot be a filter. Leave it out.`,
 	);
 }

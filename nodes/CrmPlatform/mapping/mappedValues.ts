@@ -6,7 +6,7 @@ import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { isFilledByModel, type Mapping, type ObjectMapping } from './stored';
-import { nothingToSend, type UnsentValues } from './unsentValues';
+import { nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
 
 type ReadMapped = (item: number) => FieldValue[];
 
@@ -110,6 +110,7 @@ function inObjects(
 		const all = [...cells(values, item), ...linked(item)];
 		if (all.length > 0) return all;
 		const names = Object.keys(object);
+		if (values.length > 0) throw onlyBlanks(values.map(([{ label }]) => label));
 		if (names.length > 0) throw nothingToSend(names, fields);
 		return all;
 	};

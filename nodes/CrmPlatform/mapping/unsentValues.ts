@@ -47,11 +47,19 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 			'The API description does not list the fields for this operation, so nothing was sent. Use the resource Other API Request instead.',
 		);
 	}
-	const shown = (list: string[]) => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 	return new Error(
 		`None of the item’s values match a field, so nothing was sent. The item has ${shown(names)}; the fields are ${shown(fields.map(({ name }) => name))}. Rename the values, or map each field.`,
 	);
 }
+
+/** The error of an item whose values are all blank, where blank values are left out. */
+export function onlyBlanks(labels: string[]): Error {
+	return new Error(
+		`The item’s values are blank (${shown(labels)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
+	);
+}
+
+const shown = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 
 /** Most names in one notice; the rest are counted. */
 const mostNamed = 10;

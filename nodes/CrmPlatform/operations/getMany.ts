@@ -62,10 +62,10 @@ async function part(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 
 /** One page, and where the next one begins: an empty page has this too. */
 async function onePage(send: Send, reading: ListQuery): Promise<IDataObject> {
-	const { path, list, query, limit = Infinity, cursor: value } = withNeededFields(reading);
+	const { path, list, query, limit = Infinity, cursor } = withNeededFields(reading);
 	const { name, maximum = 0 } = list.pageSize ?? {};
 	const sized = name !== undefined && maximum >= 1 ? { ...query, [name]: Math.min(limit, maximum) } : query;
-	const page = await readPage(send, path, { query: sized, cursor: { name: list.cursor, value } });
+	const page = await readPage(send, path, { list, query: sized, cursor });
 	const { records, next = null, total } = page;
 	return {
 		records: records.map(recordOutput(reading)),

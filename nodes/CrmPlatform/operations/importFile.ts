@@ -13,6 +13,7 @@ import { emptyCells } from '../parameters/fields';
 import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { importRows } from '../writing/fileImport';
+import { checkedMatch } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
@@ -84,9 +85,10 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	};
 }
 
-function matchOf({ n8n }: Execution, item: number, { match }: WriteDescription): Record<string, string> {
-	const field = String(n8n.getNodeParameter('matchOn', item, '') ?? '').trim() || match?.values[0];
-	return match && field !== undefined ? { [match.name]: field } : {};
+function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): Record<string, string> {
+	const chosen = String(execution.n8n.getNodeParameter('matchOn', item, '') ?? '').trim();
+	const field = chosen === '' ? match?.values[0] : checkedMatch(execution, job?.match, chosen);
+	return job?.match && field !== undefined ? { [job.match.name]: field } : {};
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

@@ -14,6 +14,7 @@ import { simplifyProperty } from '../parameters/output';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
+import { checkedMatch } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { Write } from '../writing/order';
 import { requireAnyValue } from '../writing/presets';
@@ -100,11 +101,12 @@ function upsertMatch(
 	const { mayDiffer, of } = matchingColumn(execution.n8n, parameter);
 	const first = match?.values[0];
 	return (item) => {
-		const field = of(item) ?? (mayDiffer ? undefined : first);
+		const chosen = of(item);
+		const field = chosen === undefined ? (mayDiffer ? undefined : first) : checkedMatch(execution, match, chosen);
 		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
-		if (first === undefined) return undefined;
+		if (!mayDiffer) return undefined;
 		throw new Error(
-			`Match On is empty for this item. Choose the field that identifies a record, such as ${first}, or correct the expression.`,
+			`Match On is empty for this item. Choose the field that identifies a record, such as ${first ?? 'email'}, or correct the expression.`,
 		);
 	};
 }

@@ -75,6 +75,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		send: refuse,
 		pause: refuse,
 		failure: (problem) => nodeError(n8n, problem),
+		descriptionNotice: () => undefined,
 		describe: async (path) => describeResource(await packagedDocument(), path),
 		describeRequest: async () => undefined,
 		describeEvents: async () => readEventCatalog(await packagedDocument()),

@@ -7,7 +7,7 @@ import type {
 
 import type { Connection } from '../api/connection';
 import { labelFor, type Field } from '../api/openapi/fields';
-import type { WriteDescription } from '../api/openapi/writing';
+import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
@@ -28,7 +28,8 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	}));
 	const [first] = options;
 	// n8n marks a value that is not listed, such as an empty one, as wrong.
-	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
+	const usual = write.match?.values.length === 0 ? 'of the service' : first?.name;
+	return first ? [{ name: `Default (${usual})`, value: '' }, ...options] : [];
 }
 
 /** @param parameter the mapper that shows them */
@@ -110,12 +111,11 @@ export async function writableFields({ api, resource, description, operation, co
 	return { api, write, fields: [...own, ...named] };
 }
 
-function matchableNames(
-	{ values, takesCustomFields }: NonNullable<WriteDescription['match']>,
-	fields: Field[],
-): string[] {
+function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
-	return [...values, ...custom.map(({ name }) => name)];
+	// A description that names none leaves the choice to the user.
+	const own = values.length === 0 && takesOthers ? fields.filter(({ kind }) => kind === 'text' || kind === 'number') : [];
+	return [...new Set([...values, ...[...own, ...custom].map(({ name }) => name)])];
 }
 
 /** n8n shows no error of a mapper, only `Retry`; what the user has to do first is shown in its place. */

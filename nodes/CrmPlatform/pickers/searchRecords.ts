@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { readPage } from '../api/lists/page';
+import { readPage, requestPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
@@ -74,10 +74,7 @@ export async function searchList(
 	const possible = orders.find((one) => list.sort?.values.includes(one));
 	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
-	const page = await readPage(api.send, collection, {
-		query,
-		cursor: { name: list.cursor, value: cursor },
-	});
+	const page = await readPage(api.send, collection, { list, query, cursor });
 
 	const companies = await companyNames(api, list, page.records);
 	const items = distinctListItems(page.records, value, companies);
@@ -101,9 +98,8 @@ async function companyNames(
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
 		const query: Query = { ids };
 		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
-		const cursor = { name: list.cursor, value: undefined };
-		const { records: companies } = await readPage(api.send, `/v1/${resource}`, { query, cursor });
-		return new Map(companies.map(({ id, name }) => [id, String(name ?? '')]));
+		const { page } = await requestPage(api.send, `/v1/${resource}`, { list, query });
+		return new Map(page.records.map(({ id, name }) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();
 	}

@@ -9,6 +9,7 @@ import { describeResource } from '../api/openapi/description';
 import { loadDocument } from '../api/openapi/document';
 import { readPages } from '../api/lists/pages';
 import { serviceAddress } from '../api/http/path';
+import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
 import { refuseOldN8n } from '../api/oldN8n';
@@ -28,7 +29,9 @@ export async function testCredential(
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
 		return { status: 'OK', message: 'Connection successful!' };
 	} catch (error) {
-		return { status: 'Error', message: (error as Error).message };
+		const { baseUrl, descriptionUrl: url = '', apiKey } = credential.data as unknown as ApiCredential;
+		const secrets = [apiKey, ...secretsIn(baseUrl), ...secretsIn(url)];
+		return { status: 'Error', message: withoutSecrets((error as Error).message, secrets) };
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { Query } from '../api/http/path';
 import { mostIds } from '../api/batch';
-import { readPage } from '../api/lists/page';
+import { requestPage } from '../api/lists/page';
 import { readAll } from '../api/lists/parallel';
 import { idField } from '../api/openapi/fields';
 import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
@@ -149,7 +149,7 @@ async function idsInScope(
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
 	const query = withFields(list, { ...scope, ...size }, []);
-	return (await readPage(api.send, path, { query, cursor: { name: list.cursor, value: undefined } })).total;
+	return (await requestPage(api.send, path, { list, query })).page.total;
 }
 
 /** How many requests it takes to read the whole list; unlimited where the service does not say. */

@@ -13,7 +13,7 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 ): Promise<NonNullable<ResourceDescription[Verb]>> {
 	const description = (await api.describe(resource.path))?.[verb];
 	if (description) return description;
-	throw notOffered(`"${verb}"`, resource);
+	throw notOffered(`"${verb}"`, resource, api.descriptionNotice());
 }
 
 /**
@@ -27,11 +27,11 @@ export async function describedWrite({ api, resource, operation }: Execution): P
 	const write = description && operation.write?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
-	throw notOffered(operation.option.name, resource);
+	throw notOffered(operation.option.name, resource, api.descriptionNotice());
 }
 
-function notOffered(what: string, { path }: Resource): Error {
-	return new Error(
-		`The API description does not include ${what} for ${path}. Check the base URL and the API description URL in the credential.`,
-	);
+/** @param notice why the description that was read is not the service's own, or not all of it */
+function notOffered(what: string, { path }: Resource, notice: string | undefined): Error {
+	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
+	return new Error(`The API description does not include ${what} for ${path}. ${why}`);
 }

@@ -1,14 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import type { KeyFormat } from '../api/http/idempotency';
 import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 
 /** How one kind of request carries its idempotency key. */
-export interface KeyHeader {
+export interface KeyHeader extends KeyFormat {
 	name: string;
-	maxLength?: number;
-	isUuid?: boolean;
 	/** Whether the service's own description of the operation declares the header. */
 	isPromised: boolean;
 }

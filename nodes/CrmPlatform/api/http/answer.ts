@@ -35,7 +35,7 @@ export interface FailedAnswer {
  * Turns an answer into data or a problem in the user's words.
  *
  * @param address of the service, for the words
- * @param method of the request: a write must not be taken for done when its answer reports an error
+ * @param method of the request: nothing must be taken for done when its answer reports an error
  */
 export function readAnswer(
 	answer: RawAnswer,
@@ -49,12 +49,13 @@ export function readAnswer(
 	const { status, headers, text } = answer;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
 	const contentType = headers['content-type'];
+	if (answer.isGarbled) return { ok: false, problem: unreadableProblem(answer, `text in ${/charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8'}`) };
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text.trim() !== '') {
 		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
 	}
-	if (method !== 'GET' && reportsFailure(body, contentType)) {
-		return { ok: false, problem: contradictoryProblem(answer), isFinal: true };
+	if (reportsFailure(body, contentType)) {
+		return { ok: false, problem: contradictoryProblem(answer, method !== 'GET'), isFinal: true };
 	}
 	return { ok: true, response: { status, headers, body } };
 }

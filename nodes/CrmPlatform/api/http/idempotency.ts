@@ -1,4 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+
+import { safeRegExp } from './pattern';
 
 /** What makes one logical write of a workflow this one and no other. */
 export interface WriteIdentity {
@@ -19,6 +21,9 @@ export interface WriteIdentity {
 export interface KeyFormat {
 	/** Characters. */
 	maxLength?: number;
+	minLength?: number;
+	/** Regular expression. */
+	pattern?: string;
 	/** `format: uuid` (RFC 9562). */
 	isUuid?: boolean;
 }
@@ -60,6 +65,12 @@ export function valueKey(
 	return keyOf({ instance, workflow }, ['once per', node, value], format);
 }
 
+/** A key of a write that is never tried again, except by the sender itself. */
+export function freshKey(format: KeyFormat = {}): string {
+	const uuid = randomUUID();
+	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, [uuid], format);
+}
+
 /**
  * The workflow a key was made by, so that a trigger recognises changes of its own making.
  *
@@ -86,34 +97,77 @@ export function originOf(instance: string, workflow: string): KeyOrigin {
 /** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
 const enough = 32;
 
-function keyOf(
-	from: { instance: string; workflow: string },
-	parts: unknown[],
-	{ maxLength = 255, isUuid = false }: KeyFormat,
-): string {
+function keyOf(from: { instance: string; workflow: string }, parts: unknown[], format: KeyFormat): string {
 	const hash = createHash('sha256')
 		.update(JSON.stringify([from.instance, from.workflow, ...parts]))
 		.digest('hex');
-	if (isUuid) return uuidOf(hash);
-	const origin = originOf(from.instance, from.workflow);
-	const prefix = `n8n/${origin.instance}/${origin.workflow}/`;
-	const room = Math.min(maxLength, 255) - prefix.length;
-	if (room >= enough) return prefix + hash.slice(0, room);
-	if (maxLength >= enough) return hash.slice(0, maxLength);
-	// 22 characters of base64url hold the same 128 bits.
-	if (maxLength >= 22) return Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');
-	throw new Error(
-		`The service takes idempotency keys of at most ${maxLength} characters, which is too short to be unique. Please report this to the service’s support.`,
-	);
+	for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return key;
+	const { maxLength = 255, pattern } = format;
+	const demand =
+		pattern === undefined
+			? `idempotency keys of at most ${maxLength} characters, which is too short to be unique`
+			: `idempotency keys of a form that the node cannot make (${pattern})`;
+	throw new Error(`The service takes ${demand}. Please report this to the service’s support.`);
 }
 
-/** A UUID of version 8, whose bits are the application's own (RFC 9562, section 5.8). */
-function uuidOf(hash: string): string {
+/** Whether the node can make keys of this form. */
+export function canMakeKeys(format: KeyFormat): boolean {
+	const from = { instance: '', workflow: '' };
+	const isPossible = (sample: string) => {
+		const hash = createHash('sha256').update(sample).digest('hex');
+		for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return true;
+		return false;
+	};
+	return Array.from({ length: 8 }, (_, i) => String(i)).every(isPossible);
+}
+
+/**
+ * The forms of one key, the best first: the same for every attempt at a write. Each has 122 bits of the
+ * hash at least.
+ */
+function* keysFrom(
+	hash: string,
+	from: { instance: string; workflow: string },
+	{ maxLength = 255, isUuid }: KeyFormat,
+): Generator<string> {
+	const uuids = () => ['8', '4', '5', '7', '1'].map((version) => uuidOf(hash, version));
+	if (!isUuid) {
+		const origin = originOf(from.instance, from.workflow);
+		const prefix = `n8n/${origin.instance}/${origin.workflow}/`;
+		const room = Math.min(maxLength, 255) - prefix.length;
+		if (room >= enough) yield prefix + hash.slice(0, room);
+		for (let length = Math.min(maxLength, hash.length); length >= enough; length--) yield hash.slice(0, length);
+		// 22 characters of base64url hold the same 128 bits.
+		yield Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');
+	}
+	yield* uuids();
+	for (const uuid of uuids()) yield uuid.toUpperCase();
+	if (isUuid) return;
+	for (let length = hash.length; length >= enough; length--) yield hash.slice(0, length).toUpperCase();
+	const number = BigInt(`0x${hash.slice(0, enough)}`);
+	yield ulidOf(number);
+	yield ulidOf(number).toLowerCase();
+	yield String(number).padStart(39, '0');
+}
+
+function fits(key: string, { maxLength = 255, minLength = 0, pattern }: KeyFormat): boolean {
+	if (key.length > maxLength || key.length < minLength) return false;
+	return pattern === undefined || safeRegExp(pattern)?.test(key) === true;
+}
+
+/** 26 digits of Crockford's base 32, as ULIDs have them. */
+function ulidOf(number: bigint): string {
+	const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+	return Array.from({ length: 26 }, (_, i) => digits[Number((number >> BigInt(5 * (25 - i))) & 31n)]).join('');
+}
+
+/** A UUID: by default of version 8, whose bits are the application's own (RFC 9562, section 5.8). */
+function uuidOf(hash: string, version: string): string {
 	const variant = '89ab'[parseInt(hash.charAt(16), 16) % 4];
 	return [
 		hash.slice(0, 8),
 		hash.slice(8, 12),
-		`8${hash.slice(13, 16)}`,
+		`${version}${hash.slice(13, 16)}`,
 		`${variant}${hash.slice(17, 20)}`,
 		hash.slice(20, 32),
 	].join('-');

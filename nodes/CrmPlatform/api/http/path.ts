@@ -49,8 +49,10 @@ export function serviceAddress(typed: string): string {
 	let url: URL | undefined;
 	if (/^https?:\/\//i.test(address) && URL.canParse(address)) url = new URL(address);
 	if (!url) {
+		// A key or a password may be in it.
+		const shown = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
 		throw new Error(
-			`The base URL '${address}' is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
+			`The base URL ${shown} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
 		);
 	}
 	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');

@@ -72,12 +72,13 @@ export function problemOfItem(
 const mostReasons = 20;
 
 /** The problem of an answer whose status says success and whose body reports an error. */
-export function contradictoryProblem({ status, headers, text }: ErrorAnswer): Problem {
+export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite = true): Problem {
 	const json = parseJson(text);
-	const stated = (json as { status?: unknown } | undefined)?.status;
-	const isError = typeof stated === 'number' && stated >= 400 && stated < 600;
-	const problem = problemOfItem(isError ? stated : 422, json, headers);
-	const hint = `The service answered ${status} with an error. The record may have been written: check it before you try again.`;
+	const stated = Number((json as { status?: unknown } | undefined)?.status);
+	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
+	const hint = isWrite
+		? `The service answered ${status} with an error. The record may have been written: check it before you try again.`
+		: `The service answered ${status} with an error.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }
 

@@ -61,19 +61,39 @@ export function readProblemBody(json: unknown): ProblemBody {
 
 /**
  * Whether a body reports a failure although the status says success: a problem document, or an error
- * where the record should be. A record may have an `error` of its own, and has an id.
+ * where the record should be. A record may have an `error` or a `status` of its own, and has an id.
  *
  * @param contentType of the answer
  */
 export function reportsFailure(json: unknown, contentType = ''): boolean {
 	if (/^application\/problem\+(json|xml)/i.test(contentType)) return true;
 	const body = membersOf(json);
-	if (text(body.id) !== undefined) return false;
-	const { error, errors, status } = body;
-	if (body.success === false || body.ok === false) return true;
-	if (text(error) !== undefined || isFilledObject(error)) return true;
-	if (typeof status === 'number' && status >= 400 && status < 600) return true;
-	return body.data === undefined && (listOf(errors).length > 0 || isFilledObject(errors));
+	if (text(body.id) !== undefined || Array.isArray(body.results)) return false;
+	const { errors, status, code, data } = body;
+	if ([body.success, body.ok].some((done) => done === false || done === 0 || done === 'false')) return true;
+	if (errorMembers.some((name) => saysError(body[name]))) return true;
+	if ([status, code].some((one) => Number(one) >= 400 && Number(one) < 600)) return true;
+	if (outcomeMembers.some((name) => typeof body[name] === 'string' && failedOutcome.test(body[name].trim()))) return true;
+	if (data !== undefined && data !== null) return false;
+	if (listOf(errors).length > 0 || isFilledObject(errors)) return true;
+	const isSaid = [body.message, body.detail, body.msg, body.description].some(isText);
+	return isSaid && code !== undefined && !/^(0|2\d\d|null|ok|success(ful)?|done|created|updated|deleted)?$/i.test(String(code).trim());
+}
+
+const errorMembers = [
+	'error', 'err', 'error_code', 'errorCode', 'error_message', 'errorMessage', 'error_msg', 'errorMsg',
+	'error_description', 'fault', 'faultcode', 'faultstring', 'exception',
+];
+
+/** Members that say how a request went. */
+const outcomeMembers = ['status', 'result', 'state', 'outcome', 'type', 'object', 'kind'];
+const failedOutcome =
+	/^(error|err|fail|failed|failure|ko|nok|not[ _-]?ok|exception|fault|rejected|refused|denied|unsuccessful)$/i;
+
+/** Whether the value of a member that is there for errors says that there was one. */
+export function saysError(error: unknown): boolean {
+	if (error === true || listOf(error).length > 0 || isFilledObject(error)) return true;
+	return isText(error) && !/^(0|false|none|null|no|ok)$/i.test(String(error).trim());
 }
 
 /** Members that hold reasons, the most telling first. */

@@ -79,6 +79,8 @@ interface SenderOptions {
 	transport: Transport;
 	/** Address of the service without version prefix. */
 	address: string;
+	/** The address as the user reads it; by default the address itself. */
+	shownAddress?: string;
 	/** Aborts waits; the transport itself aborts a request under way. */
 	signal?: AbortSignal | undefined;
 	clock?: Clock;
@@ -148,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
 			const answer = await answerTo(http);
 			// A request that an ended execution breaks off is no fault of the connection.
 			if (!('headers' in answer)) signal?.throwIfAborted();
-			const outcome = readAnswer(answer, address, request.method);
+			const outcome = readAnswer(answer, options.shownAddress ?? address, request.method);
 			if (outcome.ok) return outcome;
 			const failure = failedAttempt(answer, outcome);
 

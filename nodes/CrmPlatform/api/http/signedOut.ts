@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { Problem } from './problem';
+import { withShownUrls } from './secrets';
 
 /** The request was not carried out, since the OAuth2 credential no longer gives access. */
 export interface SignedOut {
@@ -23,7 +24,6 @@ const thrownError = z.object({
 /** Transient errors of RFC 6749, section 4.1.2.1: no reason to sign in again. */
 const transient = ['server_error', 'temporarily_unavailable'];
 
-/**
 /**
  * Codes of errors that are not the connection's. n8n's own errors have no code; its OAuth2 client uses
  * `ESTATUS` for an unusable answer and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a
@@ -48,7 +48,9 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	// Of the token endpoint: the service's own answers are not thrown, 401 excepted.
 	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
-	return code === undefined || signInCodes.includes(code) ? thrown.at(-1)?.message : undefined;
+	const { message } = thrown.at(-1) ?? {};
+	// Of n8n's OAuth2 client, which names the address it has asked.
+	return code === undefined || signInCodes.includes(code) ? message && withShownUrls(message) : undefined;
 }
 
 /** The problem as the user reads it. */

@@ -8,6 +8,7 @@ import {
 	type IHttpRequestOptions,
 } from 'n8n-workflow';
 
+import { decodedText, type DecodedText } from './charset';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {
@@ -21,11 +22,10 @@ export interface HttpRequest {
 	deadline: number;
 }
 
-export interface HttpResponse {
+export interface HttpResponse extends DecodedText {
 	status: number;
 	/** Lower-case names. */
 	headers: Record<string, string | undefined>;
-	text: string;
 }
 
 /** No answer came: the connection could not be made, broke, or took too long. */
@@ -122,8 +122,8 @@ function options(
 		...(body !== undefined && { body: Buffer.from(body) }),
 		timeout,
 		abortSignal,
-		// As text, so that malformed JSON is seen as such and not taken for a string.
-		encoding: 'text',
+		// As bytes, so that malformed JSON is seen as such, and text is read in the encoding it is in.
+		encoding: 'arraybuffer',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
 		// A followed redirect would carry the credential to another address.
@@ -173,7 +173,8 @@ async function settle(
 		// A helper that ignores the signal is no longer waited for.
 		const answer = await Promise.race([send(request.signal), overdue]);
 		const { statusCode, headers, body } = answer as FullResponse;
-		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
+		const text = body instanceof Uint8Array ? decodedText(body, headers['content-type']) : { text: typeof body === 'string' ? body : '' };
+		return { status: statusCode, headers, ...text };
 	} catch (error) {
 		if (isOverdue) return { connectionError: 'ETIMEDOUT', isOverdue };
 		const errors = withCauses(error);

@@ -1,9 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
-import { z } from 'zod';
 
 import { isObject } from '../http/json';
 import type { Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
+import type { ListDescription } from '../openapi/listing';
+import { endingOf, type Ending, type ReadSoFar } from './ending';
+import { readSigns } from './signs';
 
 /** Sends a request and returns the response of a service that succeeded. */
 export type Send = (request: ApiRequest) => Promise<ApiResponse>;
@@ -17,47 +19,154 @@ export interface Page {
 	total?: number;
 }
 
-const envelope = z.object({
-	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
-	data: z.custom<IDataObject[]>((data) => Array.isArray(data) && data.every(isObject)),
-	next_cursor: z.string().nullish(),
-	total: z.number().optional().catch(undefined),
+/** What is needed of a list's description to read its pages. */
+export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'pageSize' | 'takesCursor'>;
+
+export interface PageRequest {
+	list: PagedList;
+	query: Query;
+	/** Where the page begins; at the start of the list if absent. */
+	cursor?: string | undefined;
+}
+
+/** What earlier pages of a walk have shown. */
+export interface Walked {
+	/** Records of earlier pages; undefined where the walk began in the middle. */
+	read: number | undefined;
+	/** The total of the first page and of the last one, and by how much it has risen and fallen in between. */
+	firstTotal?: number | undefined;
+	lastTotal?: number | undefined;
+	changes: number;
+	hadCursor: boolean;
+	/** The largest page so far. */
+	largest: number;
+	/** Whether a page at this cursor was read. */
+	isRead(cursor: string): boolean;
+}
+
+/** A page whose end is still to be judged. */
+export interface ArrivedPage {
+	/** `next` is absent. */
+	page: Page;
+	/** @param walked earlier pages; @param fresh records of this one that were not on an earlier one */
+	endingAfter(walked: Walked, fresh: number): Ending;
+}
+
+/** @param isRead whether a page at a cursor was read */
+export const beginningAt = (cursor: string | undefined, isRead = (other: string) => other === cursor): Walked => ({
+	read: cursor === undefined ? 0 : undefined,
+	changes: 0,
+	hadCursor: cursor !== undefined,
+	largest: 0,
+	isRead,
 });
 
+// Lists that have named the next page where there was one, so that elsewhere there is none.
+const leavingCursorOut = new WeakSet<PagedList>();
+
 /**
- * Reads one page of a list.
+ * Requests one page of a list, as the records alone matter.
  *
  * @param path collection path with version prefix
- * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
- * was asked for, or is the first of several pages without saying where the next one begins
+ * @throws Error in the user's words if the response is not a list of records
  */
-export async function readPage(
-	send: Send,
-	path: string,
-	{ query, cursor }: { query: Query; cursor: { name: string; value: string | undefined } },
-): Promise<Page> {
-	const { body } = await send({ method: 'GET', path, query: { ...query, [cursor.name]: cursor.value } });
-	const answer = envelope.safeParse(body);
-	if (!answer.success) {
+export async function requestPage(send: Send, path: string, request: PageRequest): Promise<ArrivedPage> {
+	const { list, query, cursor } = request;
+	const { body, headers } = await send({ method: 'GET', path, query: { ...query, [list.cursor]: cursor } });
+	const data = isObject(body) ? body.data : undefined;
+	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
+	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
 		throw new Error(
 			`The response from ${path} is not a list of records. Check that the base URL in the credential is the address of the API.`,
 		);
 	}
-	const { data, next_cursor: next, total } = answer.data;
-	if (next && next === cursor.value) throw new Error(endless(path));
-	// Later pages and totals may differ by what others write meanwhile; the first cannot.
-	const isFirst = cursor.value === undefined;
-	if (isFirst && next === undefined && total !== undefined && total > data.length) {
-		throw new Error(
-			`The list ${path} has ${total} records, but the service returned only ${data.length} and no next_cursor for the rest. The list cannot be read completely.`,
-		);
+	const received = data.length;
+	const { total } = readSigns({ body, headers }, list, 0);
+	const endingAfter = ({ read: before, isRead, ...walked }: Walked, fresh: number): Ending => {
+		const read = before === undefined ? undefined : before + fresh;
+		const signs = readSigns({ body, headers }, list, read ?? Infinity);
+		const wanted = list.pageSize && query[list.pageSize.name];
+		const so: ReadSoFar = {
+			received,
+			read,
+			firstTotal: walked.firstTotal,
+			changes: walked.changes + changeOf(walked.lastTotal, total),
+			largest: walked.largest,
+			hadCursor: walked.hadCursor,
+			isFirst: cursor === undefined,
+			isFull: received > 0 && received >= (walked.largest || Number(wanted ?? 1)),
+			isRepeated: typeof signs.cursor === 'string' && isRead(signs.cursor),
+			isPaged: list.takesCursor === true || list.pageSize !== undefined || walked.hadCursor,
+			canBeSmaller: smallerSize(request, received) !== undefined,
+			leavesCursorOut: leavingCursorOut.has(list),
+		};
+		return endingOf(signs, so);
+	};
+	return { page: { records: data, ...(total !== undefined && { total }) }, endingAfter };
+}
+
+/** By how much a total has risen or fallen. */
+export const changeOf = (from: number | undefined, to: number | undefined): number =>
+	from === undefined || to === undefined ? 0 : Math.abs(to - from);
+
+/** The size of a page that has fewer records than came; undefined where none can be asked for. */
+function smallerSize({ list: { pageSize } }: PageRequest, received: number): number | undefined {
+	if (!pageSize || received < 2) return undefined;
+	const { sizes } = pageSize;
+	return sizes ? sizes.findLast((size) => size < received) : received - 1;
+}
+
+/**
+ * The cursor of the page after this one; undefined where the list ends.
+ *
+ * @throws Error in the user's words where the list would never end, or it is not clear that it does
+ */
+export async function nextOf(
+	send: Send,
+	path: string,
+	request: PageRequest,
+	ending: Ending,
+	{ page: { records, total } }: ArrivedPage,
+): Promise<string | undefined> {
+	if (ending === 'end') return undefined;
+	if (ending === 'endless') throw new Error(endless(path));
+	if (ending !== 'ask') {
+		if ('next' in ending) return ending.next;
+		if (ending.unclear === 'total') throw new Error(cutOff(path, total, ending.read));
+		throw new Error(unclear(path, ending.unclear));
 	}
-	const page: Page = { records: data };
-	if (next) page.next = next;
-	if (total !== undefined) page.total = total;
-	return page;
+	const { list, query } = request;
+	const size = smallerSize(request, records.length);
+	const smaller = { ...request, query: { ...query, ...(list.pageSize && { [list.pageSize.name]: size }) } };
+	const asked = await requestPage(send, path, smaller);
+	const found = asked.endingAfter(beginningAt(request.cursor), asked.page.records.length);
+	if (typeof found !== 'object' || !('next' in found)) throw new Error(unclear(path, 'next_cursor'));
+	leavingCursorOut.add(list);
+	return undefined;
+}
+
+/**
+ * Reads one page of a list, and where the next one begins.
+ *
+ * @param path collection path with version prefix
+ * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
+ * was asked for, or does not say whether and where the list goes on
+ */
+export async function readPage(send: Send, path: string, request: PageRequest): Promise<Page> {
+	const arrived = await requestPage(send, path, request);
+	const ending = arrived.endingAfter(beginningAt(request.cursor), arrived.page.records.length);
+	const next = await nextOf(send, path, request, ending, arrived);
+	return next === undefined ? arrived.page : { ...arrived.page, next };
 }
 
 /** What to tell the user of a list that would never end. */
 export const endless = (path: string) =>
 	`The service returned the same page of ${path} twice, so the list would never end. The workflow is not the cause: please report this to the service’s support.`;
+
+const cutOff = (path: string, total: number | undefined, received: number | undefined) =>
+	`The list ${path} has ${total} records, but the service returned only ${received} and no next_cursor for the rest. The list cannot be read completely. The workflow is not the cause: please report this to the service’s support.`;
+
+const unclear = (path: string, sign: string) =>
+	sign === 'next_cursor'
+		? `The service returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the service’s support.`
+		: `The service says (${sign}) that the list ${path} has more records, but not in a way that its API description explains, so the list cannot be read completely. Please report this to the service’s support.`;

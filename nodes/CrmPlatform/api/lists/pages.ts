@@ -1,14 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ListDescription } from '../openapi/listing';
-import { endless, readPage, type Page, type Send } from './page';
+import type { Ending } from './ending';
+import { beginningAt, changeOf, endless, nextOf, requestPage, type ArrivedPage, type Page, type PagedList, type Send } from './page';
 import type { Query } from '../http/path';
 
 /** One walk over a list. */
 export interface PageWalk {
 	/** Collection path with version prefix. */
 	path: string;
-	list: Pick<ListDescription, 'cursor' | 'pageSize'>;
+	list: PagedList;
 	/** Filters, order and fields: the same for every page, as the cursor is bound to them. */
 	query: Query;
 	/** The maximum number of records; all if absent. */
@@ -29,39 +29,59 @@ const mostEmptyPages = 1_000;
  * Each record comes once: one that moved on in the order of the list while it was read, or that a
  * page repeats from the one before, is left out the second time. Records without id always come.
  *
- * @throws Error in the user's words if a response is not a list, or if the service repeats a cursor,
- * repeats at least as many records as it gives new ones, or gives only empty pages: the walk would
- * never end
+ * @throws Error in the user's words if a response is not a list, if it is not clear that the list ends
+ * where no next page is named, or if the service repeats a cursor, repeats at least as many records as
+ * it gives new ones, or gives only empty pages: the walk would never end
  */
 export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
 	const { path, list, limit = Infinity, endsWith = () => false } = walk;
 	const query = { ...walk.query, ...sizeOf(walk) };
 	const cursors = new Set([walk.cursor]);
 	const unseen = newRecordsOf(path);
+	const walked = beginningAt(walk.cursor, (cursor) => cursors.has(cursor));
 	let left = limit;
 	let emptyPages = 0;
 
 	const request = (cursor: string | undefined) => {
-		const page = readPage(send, path, { query, cursor: { name: list.cursor, value: cursor } });
+		const arriving = requestPage(send, path, { list, query, cursor });
 		// A rejection is thrown in its turn; until then, Node.js must not report it as unhandled.
-		page.catch(() => undefined);
-		return page;
+		arriving.catch(() => undefined);
+		return { cursor, arriving };
 	};
 
 	let coming = left > 0 ? request(walk.cursor) : undefined;
 	while (coming) {
-		const page: Page = await coming;
-		page.records = unseen(page.records).slice(0, left);
+		const { cursor } = coming;
+		const arrived: ArrivedPage = await coming.arriving;
+		const { page } = arrived;
+		const received = page.records.length;
+		const fresh = unseen(page.records);
+		const ending = arrived.endingAfter(walked, fresh.length);
+		page.records = fresh.slice(0, left);
 		left -= page.records.length;
 		emptyPages = page.records.length === 0 ? emptyPages + 1 : 0;
-		const next = endsWith(page) || left <= 0 ? undefined : page.next;
-		if (next !== undefined && (cursors.has(next) || emptyPages >= mostEmptyPages)) {
-			throw new Error(endless(path));
-		}
+		const isOver = endsWith(page) || left <= 0;
+		const next = isOver
+			? nextIfAny(ending)
+			: await nextOf(send, path, { list, query, cursor }, ending, { ...arrived, page: { ...page, records: fresh } });
+		if (!isOver && next !== undefined && emptyPages >= mostEmptyPages) throw new Error(endless(path));
 		cursors.add(next);
-		coming = next === undefined ? undefined : request(next);
+		if (walked.read !== undefined) walked.read += fresh.length;
+		walked.firstTotal ??= page.total;
+		walked.changes += changeOf(walked.lastTotal, page.total);
+		walked.lastTotal = page.total;
+		walked.largest = Math.max(walked.largest, received);
+		walked.hadCursor ||= next !== undefined;
+		if (next !== undefined) page.next = next;
+		coming = isOver || next === undefined ? undefined : request(next);
 		yield page;
 	}
+}
+
+/** The next cursor after a page that a walk ends with; a text that is none where it is not clear whether there is one. */
+function nextIfAny(ending: Ending): string | undefined {
+	if (ending === 'end') return undefined;
+	return typeof ending === 'object' && 'next' in ending ? ending.next : 'unknown';
 }
 
 /**
@@ -74,18 +94,21 @@ function newRecordsOf(path: string): (records: IDataObject[]) => IDataObject[] {
 	let repeated = 0;
 	let lastWithoutIds = '';
 	return (records) => {
-		const fresh = ids.size === 0 ? records : records.filter(({ id }) => id === undefined || !ids.has(id));
-		for (const { id } of fresh) if (id !== undefined) ids.add(id);
+		const fresh = ids.size === 0 ? records : records.filter(({ id }) => !hasId(id) || !ids.has(id));
+		for (const { id } of fresh) if (hasId(id)) ids.add(id);
 		repeated += records.length - fresh.length;
 		if (repeated > 0 && repeated >= ids.size) throw new Error(endless(path));
 
 		const first = records[0];
-		const withoutIds = first && first.id === undefined ? JSON.stringify(records) : '';
+		const withoutIds = first && !hasId(first.id) ? JSON.stringify(records) : '';
 		if (withoutIds !== '' && withoutIds === lastWithoutIds) throw new Error(endless(path));
 		lastWithoutIds = withoutIds;
 		return fresh;
 	};
 }
+
+/** Whether a value tells one record from others. */
+const hasId = (id: unknown): boolean => (typeof id === 'string' && id !== '') || typeof id === 'number';
 
 /** The fewest pages of one size: some services bind the cursor to the size of the page. */
 function sizeOf({ list, limit = Infinity }: PageWalk): Query {

@@ -1,7 +1,7 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import type { OpenApiDocument } from './openapi';
 import { operationOf } from './parts';
-import { pathItemAt } from './paths';
+import { pathItemAt, templatesFor } from './paths';
 
 /**
  * Reads how the operation at a path takes idempotency keys.
@@ -18,23 +18,11 @@ export function describeRequest(
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
 	// The version prefix stands in the paths or in the address of the server.
 	for (const wanted of [path, path.replace(/^\/v1(?=\/)/, '')]) {
-		for (const template of templatesFor(document, wanted)) {
-			const pathItem = pathItemAt(document, template);
+		for (const { key } of templatesFor(document, wanted)) {
+			const pathItem = pathItemAt(document, key);
 			const operation = pathItem && operationOf(pathItem, verb);
 			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);
 		}
 	}
 	return undefined;
-}
-
-/** The document's paths that match, those with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
-function templatesFor({ paths }: OpenApiDocument, path: string): string[] {
-	const steps = path.replace(/\/+$/, '').split('/');
-	const parameters = (template: string) => template.split('/').filter((step) => step.startsWith('{'));
-	return Object.keys(paths)
-		.filter((template) => {
-			const own = template.replace(/\/+$/, '').split('/');
-			return own.length === steps.length && own.every((step, i) => step.startsWith('{') || step === steps[i]);
-		})
-		.sort((one, other) => parameters(one).length - parameters(other).length);
 }

@@ -8,7 +8,7 @@ import {
 } from './listing';
 import type { OpenApiDocument, PathItem } from './openapi';
 import { operationOf } from './parts';
-import { collectionIn, pathItemAt } from './paths';
+import { collectionIn, isParameter, pathItemAt } from './paths';
 import { describeWrite, type WriteDescription } from './writing';
 
 /** A kind of record as the service's document describes it; an operation it does not offer is absent. */
@@ -116,5 +116,3 @@ function pathsUnder({ paths }: OpenApiDocument, collection: string): Array<[stri
 		.filter((key) => key.startsWith(`${collection}/`))
 		.map((key) => [key, key.slice(collection.length + 1).split('/')]);
 }
-
-const isParameter = (step = ''): boolean => step.startsWith('{');

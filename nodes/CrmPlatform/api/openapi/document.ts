@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 
 import { parseOpenApi, type OpenApiDocument } from './openapi';
+import { isTooDeep } from './parts';
+import { isObject } from '../http/json';
+import type { Problem } from '../http/problem';
 import { createSender, type Clock } from '../http/request';
 import { retryPolicy } from '../http/retry';
+import { shownUrl } from '../http/secrets';
 import type { Transport } from '../http/transport';
 
 export interface LoadedDocument {
@@ -62,7 +66,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	if (typeof read !== 'string') {
 		return { document: store(keys, url, read, clock.now()), isPackaged: false };
 	}
-	const why = `The API description at ${url} could not be read: ${read}.`;
+	const why = `The API description at ${shownUrl(url)} could not be read: ${read.replace(/\.$/, '')}.`;
 	const stale = keys.map((key) => cache.get(key)).find(Boolean);
 	if (stale) {
 		const when = new Date(stale.readAt).toISOString();
@@ -104,14 +108,29 @@ async function readDocument(
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
 		address: url,
+		shownAddress: shownUrl(url),
 		clock,
 		policy: { ...retryPolicy, tries: 2, longestWait: 5_000 },
 		timeout: 15_000,
 		deadline: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '' });
-	if (!outcome.ok) return outcome.problem.message;
-	return parseOpenApi(outcome.response.body) ?? 'the answer is not an OpenAPI 3 document';
+	if (!outcome.ok) return whyUnreadable(outcome.problem);
+	const { body } = outcome.response;
+	return isTooDeep(body) ? 'it is nested too deeply' : (parseOpenApi(body) ?? whyNotOpenApi(body));
+}
+
+function whyUnreadable({ message, details: { answer } }: Problem): string {
+	if (typeof answer !== 'string') return message;
+	const isYaml = /^(%YAML|---|#|["']?(openapi|swagger|info)["']?\s*:)/.test(answer);
+	return isYaml ? 'it is YAML, and the node reads JSON' : `${message}. It begins with: ${answer}`;
+}
+
+function whyNotOpenApi(body: unknown): string {
+	const { swagger, openapi, paths } = isObject(body) ? body : {};
+	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, and the node reads OpenAPI 3`;
+	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the answer is not an OpenAPI 3 document';
+	return isObject(paths) ? 'the answer is not an OpenAPI 3 document' : 'it has no paths';
 }
 
 let snapshot: OpenApiDocument | undefined;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import type { OpenApiDocument, Schema } from './openapi';
-import { operationOf, readPart, resolve } from './parts';
+import type { OpenApiDocument } from './openapi';
+import { operationOf, readPart } from './parts';
 import { collectionIn, pathItemAt } from './paths';
-import { flatten, jsonSchema } from './schema';
+import { flatten, jsonSchema, namedValues } from './schema';
 
 /** The events a service can send. */
 export interface EventCatalog {
@@ -57,14 +57,6 @@ function subscribable(document: OpenApiDocument): string[] {
 	const create = collection && operationOf(collection, 'post');
 	const body = jsonSchema(readPart(document, create?.requestBody, 'requestBody'));
 	const { events } = flatten(document, body ?? {}).properties ?? {};
-	const items = resolve(document, flatten(document, events ?? {}).items ?? {}, 'schema');
-	return alternatives(items)
-		.flatMap((one) => resolve(document, one, 'schema').enum ?? [])
-		.filter((value) => typeof value === 'string');
+	const items = flatten(document, events ?? {}).items ?? {};
+	return namedValues(document, items).filter((value) => typeof value === 'string');
 }
-
-const alternatives = (schema: Schema): Schema[] => [
-	schema,
-	...(schema.anyOf ?? []),
-	...(schema.oneOf ?? []),
-];

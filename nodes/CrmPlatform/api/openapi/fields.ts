@@ -1,5 +1,7 @@
 import type { OpenApiDocument, Schema } from './openapi';
-import { flatten } from './schema';
+import { isSafePattern } from '../http/pattern';
+import { flatten, namedValues } from './schema';
+import { countSteps, leaveOut } from './work';
 
 export type FieldKind =
 	| 'text'
@@ -71,31 +73,36 @@ export type ParameterEncoding =
 	/** `a={"key":1}` */
 	| 'json';
 
+/** Objects whose parts would be more fields than this stay JSON: no form shows as many. */
+const mostFields = 5_000;
+
 /** The writable fields of an object schema, in the order of the document. */
 export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
-	return fieldsUnder(document, schema, [], '', 0);
+	const { properties = {}, required = [] } = flatten(document, schema);
+	const isRequired = new Set(required);
+	const fields: Field[] = [];
+	const writable = writableIn(document, properties);
+	for (const [name, own] of writable) {
+		const label = own.title ?? labelFor(name);
+		// Parts of an object are filled in one by one; deeper nesting stays JSON.
+		const isObject = own.properties !== undefined && kindOf(document, own) === 'json';
+		const parts = isObject ? writableIn(document, own.properties ?? {}) : undefined;
+		if (parts && writable.length + fields.length + parts.length <= mostFields) {
+			for (const [part, inner] of parts) {
+				fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
+			}
+			continue;
+		}
+		if (parts) leaveOut(document, `the parts of objects beyond ${mostFields} fields, which are JSON instead`);
+		fields.push(field(document, [name], label, own, isRequired.has(name)));
+	}
+	return fields;
 }
 
-function fieldsUnder(
-	document: OpenApiDocument,
-	schema: Schema,
-	parents: string[],
-	prefix: string,
-	depth: number,
-): Field[] {
-	const { properties = {}, required = [] } = flatten(document, schema);
-	return Object.entries(properties).flatMap(([name, property]) => {
-		const own = flatten(document, property);
-		if (own.readOnly) return [];
-		const path = [...parents, name];
-		const label = prefix + (own.title ?? labelFor(name));
-		// Parts of an object are filled in one by one; deeper nesting stays JSON.
-		if (kindOf(document, own) === 'json' && own.properties && depth === 0) {
-			return fieldsUnder(document, own, path, `${label}: `, depth + 1);
-		}
-		return [field(document, path, label, own, required.includes(name) && depth === 0)];
-	});
-}
+const writableIn = (document: OpenApiDocument, properties: Record<string, Schema>): Array<[string, Schema]> =>
+	Object.entries(properties)
+		.map(([name, property]): [string, Schema] => [name, flatten(document, property)])
+		.filter(([, { readOnly }]) => !readOnly);
 
 const convertedItems: FieldKind[] = ['text', 'number', 'boolean', 'date', 'dateTime'];
 
@@ -110,20 +117,20 @@ export function field(
 	const own = flatten(document, schema);
 	const kind = kindOf(document, own);
 	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
-	const values = choicesOf(chosen);
+	const values = namedValues(document, chosen);
 	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linksTo = kind === 'json' ? linkedBy(flatten(document, own.items ?? {})) : [];
+	const linksTo = kind === 'json' ? linkedBy(document, flatten(document, own.items ?? {})) : [];
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
 	const items = kind === 'list' ? kindOf(document, chosen) : undefined;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
-	if (chosen.pattern !== undefined) result.pattern = chosen.pattern;
+	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (items !== undefined && convertedItems.includes(items)) result.items = items;
 	if (linksTo.length > 0) result.linksTo = linksTo;
-	const lowerCase = lowerCasePlaces(document, own, '');
-	if (lowerCase.length > 0) result.lowerCase = lowerCase;
+	const places = lowerCasePlaces(document, own);
+	if (places.length > 0) result.lowerCase = places;
 	if (values.length > 0) {
 		const labels = new Map(Object.entries(chosen['x-enum-labels'] ?? {}));
 		result.choices = values.map((value) => ({
@@ -135,17 +142,27 @@ export function field(
 	return result;
 }
 
-function lowerCasePlaces(document: OpenApiDocument, schema: Schema, place: string): string[] {
-	const within = (step: string) => (place === '' ? step : `${place}.${step}`);
-	// Deeper texts are rare, and a schema may contain itself.
-	if (place.split('.').length > 3) return [];
-	return [
-		...(schema['x-lower-case'] ? [place] : []),
-		...(schema.items ? lowerCasePlaces(document, flatten(document, schema.items), within('*')) : []),
-		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-			lowerCasePlaces(document, flatten(document, property), within(name)),
-		),
+/** Steps on the way to a text; deeper ones are rare, and a schema may contain itself. */
+const deepest = 3;
+const mostPlaces = 200;
+
+/** By the steps on the way here. */
+const lowerCase = Array.from({ length: deepest + 1 }, () => new WeakMap<Schema, string[]>());
+
+function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
+	const known = lowerCase[depth]?.get(schema);
+	if (known || depth > deepest) return known ?? [];
+	countSteps(document, 1);
+	const under = (step: string, inner: Schema) =>
+		lowerCasePlaces(document, flatten(document, inner), depth + 1).map((place) => (place === '' ? step : `${step}.${place}`));
+	const places = [
+		...(schema['x-lower-case'] ? [''] : []),
+		...(schema.items ? under('*', schema.items) : []),
+		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => under(name, property)),
 	];
+	if (places.length > mostPlaces) leaveOut(document, `places of lower-case text in one field beyond ${mostPlaces}`);
+	lowerCase[depth]?.set(schema, places.slice(0, mostPlaces));
+	return places.slice(0, mostPlaces);
 }
 
 /** `created_at` → `Created At`, for documents without titles. */
@@ -168,7 +185,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 		return kind === 'json' || items.type === 'array' ? 'json' : 'list';
 	}
 	if (type === 'boolean') return 'boolean';
-	if (choicesOf(schema).length > 0) return 'choice';
+	if (namedValues(document, schema).length > 0) return 'choice';
 	if (type === 'number') return 'number';
 	if (type === 'object' || schema.properties) return 'json';
 	if (schema.format === 'date') return 'date';
@@ -190,19 +207,9 @@ function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
 }
 
 /** The collections that links such as `{ resource: 'contacts', id }` can refer to. */
-function linkedBy({ properties: { resource, id, ...more } = {} }: Schema): string[] {
+function linkedBy(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
-	return choicesOf(resource).map(String);
-}
-
-/** The values a schema names; beside them, an alternative may allow others by a pattern. */
-function choicesOf(schema: Schema): Array<string | number | boolean> {
-	const { enum: own, const: single, anyOf = [], oneOf = [] } = schema;
-	const named = [...anyOf, ...oneOf].flatMap((one) => one.enum ?? (one.const === undefined ? [] : [one.const]));
-	const values = own ?? (single === undefined ? named : [single]);
-	return [...new Set(values)].filter(
-		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
-	);
+	return namedValues(document, resource).map(String);
 }
 
 /** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */

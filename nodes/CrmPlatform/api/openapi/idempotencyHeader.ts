@@ -1,27 +1,66 @@
-import type { OpenApiDocument, OpenApiOperation, PathItem } from './openapi';
-import { flatten, parametersIn } from './schema';
+import { canMakeKeys, type KeyFormat } from '../http/idempotency';
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
+import { flatten, parametersIn, schemaOf } from './schema';
 
 /** How one operation takes idempotency keys. */
 export interface IdempotencyHeader {
 	/** The header that carries the key. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
-	idempotencyKey?: { maxLength?: number; isUuid?: true };
+	idempotencyKey?: KeyFormat;
 }
 
-/** Reads the idempotency header of an operation; empty where the operation declares none. */
+/**
+ * Reads the idempotency header of an operation; empty where the operation declares none, where it is
+ * not clear which one carries the key, and where its keys are optional and of a form that the node
+ * cannot make. A key in another header would promise what nobody keeps: without one, an uncertain write
+ * is not repeated.
+ */
 export function idempotencyHeaderOf(
 	document: OpenApiDocument,
 	pathItem: PathItem,
 	operation: OpenApiOperation,
 ): IdempotencyHeader {
-	const parameter = parametersIn(document, pathItem, operation, 'header').find(({ name = '' }) =>
-		/idempotency/i.test(name),
+	const headers = parametersIn(document, pathItem, operation, 'header').filter(
+		(header) => keyName(header) !== undefined && takesText(document, header),
 	);
+	const parameter = theOne(headers);
 	if (parameter?.name === undefined) return {};
-	const { format, maxLength } = flatten(document, parameter.schema ?? {});
+	const { format, pattern, minLength, maxLength } = flatten(document, schemaOf(parameter));
+	const idempotencyKey: KeyFormat = {
+		...(format === 'uuid' ? { isUuid: true } : maxLength !== undefined && { maxLength }),
+		...(minLength !== undefined && format !== 'uuid' && { minLength }),
+		...(pattern !== undefined && { pattern }),
+	};
+	if (!parameter.required && !canMakeKeys(idempotencyKey)) return {};
 	const header: IdempotencyHeader = { idempotencyHeader: parameter.name };
-	if (format === 'uuid') header.idempotencyKey = { isUuid: true };
-	else if (maxLength !== undefined) header.idempotencyKey = { maxLength };
-	return header;
+	return Object.keys(idempotencyKey).length > 0 ? { ...header, idempotencyKey } : header;
+}
+
+/**
+ * The words of a header's name if they say that it is a key: `key` for `X-Idempotency-Key`, `acme key` for
+ * `Acme-Idempotency-Key`. `Idempotency-Key-TTL` and `Idempotency-Replayed` say something else.
+ */
+function keyName({ name = '' }: OpenApiParameter): string | undefined {
+	const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]+|\d+/g) ?? [];
+	const place = words.findIndex((word) => /^idempoten(t|cy|ce)(key|token|id)?$/.test(word));
+	const after = words.slice(place + 1);
+	if (place < 0 || !after.every((word) => ['key', 'token', 'id', 'identifier', 'uuid', 'value'].includes(word))) return undefined;
+	return [...words.slice(0, place).filter((word) => !['x', 'request', 'http', 'api', 'client'].includes(word)), 'key'].join(' ');
+}
+
+/** The one header that carries the key; undefined where several may, or only one whose name says more. */
+function theOne(headers: OpenApiParameter[]): OpenApiParameter | undefined {
+	const current = headers.filter((header) => !header.deprecated);
+	const candidates = current.length > 0 ? current : headers;
+	const plain = candidates.filter((header) => keyName(header) === 'key');
+	const required = (plain.length > 0 ? plain : candidates).filter(({ required: isRequired }) => isRequired);
+	const standard = plain.filter(({ name = '' }) => /^idempotency-key$/i.test(name));
+	return [required, standard, plain].find(({ length }) => length === 1)?.[0];
+}
+
+function takesText(document: OpenApiDocument, header: OpenApiParameter): boolean {
+	const { type, enum: values, const: single, format = '' } = flatten(document, schemaOf(header));
+	const types = [type ?? 'string'].flat();
+	return types.includes('string') && !values && single === undefined && !/^(date|time|duration|int|float|double)/.test(format);
 }

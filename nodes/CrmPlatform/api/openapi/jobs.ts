@@ -1,4 +1,5 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
+import { describeMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { operationOf } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
@@ -12,26 +13,35 @@ export interface JobDescription extends IdempotencyHeader {
 	collection: string;
 	/** The query that starts it; a name in braces is a parameter of the collection's path. */
 	query: Record<string, string>;
+	/** The parameter that names the field to match on (upsert). */
+	match?: MatchDescription;
 	/** The query with which results come without their records, where the service offers it. */
 	withoutRecords?: Record<string, string>;
 }
 
-/** Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters. */
+/**
+ * Reads the operation's `x-job`: the operationId of the POST that starts a job, and its parameters.
+ *
+ * @param matchable the fields of the records, if the job finds them by one
+ */
 export function describeJob(
 	document: OpenApiDocument,
 	collection: string,
 	{ 'x-job': job }: OpenApiOperation,
+	matchable?: string[],
 ): JobDescription | undefined {
 	const path = job && pathOfPost(document, job.operationId);
 	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!job || path === undefined || !operation) return undefined;
 	const withoutRecords = queryWithoutRecords(document, path);
+	const match = matchable && describeMatch(document, pathItem, operation, matchable);
 	return {
 		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
 		collection,
 		query: job.parameters ?? {},
 		...idempotencyHeaderOf(document, pathItem, operation),
+		...(match && { match }),
 		...(withoutRecords && { withoutRecords }),
 	};
 }

@@ -2,7 +2,8 @@ import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './f
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { readPart, resolve } from './parts';
+import { linkedCursor, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
+import { readPart, successOf } from './parts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
 
@@ -10,6 +11,10 @@ import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } fr
 export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
+	/** Whether the description names it, or has another parameter for the place of a page. */
+	takesCursor?: true;
+	/** Where an answer has the cursor of the next page, if the description links it; in `next_cursor` otherwise. */
+	next?: CursorPlace;
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
 		name: string;
@@ -34,18 +39,6 @@ export interface ListDescription extends RecordTimes {
 	job?: JobDescription;
 }
 
-/**
- * The names a role has among services, most specific first. A document that links the cursor
- * (OpenAPI Link Object) or gives a name of its own kind (enumerations) is believed first.
- */
-const usualNames = {
-	cursor: ['cursor', 'after', 'page_token', 'pageToken', 'starting_after', 'next', 'offset_token'],
-	pageSize: ['limit', 'page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'max_results'],
-	sort: ['sort', 'order', 'order_by', 'sort_by', 'orderBy', 'sortBy'],
-	search: ['q', 'query', 'search'],
-	fields: ['fields', 'select'],
-};
-
 /** Largest page if the document does not say: small enough for any service. */
 const modestPage = 100;
 
@@ -56,17 +49,23 @@ export function describeList(
 	operation: OpenApiOperation,
 ): ListDescription {
 	const query = parametersIn(document, pathItem, operation, 'query');
-	const named = (names: string[]) =>
-		names.map((name) => query.find((parameter) => parameter.name === name)).find(Boolean);
+	const inRole = ({ names, kinds, suits = () => true }: Role) =>
+		names
+			.flatMap((name) => query.filter((parameter) => parameter.name === name))
+			.find((one) => kinds.includes(parameterField(document, one).kind) && suits(parameterChoices(document, one)));
 
-	const cursor = linkedCursor(document, operation) ?? named(usualNames.cursor)?.name ?? 'cursor';
-	const pageSize = named(usualNames.pageSize);
-	const sort = named(usualNames.sort);
-	const search = named(usualNames.search)?.name;
-	const fields = named(usualNames.fields)?.name;
+	const names = query.map(({ name = '' }) => name);
+	const linked = linkedCursor(document, operation, names);
+	const usual = inRole(roles.cursor)?.name;
+	const cursor = linked?.name ?? usual ?? 'cursor';
+	const pageSize = inRole(roles.pageSize);
+	const sort = inRole(roles.sort);
+	const search = inRole(roles.search)?.name;
+	const fields = inRole(roles.fields)?.name;
 
-	const times = recordTimes(query.map(({ name = '' }) => name));
-	const description: ListDescription = { cursor, filters: [], ...times };
+	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
+	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
+	if (linked) description.next = linked.next;
 	if (pageSize?.name !== undefined) {
 		const schema = flatten(document, pageSize.schema ?? {});
 		const maximum = largestNumber(schema) ?? modestPage;
@@ -81,7 +80,7 @@ export function describeList(
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
-	const taken = [cursor, pageSize?.name, sort?.name, fields];
+	const taken = [...pagingParameters(description), sort?.name, fields];
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	description.filters = query
 		.filter(({ name }) => !taken.includes(name))
@@ -97,17 +96,6 @@ export function describeList(
 	const lists = operation['x-custom-field-lists'];
 	if (lists !== undefined) description.customLists = lists;
 	return description;
-}
-
-/** `$response.body#/next_cursor` as the value of a link's parameter names the cursor's parameter. */
-function linkedCursor(document: OpenApiDocument, operation: OpenApiOperation): string | undefined {
-	const response = readPart(document, operation.responses?.['200'], 'response');
-	const parameters = Object.values(response.links ?? {}).flatMap((link) =>
-		Object.entries(resolve(document, link, 'link').parameters ?? {}),
-	);
-	const next = parameters.find(([, from]) => from === '$response.body#/next_cursor');
-	// OpenAPI allows the place before the name: `query.cursor`.
-	return next?.[0].replace(/^query\./, '');
 }
 
 /** A query parameter as a field. */
@@ -152,7 +140,7 @@ export interface RecordField {
 
 /** The fields of the records a list operation answers with, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(readPart(document, list.responses?.['200'], 'response'));
+	const envelope = jsonSchema(readPart(document, successOf(list), 'response'));
 	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {

@@ -129,6 +129,7 @@ const parameter = z.object({
 	name: text,
 	in: text,
 	required: flag,
+	deprecated: flag,
 	description: text,
 	schema: optional(schema),
 	content,
@@ -139,7 +140,7 @@ const parameter = z.object({
 
 const requestBody = z.object({ ...reference, content });
 
-const link = z.object({ ...reference, parameters: optional(z.record(z.unknown())) });
+const link = z.object({ ...reference, operationId: text, parameters: optional(z.record(z.unknown())) });
 
 const response = z.object({ ...reference, content, links: recordOf(link) });
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { countSteps, leaveOut } from './work';
 import { parsers, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 
 type Referable = { [Kind in keyof typeof parsers]: z.infer<(typeof parsers)[Kind]> };
@@ -17,8 +18,22 @@ function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Refe
 }
 
 function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
+	if (isTooDeep(json)) return undefined;
 	const parsed = parsers[kind].safeParse(json);
 	return parsed.success ? (parsed.data as Referable[Kind]) : undefined;
+}
+
+/** Deeper than any description, and far from the end of the stack. */
+const deepest = 200;
+
+/** Whether JSON is nested too deeply for readers that call themselves. */
+export function isTooDeep(json: unknown): boolean {
+	let level = [json];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > deepest) return true;
+		level = level.flatMap((one): unknown[] => (isObjectOrList(one) ? Object.values(one) : [])).filter(isObjectOrList);
+	}
+	return false;
 }
 
 /** An operation of a path; undefined where it has none. */
@@ -29,48 +44,80 @@ export function operationOf(
 	return parsedAs('operation', pathItem[verb]);
 }
 
+/** The answer of an operation that succeeds. */
+export const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['2XX'] ?? responses.default;
+
 /** Reads a part of the document, references followed; an object that says nothing where it cannot be read. */
 export function readPart<Kind extends keyof Referable>(
 	document: OpenApiDocument,
 	json: unknown,
 	kind: Kind,
 ): Referable[Kind] {
+	if (isObjectOrList(json) && !readAlready.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${deepest} levels deep`);
 	return resolve(document, parsedAs(kind, json) ?? {}, kind);
 }
+
+const resolved = new WeakMap<object, unknown>();
 
 /**
  * Follows references inside the document (JSON Pointer, RFC 6901). What stands beside a reference
  * takes precedence over what it refers to (OpenAPI 3.1, section 4.8.23; generators do it for 3.0).
  *
- * @returns an object that says nothing where the reference leads nowhere or in a circle
+ * @returns an object that says nothing where the reference leads nowhere or in a circle; the same for
+ * each reference that has nothing beside it
  */
 export function resolve<Kind extends keyof Referable>(
 	document: OpenApiDocument,
 	value: Referable[Kind],
 	kind: Kind,
 ): Referable[Kind] {
+	const { $ref: reference } = value as { $ref?: string };
+	if (reference === undefined) return value;
+	const known = resolved.get(value);
+	if (known) return known;
 	let current: Referable[Kind] & { $ref?: string | undefined } = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;
-		const target = depth > 20 ? undefined : parsedAs(kind, pointedAt(document, $ref));
-		current = { ...target, ...defined(siblings) };
+		const target = depth > mostReferences ? undefined : parsedAs(kind, pointedAt(document, $ref));
+		const beside = defined(siblings);
+		current = target && Object.keys(beside).length === 0 ? target : { ...target, ...beside };
 	}
+	resolved.set(value, current);
 	return current;
 }
 
+/** References one after another. */
+const mostReferences = 20;
+
+const pointed = new WeakMap<OpenApiDocument, Map<string, unknown>>();
+
 /** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
-	if (!reference.startsWith('#/') || depth > 20) return undefined;
+	if (!reference.startsWith('#/') || depth > mostReferences) return undefined;
+	const known = pointed.get(document) ?? new Map<string, unknown>();
+	pointed.set(document, known);
+	if (known.has(reference)) return known.get(reference);
+	countSteps(document, 1);
+	// Until it is known, it leads nowhere: it may lead to itself.
+	known.set(reference, undefined);
+	if (reference.length > longestReference) return undefined;
 	let value: unknown = document;
-	for (const step of reference.slice(2).split('/')) {
+	for (const key of stepsOf(reference.slice(2))) {
 		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
 		if (typeof $ref === 'string') value = pointedAt(document, $ref, depth + 1);
-		const key = decoded(step).replace(/~1/g, '/').replace(/~0/g, '~');
 		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
 		value = (value as Record<string, unknown>)[key];
 	}
+	known.set(reference, value);
 	return value;
 }
+
+/** Characters. */
+const longestReference = 2_000;
+
+/** The steps of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
+export const stepsOf = (pointer: string): string[] =>
+	pointer.split('/').map((step) => decoded(step).replace(/~1/g, '/').replace(/~0/g, '~'));
 
 function decoded(step: string): string {
 	try {

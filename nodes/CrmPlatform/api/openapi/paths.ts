@@ -1,14 +1,57 @@
-import { z } from 'zod';
-
 import { isObject } from '../http/json';
 import type { OpenApiDocument, PathItem } from './openapi';
 import { readPart } from './parts';
+import { countSteps } from './work';
 
 /** The operations of a path as written in the document; undefined if the document lacks the path. */
 export function pathItemAt(document: OpenApiDocument, path: string): PathItem | undefined {
 	const pathItem = document.paths[path];
 	return isObject(pathItem) ? readPart(document, pathItem, 'pathItem') : undefined;
 }
+
+/** A path of the document, read once: there may be a thousand, and each request asks for one. */
+export interface KnownPath {
+	/** As the document writes it. */
+	key: string;
+	/** Its steps, without a slash at the end. */
+	steps: string[];
+	/** With nothing in its braces. */
+	shape: string;
+	parameters: number;
+}
+
+interface KnownPaths {
+	all: KnownPath[];
+	bySteps: Map<number, KnownPath[]>;
+	collections: Map<string, string | undefined>;
+	posts: Map<string, string>;
+}
+
+const known = new WeakMap<OpenApiDocument, KnownPaths>();
+
+function pathsOf(document: OpenApiDocument): KnownPaths {
+	const before = known.get(document);
+	if (before) return before;
+	const paths: KnownPaths = { all: [], bySteps: new Map(), collections: new Map(), posts: new Map() };
+	for (const [key, pathItem] of Object.entries(document.paths)) {
+		const steps = key.replace(/\/+$/, '').split('/');
+		const path = { key, steps, shape: shapeOf(key), parameters: steps.filter(isParameter).length };
+		paths.all.push(path);
+		const alike = paths.bySteps.get(steps.length);
+		if (alike) alike.push(path);
+		else paths.bySteps.set(steps.length, [path]);
+		const post = isObject(pathItem) ? pathItem.post : undefined;
+		const id = isObject(post) ? post.operationId : undefined;
+		if (typeof id === 'string' && !paths.posts.has(id)) paths.posts.set(id, key);
+	}
+	countSteps(document, paths.all.length);
+	known.set(document, paths);
+	return paths;
+}
+
+const shapeOf = (path: string): string => path.replace(/\{[^/]*\}/g, '{}').replace(/\/+$/, '');
+
+export const isParameter = (step = ''): boolean => step.startsWith('{');
 
 /**
  * The document's own path of the records at `path`. The version prefix stands in the paths or in the
@@ -18,41 +61,42 @@ export function pathItemAt(document: OpenApiDocument, path: string): PathItem | 
  * have any name
  * @returns undefined where the document has no such path, or several
  */
-export function collectionIn({ paths }: OpenApiDocument, path: string): string | undefined {
-	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}').replace(/\/+$/, '');
-	const keys = Object.keys(paths);
-	for (const wanted of [shape(`/v1${path}`), shape(path)]) {
-		const key = keys.find((one) => shape(one) === wanted);
-		if (key !== undefined) return key;
+export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
+	const { all, collections } = pathsOf(document);
+	if (!collections.has(path)) {
+		countSteps(document, all.length);
+		collections.set(path, findCollection(document, path));
 	}
-	const inFolder = keys.filter((one) => {
-		const folder = shape(one).slice(0, -shape(`/v1${path}`).length);
-		return shape(one) === `${folder}/v1${shape(path)}` && !folder.includes('{}');
-	});
-	if (inFolder.length > 0) return inFolder.length === 1 ? inFolder[0] : undefined;
-	// With its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
-	return keys.find(
-		(one) => one.includes('{') && !one.endsWith('}') && [`/v1${path}`, path].some(fits(one)),
-	);
+	return collections.get(path);
 }
 
-/** Whether a path is one of those a template with parameters in braces stands for. */
-function fits(template: string): (path: string) => boolean {
-	const steps = template.split('/');
-	return (path) => {
-		const others = path.split('/');
-		return (
-			others.length === steps.length &&
-			steps.every((step, i) => step.startsWith('{') || step === others[i])
-		);
-	};
+function findCollection(document: OpenApiDocument, path: string): string | undefined {
+	const { all } = pathsOf(document);
+	for (const wanted of [shapeOf(`/v1${path}`), shapeOf(path)]) {
+		const found = all.find(({ shape }) => shape === wanted);
+		if (found) return found.key;
+	}
+	const end = `/v1${shapeOf(path)}`;
+	const inFolder = all.filter(({ shape }) => shape.endsWith(end) && !shape.slice(0, -end.length).includes('{}'));
+	if (inFolder.length > 0) return inFolder.length === 1 ? inFolder[0]?.key : undefined;
+	// With its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
+	const filledIn = [`/v1${path}`, path].flatMap((one) => templatesFor(document, one));
+	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
+}
+
+/** The document's paths that a path fits, those with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
+export function templatesFor(document: OpenApiDocument, path: string): KnownPath[] {
+	const steps = path.replace(/\/+$/, '').split('/');
+	const alike = pathsOf(document).bySteps.get(steps.length) ?? [];
+	countSteps(document, alike.length);
+	return alike
+		.filter((one) => one.steps.every((step, i) => isParameter(step) || step === steps[i]))
+		.sort((one, other) => one.parameters - other.parameters);
 }
 
 /** The path of the POST operation with that operationId. */
-export function pathOfPost({ paths }: OpenApiDocument, operationId: string): string | undefined {
-	const named = z.object({ post: z.object({ operationId: z.literal(operationId) }) });
-	return Object.keys(paths).find((path) => named.safeParse(paths[path]).success);
-}
+export const pathOfPost = (document: OpenApiDocument, operationId: string): string | undefined =>
+	pathsOf(document).posts.get(operationId);
 
 /**
  * Why requests for the records at `path` would go to the wrong address: the document may name a

@@ -1,36 +1,68 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
 import { defined, readPart, resolve } from './parts';
+import { countSteps, leaveOut } from './work';
+
+/** The most schemas that one schema may consist of: 30 that all contain each other have 30! ways. */
+const mostParts = 2_000;
+
+const flattened = new WeakMap<Schema, Schema>();
 
 /**
  * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it)
- * read as X, and several alternatives as what they have in common.
- *
- * @param ancestors references on the way here: a schema that is part of itself ends there
+ * read as X, and several alternatives as what they have in common. Each schema is read once, so that
+ * the work grows with the document and not with the ways through it; one that is part of itself ends
+ * there.
  */
-export function flatten(
-	document: OpenApiDocument,
-	schema: Schema,
-	ancestors: readonly string[] = [],
-): Schema {
-	const { $ref } = schema;
-	if ($ref !== undefined && ancestors.includes($ref)) return {};
-	const path = $ref === undefined ? ancestors : [...ancestors, $ref];
+export function flatten(document: OpenApiDocument, schema: Schema): Schema {
+	const known = flattened.get(schema);
+	if (known) return known;
+	const flat = inOnePiece(document, schema, { flat: new Map(), left: mostParts });
+	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattened.set(same, flat);
+	return flat;
+}
+
+/** Schemas inside each other, which are read by calls inside each other. */
+const deepest = 100;
+
+interface Parts {
+	flat: Map<Schema, Schema>;
+	/** How many more are read. */
+	left: number;
+}
+
+function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, depth = 0): Schema {
 	const own = resolve(document, schema, 'schema');
-	const flat = (part: Schema) => flatten(document, part, path);
-	const alternatives = [...(own.anyOf ?? []), ...(own.oneOf ?? [])].map(flat).filter(isNotNull);
-	const parts = [...(own.allOf ?? []).map(flat), ...commonOf(alternatives)];
-	return parts.reduceRight(
-		(merged, part) => ({
-			...part,
-			...defined(merged),
-			properties:
-				part.properties || merged.properties
-					? { ...part.properties, ...merged.properties }
-					: undefined,
-			required: [...(part.required ?? []), ...(merged.required ?? [])],
-		}),
-		own,
-	);
+	const known = flattened.get(own) ?? parts.flat.get(own);
+	if (known) return known;
+	// What it is to a schema that it contains.
+	parts.flat.set(own, {});
+	countSteps(document, 1);
+	const flat = (some: Schema[] = []) =>
+		some.flatMap((part) => (isRead(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
+	const all = flat(own.allOf);
+	const alternatives = [...flat(own.anyOf), ...flat(own.oneOf)].filter(isNotNull);
+	const merged = mergedInto(own, [...all, ...commonOf(alternatives)]);
+	parts.flat.set(own, merged);
+	return merged;
+}
+
+function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
+	parts.left -= 1;
+	const isWithin = parts.left >= 0 && depth < deepest;
+	if (!isWithin) leaveOut(document, `schemas that consist of more than ${mostParts} others, or ${deepest} inside each other`);
+	return isWithin;
+}
+
+/** What the schema says itself takes precedence, then what the later of its parts say. */
+function mergedInto(own: Schema, parts: Schema[]): Schema {
+	if (parts.length === 0) return own;
+	const all = [...parts, own];
+	const properties = all.flatMap((part) => Object.entries(part.properties ?? {}));
+	return {
+		...(Object.fromEntries(all.flatMap((part) => Object.entries(defined(part)))) as Schema),
+		properties: properties.length > 0 ? Object.fromEntries(properties) : undefined,
+		required: [...new Set(all.flatMap((part) => part.required ?? []))],
+	};
 }
 
 const isNotNull = ({ type, enum: values }: Schema): boolean =>
@@ -42,21 +74,49 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	if (!first || others.length === 0) return alternatives;
 	const types = alternatives.map(({ type }) => type);
 	const common: Schema = types.includes(undefined) ? {} : { type: [...new Set(types.flatMap((type) => type ?? []))] };
-	if (alternatives.every((one) => one.enum)) common.enum = alternatives.flatMap((one) => one.enum ?? []);
+	const values = alternatives.map((one) => one.enum ?? (one.const === undefined ? undefined : [one.const]));
+	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((some) => some ?? []))];
 	if (others.every(({ format }) => format === first.format)) common.format = first.format;
 	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
 	if (!areObjects) return [common];
 
 	// Each name is one of the service's; whether the names fit each other, the service says.
-	const properties: Record<string, Schema> = {};
+	const properties = new Map<string, Schema>();
 	for (const [name, property] of alternatives.flatMap((one) => Object.entries(one.properties ?? {}))) {
-		const known = properties[name];
-		properties[name] = known && JSON.stringify(known) !== JSON.stringify(property) ? {} : property;
+		const known = properties.get(name) ?? property;
+		const isSame = known === property || JSON.stringify(known) === JSON.stringify(property);
+		properties.set(name, isSame ? known : {});
 	}
-	const required = (first.required ?? []).filter((name) =>
-		others.every((other) => other.required?.includes(name)),
+	const inOthers = others.map((other) => new Set(other.required));
+	const required = (first.required ?? []).filter((name) => inOthers.every((names) => names.has(name)));
+	return [{ ...common, type: 'object', properties: Object.fromEntries(properties), required }];
+}
+
+/** The alternatives of a schema in one piece, those of an alternative included; null aside. */
+export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
+	const found = new Set<Schema>();
+	const waiting = [flatten(document, schema)];
+	for (let own = waiting.pop(); own && found.size < mostParts; own = waiting.pop()) {
+		if (found.has(own)) continue;
+		found.add(own);
+		for (const one of [...(own.oneOf ?? []), ...(own.anyOf ?? [])].reverse()) waiting.push(flatten(document, one));
+	}
+	const all = [...found];
+	return all.filter((one) => isNotNull(one) && (all.length === 1 || !(one.anyOf ?? one.oneOf)));
+}
+
+/**
+ * The values a schema names, whether as an enumeration, as constants or as some of its alternatives;
+ * beside them, an alternative may allow others by a pattern.
+ */
+export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
+	const own = flatten(document, schema);
+	const named = own.enum ?? (own.const === undefined ? undefined : [own.const]);
+	const isAlternative = own.anyOf ?? own.oneOf;
+	const values = named ?? (isAlternative ? alternativesOf(document, own).flatMap((one) => one.enum ?? one.const ?? []) : []);
+	return [...new Set(values)].filter(
+		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
-	return [{ ...common, type: 'object', properties, required }];
 }
 
 /**
@@ -77,14 +137,16 @@ export function parametersIn(
 	return [...byName.values()];
 }
 
-/** The values a parameter takes, one by one or as a list. */
-export function parameterChoices(document: OpenApiDocument, { schema = {} }: OpenApiParameter): string[] {
-	const own = flatten(document, schema);
-	// A parameter may take values of a pattern as well as the listed ones.
-	const named = (own.anyOf ?? []).map((one) => flatten(document, one).enum).find(Boolean);
-	const values = own.enum ?? flatten(document, own.items ?? {}).enum ?? named ?? [];
+/** The texts a parameter takes, one by one or as a list. */
+export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
+	const schema = schemaOf(parameter);
+	const own = namedValues(document, schema);
+	const values = own.length > 0 ? own : namedValues(document, flatten(document, schema).items ?? {});
 	return values.filter((value) => typeof value === 'string');
 }
+
+/** The schema of a parameter, which may be described by a media type (OpenAPI 3.1, section 4.8.12). */
+export const schemaOf = (parameter: OpenApiParameter): Schema => parameter.schema ?? jsonSchema(parameter) ?? {};
 
 /** The largest whole number a schema allows, where it says one. */
 export function largestNumber({ maximum, exclusiveMaximum, enum: values = [] }: Schema): number | undefined {

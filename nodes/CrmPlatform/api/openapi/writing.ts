@@ -1,10 +1,12 @@
+import type { KeyFormat } from '../http/idempotency';
 import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
+import { describeMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation, PathItem } from './openapi';
 import { operationOf, readPart } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
-import { flatten, jsonBody, jsonSchema, parameterChoices, parametersIn } from './schema';
+import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
 
 /** How one kind of record is written. */
 export interface WriteDescription {
@@ -19,14 +21,11 @@ export interface WriteDescription {
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
-	idempotencyKey?: { maxLength?: number; isUuid?: true };
+	idempotencyKey?: KeyFormat;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
-	/**
-	 * The parameter that names the field to match on, the fields it takes, and whether unique custom
-	 * fields are among them (upsert).
-	 */
-	match?: { name: string; values: string[]; takesCustomFields: boolean };
+	/** How an upsert is told by which field it finds the record; absent where that is not clear. */
+	match?: MatchDescription;
 	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
 	tellsCreated?: true;
 	/** The operation that does the same for many records with one request. */
@@ -48,7 +47,7 @@ export interface BatchDescription {
 	/** The header that carries the idempotency key of a batch: the operation's own. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
-	idempotencyKey?: { maxLength?: number; isUuid?: true };
+	idempotencyKey?: KeyFormat;
 }
 
 /**
@@ -64,25 +63,19 @@ export function describeWrite(
 ): WriteDescription {
 	const operation = operationOf(pathItem, verb) ?? {};
 	const method = verb.toUpperCase() as WriteDescription['method'];
-	const query = parametersIn(document, pathItem, operation, 'query');
 	const description: WriteDescription = { method, ...bodyOf(document, operation) };
 
 	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
 	const headers = parametersIn(document, pathItem, operation, 'header');
 	if (headers.some(({ name = '' }) => /^if-match$/i.test(name))) description.takesIfMatch = true;
-	const match = query.find((parameter) => parameterChoices(document, parameter).length > 0);
-	if (match?.name !== undefined) {
-		description.match = {
-			name: match.name,
-			values: parameterChoices(document, match),
-			takesCustomFields: match['x-custom-fields'] !== undefined,
-		};
-	}
+	const fields = description.fields.map(({ name }) => name);
+	const match = verb === 'put' ? describeMatch(document, pathItem, operation, fields) : undefined;
+	if (match) description.match = match;
 	const { responses = {} } = operation;
 	if ('200' in responses && '201' in responses) description.tellsCreated = true;
-	const batch = describeBatch(document, collection, operation['x-batch']);
+	const batch = describeBatch(document, collection, operation['x-batch'], match && { match, fields });
 	if (batch) description.batch = batch;
-	const job = describeJob(document, collection, operation);
+	const job = describeJob(document, collection, operation, match && fields);
 	if (job) description.job = job;
 	return description;
 }
@@ -113,12 +106,16 @@ function describeBatch(
 	document: OpenApiDocument,
 	collection: string,
 	operationId: string | undefined,
+	matched: { match: MatchDescription; fields: string[] } | undefined,
 ): BatchDescription | undefined {
 	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
 	if (!path?.startsWith(`${collection}/`)) return undefined;
 	const pathItem = pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!operation) return undefined;
+	// A batch that drops the field to match on would find other records.
+	const { name } = (matched && describeMatch(document, pathItem, operation, matched.fields)) ?? {};
+	if (name !== matched?.match.name) return undefined;
 	const requestBody = readPart(document, operation.requestBody, 'requestBody');
 	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {

@@ -62,8 +62,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 	const pageBy = async (by: string, size: number, cursor = ''): Promise<Page> => {
 		const paged: Query = { ...query, [sort]: by };
 		if (list.pageSize) paged[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
-		const place = { name: list.cursor, value: cursor === '' ? undefined : cursor };
-		return await readPage(api.send, path, { query: paged, cursor: place });
+		return await readPage(api.send, path, { list, query: paged, cursor: cursor === '' ? undefined : cursor });
 	};
 
 	return {

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-
 import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { findRecord } from '../../api/find';
+import { freshKey } from '../../api/http/idempotency';
 import { readPages } from '../../api/lists/pages';
 import { path } from '../../api/http/path';
 import type { WriteDescription } from '../../api/openapi/writing';
@@ -107,7 +106,7 @@ export async function rotateSecret(api: Connection, { id }: Subscription): Promi
 /** Makes a write safe to retry. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
-	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
+	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
 }
 
 /** @throws Error in the user's words when the answer is not a subscription */

@@ -1,0 +1,38 @@
+/** Characters; patterns of fields have some dozens. */
+const longestPattern = 500;
+
+/**
+ * Whether a regular expression of a description takes little time for any text. One that repeats a
+ * group of repetitions, such as `(a+)+$`, can hold n8n for hours on 40 characters
+ * (https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS). Others may
+ * be refused as well: they are treated as if they were not there.
+ */
+export function isSafePattern(pattern: string): boolean {
+	if (pattern.length > longestPattern || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
+	const plain = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
+	const count = (what: RegExp) => plain.match(what)?.length ?? 0;
+	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
+	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
+	// One after another, each may multiply by the length of the text, and each `?` by two.
+	// One may stand in the other.
+	const areRepeated = count(/\)(?:[*+]|\{\d+,)/g) > 1;
+	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
+}
+
+const read = new Map<string, RegExp | undefined>();
+
+/** The regular expression; undefined where it cannot be read, or may take for ever. */
+export function safeRegExp(pattern: string): RegExp | undefined {
+	// Each service has a few, and each write needs one.
+	if (read.size > 1_000) read.clear();
+	if (!read.has(pattern)) read.set(pattern, isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined);
+	return read.get(pattern);
+}
+
+function isRegExp(pattern: string): boolean {
+	try {
+		return Boolean(new RegExp(pattern, 'u'));
+	} catch {
+		return false;
+	}
+}

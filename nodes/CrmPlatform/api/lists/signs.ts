@@ -1,0 +1,142 @@
+import { isObject } from '../http/json';
+import type { ListDescription } from '../openapi/listing';
+
+/** The members of an answer that say whether and where a list goes on. */
+export interface Signs {
+	/** Where the next page begins; null where the answer says that there is none; undefined where it says nothing. */
+	cursor: string | null | undefined;
+	/** What else says that there are more records, such as `has_more`. */
+	more?: string;
+	/** What may say so where there is no cursor, such as `total_pages`. */
+	maybe?: string;
+	/** Whether the answer says that there are no more. */
+	isLast: boolean;
+	/** How many records the whole list has. */
+	total?: number;
+}
+
+interface Answer {
+	body: Readonly<Record<string, unknown>>;
+	/** Lower-case names. */
+	headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads what a page says of the pages after it: the cursor, where the description places it, and anything else. */
+export function readSigns({ body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next'>, read: number): Signs {
+	const found = signsIn(body, read);
+	const linked = nextLink(headers.link, list.cursor);
+	const described = list.next && ('header' in list.next ? headers[list.next.header] : memberAt(body, list.next.path));
+	const cursors = [described, body.next_cursor, linked?.cursor].map(cursorOf);
+	const cursor = cursors.find((one) => typeof one === 'string') ?? (cursors.includes(null) ? null : undefined);
+	const total = wholeNumber(body.total);
+	const more = [
+		...(cursors.includes(unreadable) ? ['a next_cursor that is neither text nor a number'] : []),
+		...(linked && linked.cursor === undefined ? ['a Link header'] : []),
+		...found.more,
+	];
+	return {
+		cursor,
+		isLast: found.isLast,
+		...(more[0] !== undefined && { more: more[0] }),
+		...(found.maybe[0] !== undefined && { maybe: found.maybe[0] }),
+		...(total !== undefined && { total }),
+	};
+}
+
+type Cursor = string | null | undefined;
+
+const unreadable = Symbol('unreadable');
+
+function cursorOf(value: unknown): Cursor | typeof unreadable {
+	if (typeof value === 'number') return String(value);
+	if (typeof value === 'string') return value.trim() === '' ? null : value;
+	if (value === undefined || value === null) return value;
+	return value === false ? null : unreadable;
+}
+
+/** The cursor in the address of a Link header with `rel="next"` (RFC 8288). */
+function nextLink(header: string | undefined, parameter: string): { cursor: Cursor } | undefined {
+	const [, address] = /<([^>]*)>[^,]*;\s*rel="?(?:[^",]*\s)?next[\s"]?/i.exec(header ?? '') ?? [];
+	if (address === undefined) return undefined;
+	const url = URL.canParse(address, 'https://list.invalid') ? new URL(address, 'https://list.invalid') : undefined;
+	return { cursor: url?.searchParams.get(parameter) ?? undefined };
+}
+
+/** Members deeper than this are the service's own business. */
+const deepest = 3;
+const mostMembers = 500;
+
+interface Found {
+	more: string[];
+	maybe: string[];
+	isLast: boolean;
+}
+
+/** The members beside the records that say that more follow, by what services call them. */
+function signsIn(body: object, read: number): Found {
+	const found: Found = { more: [], maybe: [], isLast: false };
+	let level: Array<[string, unknown]> = Object.entries(body).filter(([name]) => name !== 'data' && name !== 'next_cursor');
+	for (let depth = 0; depth < deepest && level.length > 0; depth++) {
+		for (const [place, value] of level) {
+			const name = (place.split('.').at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '');
+			if (saysMore(name, value)) found.more.push(place);
+			else if (maySayMore(name, value, read)) found.maybe.push(place);
+			else if (saysLast(name, value)) found.isLast = true;
+		}
+		level = level.flatMap(([place, value]) => membersOf(value).map(([name, inner]): [string, unknown] => [`${place}.${name}`, inner]));
+		level = level.slice(0, mostMembers);
+	}
+	return found;
+}
+
+function membersOf(value: unknown): Array<[string, unknown]> {
+	if (isObject(value)) return Object.entries(value);
+	// `links: [{ rel: 'next', href }]`
+	const links = Array.isArray(value) ? value.filter(isObject).slice(0, 10) : [];
+	return links.flatMap(({ rel, href }): Array<[string, unknown]> => (typeof rel === 'string' ? [[rel, href]] : []));
+}
+
+const things = '(records|results|items|pages?|data|rows|entries|elements|hits)';
+const moreFlag = new RegExp(`^(has|is|are|there(is|are)?)?(more|next)(${things}|available|exists?)*$`);
+const cutFlag = /^(is)?(incomplete|truncated|partial)(results?|list|response)?$/;
+const lastFlag = /^(is)?(the)?(last|final)(page|batch|chunk)?$|^(is)?end(of)?(the)?(list|results|data)?$/;
+const doneFlag = /^(is)?(all)?(complete|completed|done|finished|eof|exhausted)$/;
+const nextPlace = new RegExp(
+	`^(odata)?next(${things}|cursor|token|ur[il]|link|href|offset|key|id|marker|batch|set|range|start|chunk|list|position|query|request|after|from|index|value)*$`,
+);
+const otherPlace = /^(page|paging|end|continuation|continue|resume|scroll|starting|search)?(after|cursor|token|continuation|marker|bookmark|scrollid)$/;
+const count = new RegExp(`^(total|overall|full|all)(count|size|matches|number|available|${things})*$|^${things}?count(total)?$|^(available|matching)(count|${things})$`);
+const pages = /^(total|number|num|last|max)(of)?pages?$|^pages?(count|total)$/;
+const rest = new RegExp(`^remaining(count|${things})?$`);
+
+/** Whether a member says that more records follow. */
+function saysMore(name: string, value: unknown): boolean {
+	if (typeof value === 'boolean') return value && (moreFlag.test(name) || cutFlag.test(name));
+	return nextPlace.test(name) && isFilled(value);
+}
+
+/** Whether a member says so where nothing else tells: it may be about something else. */
+function maySayMore(name: string, value: unknown, read: number): boolean {
+	if (typeof value === 'boolean') return !value && (lastFlag.test(name) || doneFlag.test(name));
+	if (otherPlace.test(name)) return isFilled(value);
+	const number = wholeNumber(value) ?? 0;
+	return (count.test(name) && number > read) || (pages.test(name) && number > 1) || (rest.test(name) && number > 0);
+}
+
+const saysLast = (name: string, value: unknown): boolean =>
+	(value === false && moreFlag.test(name)) || (value === true && lastFlag.test(name));
+
+/** Whether there is anything in a value; a number counts, as an offset. */
+function isFilled(value: unknown): boolean {
+	if (Array.isArray(value) || !isObject(value)) return !Array.isArray(value) && Boolean(value) && value !== true;
+	return Object.values(value).some((one) => (typeof one === 'string' && one !== '') || typeof one === 'number');
+}
+
+function wholeNumber(value: unknown): number | undefined {
+	const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+	return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : undefined;
+}
+
+function memberAt(body: unknown, path: readonly string[]): unknown {
+	return path.reduce<unknown>((value, step) => (typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined), body);
+}

@@ -1,0 +1,35 @@
+import type { OpenApiDocument } from './openapi';
+
+/** The cost of reading a description so far, and what was left out of it because of its size. */
+interface Work {
+	steps: number;
+	leftOut: Set<string>;
+}
+
+const works = new WeakMap<OpenApiDocument, Work>();
+
+function workOn(document: OpenApiDocument): Work {
+	const work = works.get(document) ?? { steps: 0, leftOut: new Set() };
+	works.set(document, work);
+	return work;
+}
+
+/** Counts schemas and references that were read. */
+export function countSteps(document: OpenApiDocument, steps: number): void {
+	workOn(document).steps += steps;
+}
+
+/** How many schemas and references were read. */
+export const stepsTaken = (document: OpenApiDocument): number => workOn(document).steps;
+
+/** Notes what is not read, in words that follow *were not read:*. */
+export function leaveOut(document: OpenApiDocument, what: string): void {
+	workOn(document).leftOut.add(what);
+}
+
+/** What to tell the user of the parts that were not read; undefined where all were. */
+export function leftOutOf(document: OpenApiDocument): string | undefined {
+	const { leftOut } = workOn(document);
+	if (leftOut.size === 0) return undefined;
+	return `Parts of the service’s API description are too large and were not read: ${[...leftOut].join('; ')}. Fields may be missing from forms; enter them as JSON.`;
+}

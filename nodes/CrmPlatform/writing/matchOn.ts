@@ -1,0 +1,23 @@
+import type { MatchDescription } from '../api/openapi/match';
+import type { Execution } from '../model';
+
+/**
+ * The field that the user chose to match on, if the service finds records by it: without it, another
+ * record would be overwritten.
+ *
+ * @throws Error in the user's words where it does not, or its description does not say how
+ */
+export function checkedMatch({ api }: Execution, match: MatchDescription | undefined, field: string): string {
+	if (!match) {
+		throw new Error(
+			`Match On: the service’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the service choose, or find the records with Get Many and use Update.`,
+		);
+	}
+	const { values, takesOthers = false, takesCustomFields } = match;
+	const isCustom = takesCustomFields && field.startsWith('custom_fields.');
+	// The packaged description does not know the fields of another service.
+	if (takesOthers || isCustom || values.includes(field) || !api.isSelfDescribed()) return field;
+	throw new Error(
+		`Match On: the service does not find records by ${field}, so nothing was sent. Choose ${values.join(', ')}.`,
+	);
+}

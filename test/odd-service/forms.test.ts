@@ -1,0 +1,240 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { run } from '../integration/n8n.ts';
+import { automatic, create, get, getMany } from '../integration/parameters.ts';
+
+/** A service whose description and answers are those of one test. */
+interface Form {
+	document: object | string;
+	answer(request: { method: string; path: string; query: URLSearchParams; headers: IncomingHttpHeaders; body: string }): Reply | 'drop';
+}
+
+interface Reply {
+	status?: number;
+	type?: string;
+	body?: unknown;
+	bytes?: Buffer;
+}
+
+let server: Server;
+let form: Form;
+beforeAll(async () => {
+	server = createServer((request, response) => {
+		const chunks: Buffer[] = [];
+		request.on('data', (chunk: Buffer) => chunks.push(chunk));
+		request.on('end', () => {
+			const url = new URL(request.url ?? '/', 'http://forms.example');
+			const isDocument = url.pathname.endsWith('openapi.json');
+			const reply: Reply | 'drop' = isDocument
+				? { body: form.document }
+				: form.answer({ method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks).toString() });
+			if (reply === 'drop') return void response.destroy();
+			const { status = 200, type = 'application/json', body, bytes } = reply;
+			response.writeHead(status, { 'content-type': type });
+			response.end(bytes ?? (typeof body === 'string' ? body : JSON.stringify(body)));
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	jest.spyOn(systemClock, 'sleep').mockImplementation(async () => undefined);
+});
+afterAll(async () => await new Promise((resolve) => server.close(resolve)));
+
+/** What the node fails with. */
+async function failure(setup: Parameters<typeof run>[0]): Promise<NodeApiError | NodeOperationError> {
+	const outcome: unknown = await run(setup).catch((error: unknown) => error);
+	if (outcome instanceof NodeApiError || outcome instanceof NodeOperationError) return outcome;
+	throw new Error('The node did not fail as a node does', { cause: outcome });
+}
+
+let services = 0;
+/** Each test is a service of its own, so that no description is remembered. */
+const credential = (more: object = {}) => ({
+	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/s${(services += 1)}`,
+	apiKey: `secret-key-${services}-of-the-user`,
+	...more,
+});
+
+const schema = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
+const body = { content: { 'application/json': { schema } } };
+const documentOf = (operations: object, more: object = {}) => ({ openapi: '3.1.0', paths: { '/v1/contacts': operations, '/v1/contacts/{id}': { get: {} } }, ...more });
+const upsert = (on: string) => ({ ...create('contact', automatic), operation: 'upsert', fieldsMatchOn: on });
+const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada' }];
+
+describe('a service that finds records by e-mail unless told otherwise', () => {
+	const records = new Map<string, Record<string, unknown>>();
+	const answer: Form['answer'] = ({ query, body: given }) => {
+		const record = JSON.parse(given) as Record<string, unknown>;
+		const on = query.get('on') ?? 'email';
+		const found = [...records.values()].find((one) => one[on] === record[on]);
+		const made = { id: `c${records.size + 1}`, ...found, ...record };
+		records.set(made.id, made);
+		return { body: made };
+	};
+	beforeEach(() => {
+		records.clear();
+		records.set('c1', { id: 'c1', email: 'a@forms.example', external_id: 'other', first_name: 'Grace' });
+	});
+
+	test.each([
+		['free text', { type: 'string' }],
+		['a pattern', { type: 'string', pattern: '^[a-z_]+$' }],
+		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
+	])('is told so, where it takes %s', async (_, on) => {
+		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
+		form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
+		await run({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
+		expect(records.size).toBe(2);
+	});
+
+	test('is sent nothing where its description does not say how', async () => {
+		form = { document: documentOf({ put: { requestBody: body } }), answer };
+		const { message } = await failure({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(message).toMatch(/Match On: .*does not say how/);
+		expect(records.size).toBe(1);
+		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
+	});
+
+	test('is sent no field that it does not find records by', async () => {
+		const on = { name: 'on', in: 'query', schema: { enum: ['email'] } };
+		form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
+		const { message } = await failure({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(message).toMatch(/does not find records by external_id.*Choose email/);
+		expect(records.size).toBe(1);
+	});
+});
+
+test('a lost answer is not written twice, whichever other headers speak of idempotency', async () => {
+	const made = new Map<string, object>();
+	let isLost = true;
+	form = {
+		document: documentOf({
+			post: {
+				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
+				requestBody: body,
+			},
+		}),
+		answer({ headers, body: given }) {
+			const key = String(headers['idempotency-key'] ?? `none ${made.size}`);
+			const record = made.get(key) ?? { id: `c${made.size + 1}`, ...(JSON.parse(given) as object) };
+			made.set(key, record);
+			if (!isLost) return { status: 201, body: record };
+			isLost = false;
+			return 'drop';
+		},
+	};
+	await run({ credential: credential(), parameters: create('contact', automatic), items });
+	expect(made.size).toBe(1);
+});
+
+describe('a read or a write that is answered 200 with an error is not told as done:', () => {
+	test.each([{ status: 'error', message: 'No such luck' }, { code: 'E42', message: 'No such luck' }, { error: 'No such luck' }, { success: false, message: 'No such luck' }])(
+		'%j',
+		async (answered) => {
+			form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
+			const read = await failure({ credential: credential(), parameters: get('contact', 'c1') });
+			const write = await failure({ credential: credential(), parameters: create('contact', automatic), items });
+			expect(`${read.message} ${read.description}`).toContain('No such luck');
+			expect(`${write.message} ${write.description}`).toMatch(/No such luck.*may have been written/s);
+		},
+	);
+});
+
+test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text in %s is read as its charset says', async (charset) => {
+	const text = JSON.stringify({ id: 'c1', first_name: 'Zoë Müller' });
+	const bytes = Buffer.from(text, charset === 'utf-16le' ? 'utf16le' : 'latin1');
+	form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
+	const { items: output } = await run({ credential: credential(), parameters: get('contact', 'c1') });
+	expect(output[0]?.json.first_name).toBe('Zoë Müller');
+});
+
+test('text that is not in the encoding it names is refused, not replaced', async () => {
+	const bytes = Buffer.from(JSON.stringify({ id: 'c1', first_name: 'Zoë' }), 'latin1');
+	form = { document: documentOf({ get: {} }), answer: () => ({ bytes }) };
+	const { message } = await failure({ credential: credential(), parameters: get('contact', 'c1') });
+	expect(message).toContain('not text in UTF-8');
+});
+
+test.each([null, ''])('records whose id is %j come from every page', async (id) => {
+	form = {
+		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
+		answer({ query }) {
+			const page = Number(query.get('cursor') ?? 0);
+			return { body: { data: [{ id, n: 2 * page }, { id, n: 2 * page + 1 }], next_cursor: page < 2 ? String(page + 1) : null } };
+		},
+	};
+	const { items: output } = await run({ credential: credential(), parameters: getMany('contact') });
+	expect(output.map(({ json }) => json.n)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('a filter’s member with the name of the size of pages is refused', async () => {
+	const parameters = [
+		{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
+		{ name: 'where', in: 'query', schema: { type: 'object', properties: { limit: { type: 'integer' } } } },
+	];
+	form = { document: documentOf({ get: { parameters } }), answer: () => ({ body: { data: [], next_cursor: null } }) };
+	const filters = { rows: [{ field: 'where', operator: 'is', value: '={{ { limit: 3 } }}' }] };
+	const { message } = await failure({ credential: credential(), parameters: { ...getMany('contact'), filters } });
+	expect(message).toMatch(/limit/);
+	expect(message).toMatch(/pages/);
+});
+
+describe('a description that cannot be read', () => {
+	const answer = () => ({ body: { data: [], next_cursor: null } });
+	const hints = async (document: object | string, more: object = {}) => {
+		form = { document, answer };
+		return (await run({ credential: credential(more), parameters: getMany('contact') })).hints.join('\n');
+	};
+
+	test.each<[string, object | string, RegExp]>([
+		['YAML', 'openapi: 3.1.0\npaths: {}', /YAML/],
+		['Swagger', { swagger: '2.0', paths: {} }, /Swagger 2\.0/],
+		['a document without paths', { openapi: '3.1.0' }, /no paths/],
+	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
+
+	test('has its cause in the error, where the node can do nothing without it', async () => {
+		form = { document: 'openapi: 3.1.0', answer };
+		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
+		const error = await run({ credential: credential(), parameters }).catch((one: Error) => one);
+		if (error instanceof Error && /does not include/.test(error.message)) expect(error.message).toMatch(/YAML/);
+	});
+
+	test('does not show a token or a password of its address', async () => {
+		const { port } = server.address() as AddressInfo;
+		const descriptionUrl = `http://user:pass-word-9@127.0.0.1:${port}/x/openapi.json?token=tok-123456789&v=1#frag-987654321`;
+		const told = await hints('nothing', { descriptionUrl });
+		expect(told).toContain(`http://127.0.0.1:${port}/x/openapi.json could not be read`);
+		expect(told).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
+		const unreachable = await hints('nothing', { descriptionUrl: 'http://u:pass-word-9@127.0.0.1:9/openapi.json?token=tok-123456789' });
+		expect(unreachable).not.toMatch(/pass-word-9|tok-123456789/);
+	});
+});
+
+test('a key or a token that the service repeats in its error does not reach the user’s data', async () => {
+	const own = credential();
+	form = {
+		document: documentOf({ get: {} }),
+		answer: ({ headers }) => ({ status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] } }),
+	};
+	const error = await failure({ credential: own, parameters: get('contact', 'c1') });
+	expect(error.message).toContain('Bad header');
+	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(own.apiKey);
+});
+
+test('what was not read of a description is told', async () => {
+	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
+	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
+	form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	const { hints } = await run({ credential: credential(), parameters: create('contact', automatic), items });
+	expect(hints.join('\n')).toMatch(/not read: schemas/);
+});
+
+test('a value that is only blank is not called unknown', async () => {
+	form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	const { message } = await failure({ credential: credential(), parameters: create('contact', automatic), items: [{ email: '' }] });
+	expect(message).toMatch(/blank \(Email\)/);
+});

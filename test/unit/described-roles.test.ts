@@ -1,0 +1,193 @@
+import * as fc from 'fast-check';
+
+import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { describe_, json, query } from './describedDocument.ts';
+
+const identity: WriteIdentity = { instance: 'i', workflow: 'AbC123', execution: '1', node: 'n', run: 0, items: [0] };
+const header = (name: string, more: object = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });
+
+/** The write with these header parameters. */
+const withHeaders = (...parameters: object[]) => describe_({}, { parameters }).create;
+
+describe('the idempotency key', () => {
+	test.each([
+		['X-Idempotency-TTL', header('X-Idempotency-TTL', { schema: { type: 'integer' } })],
+		['Idempotency-Key-TTL as text', header('Idempotency-Key-TTL')],
+		['Idempotency-Replay', header('Idempotency-Replay')],
+		['Idempotent-Replayed', header('Idempotent-Replayed')],
+		['Idempotency-Mode', header('Idempotency-Mode', { schema: { enum: ['strict'] } })],
+		['Disable-Idempotency', header('Disable-Idempotency', { schema: { type: 'boolean' } })],
+		['Original-Idempotency-Key', header('Original-Idempotency-Key')],
+		['X-Idempotency-Key-Expires', header('X-Idempotency-Key-Expires', { schema: { format: 'date-time' } })],
+	])('does not go into %s, before or after the header for it', (_, other) => {
+		const key = header('Idempotency-Key');
+		expect(withHeaders(other, key).idempotencyHeader).toBe('Idempotency-Key');
+		expect(withHeaders(key, other).idempotencyHeader).toBe('Idempotency-Key');
+		expect(withHeaders(other).idempotencyHeader).toBeUndefined();
+		// One that has to be there says so of itself, where its name is that of a key.
+		if (!/Original/.test(_)) expect(withHeaders({ ...other, required: true }).idempotencyHeader).toBeUndefined();
+	});
+
+	test.each(['Idempotency-Key', 'X-Idempotency-Key', 'idempotencyKey', 'X-Idempotency-Token', 'Idempotency-Id', 'X-Request-Idempotency-Key'])(
+		'goes into %s',
+		(name) => expect(withHeaders(header(name)).idempotencyHeader).toBe(name),
+	);
+
+	test('goes into none of two that may both be for it', () => {
+		expect(withHeaders(header('X-Idempotency-Key'), header('X-Idempotency-Token')).idempotencyHeader).toBeUndefined();
+		const old = header('X-Idempotency-Key', { deprecated: true });
+		expect(withHeaders(old, header('X-Idempotency-Token')).idempotencyHeader).toBe('X-Idempotency-Token');
+		expect(withHeaders(header('Acme-Idempotency-Key', { required: true })).idempotencyHeader).toBe('Acme-Idempotency-Key');
+	});
+
+	test.each([
+		'^[0-9a-f]{32}$', '^[0-9a-f]{64}$', '^[A-Za-z0-9-]{1,40}$', '^[0-9A-HJKMNP-TV-Z]{26}$', '^\\d{1,40}$', '^[0-9A-F]{32}$',
+		'^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', '^[\\w-]{22}$', '^[\\w/-]+$',
+	])('has the form that the description demands: %s', (pattern) => {
+		const { idempotencyHeader, idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: { type: 'string', pattern } }));
+		expect(idempotencyHeader).toBe('Idempotency-Key');
+		const keys = Array.from({ length: 50 }, (_, item) => idempotencyKey({ ...identity, items: [item] }, format));
+		for (const key of keys) expect(key).toMatch(new RegExp(pattern, 'u'));
+		expect(new Set(keys).size).toBe(50);
+		expect(idempotencyKey({ ...identity }, format)).toBe(idempotencyKey({ ...identity }, format));
+	});
+
+	test('is left out where it is optional and cannot be made, and refused where it is required', () => {
+		const odd = { type: 'string', pattern: '^order-\\d{4}$' };
+		expect(withHeaders(header('Idempotency-Key', { schema: odd })).idempotencyHeader).toBeUndefined();
+		const { idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: odd, required: true }));
+		expect(() => idempotencyKey(identity, format)).toThrow('cannot make');
+	});
+
+	test('is as long as the description demands', () => {
+		fc.assert(
+			fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 40 }), (minLength, more) => {
+				const maxLength = Math.max(32, minLength + more);
+				const key = idempotencyKey(identity, { minLength, maxLength });
+				expect(key.length).toBeGreaterThanOrEqual(minLength);
+				expect(key.length).toBeLessThanOrEqual(maxLength);
+			}),
+		);
+	});
+});
+
+const fields = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
+
+/** How an upsert with these query parameters takes the field to match on. */
+function matchOf(parameters: object[], components: object = {}) {
+	const document = parseOpenApi({
+		openapi: '3.1.0',
+		paths: { '/v1/contacts': { get: {}, put: { parameters, requestBody: json(fields) } } },
+		components,
+	})!;
+	return describeResource(document, '/contacts')?.upsert?.match;
+}
+
+describe('Match On', () => {
+	const values = ['email', 'external_id'];
+	const forms: Array<[string, object, string[]]> = [
+		['an enumeration', { enum: values }, values],
+		['constants', { oneOf: values.map((value) => ({ const: value, title: value })) }, values],
+		['anyOf of constants and a pattern', { anyOf: [{ enum: values }, { type: 'string', pattern: '^custom_fields\\.' }] }, values],
+		['references', { anyOf: [{ $ref: '#/components/schemas/Email' }, { $ref: '#/components/schemas/Other' }] }, values],
+		['a reference', { $ref: '#/components/schemas/Both' }, values],
+		['allOf', { allOf: [{ type: 'string' }, { $ref: '#/components/schemas/Both' }] }, values],
+		['a list', { type: 'array', items: { enum: values } }, values],
+		['free text', { type: 'string' }, []],
+		['a pattern', { type: 'string', pattern: '^[a-z_]+$' }, []],
+		['a default', { type: 'string', default: 'external_id' }, ['external_id']],
+		['an enumeration with a default', { enum: values, default: 'external_id' }, ['external_id', 'email']],
+	];
+	const schemas = { Email: { const: 'email' }, Other: { oneOf: [{ enum: ['external_id'] }] }, Both: { type: 'string', enum: values } };
+	const others = [
+		query('mode', { enum: ['merge', 'replace'] }),
+		query('fields', { type: 'array', items: { enum: ['first_name', 'email'] } }),
+		query('return', { enum: ['minimal', 'full'] }),
+		query('merge', { enum: ['deep', 'shallow'] }),
+		query('dry_run', { type: 'boolean' }),
+		query('locale', { type: 'string' }),
+	];
+
+	test.each(forms)('is found as %s, behind every other choice', (_, schema, expected) => {
+		for (const name of ['match_on', 'matchBy', 'upsert_key', 'on', 'idProperty']) {
+			const match = matchOf([...others, query(name, schema)], { schemas });
+			expect(match).toMatchObject({ name, values: expected });
+			expect(matchOf([query(name, schema), ...others], { schemas })).toEqual(match);
+		}
+	});
+
+	test('is found by its values, whatever its name', () => {
+		expect(matchOf([...others, query('duplicates', { enum: values })])).toMatchObject({ name: 'duplicates', values });
+	});
+
+	test('is not guessed', () => {
+		expect(matchOf(others)).toBeUndefined();
+		expect(matchOf([query('one', { enum: values }), query('two', { enum: values })])).toBeUndefined();
+		expect(matchOf([query('match_on', { type: 'string' }), query('match_by', { type: 'string' })])).toBeUndefined();
+	});
+
+	test('is not sent with a batch that does not take it', () => {
+		const upsert = (batch: object[]) => {
+			const document = parseOpenApi({
+				openapi: '3.1.0',
+				paths: {
+					'/v1/contacts': { put: { 'x-batch': 'many', parameters: [query('match_on', { enum: values })], requestBody: json(fields) } },
+					'/v1/contacts/many': {
+						post: {
+							operationId: 'many',
+							parameters: batch,
+							requestBody: json({ properties: { items: { type: 'array', maxItems: 10, items: fields } } }),
+						},
+					},
+				},
+			})!;
+			return describeResource(document, '/contacts')?.upsert?.batch;
+		};
+		expect(upsert([query('match_on', { enum: values })])).toBeDefined();
+		expect(upsert([])).toBeUndefined();
+		expect(upsert([query('matchBy', { enum: values })])).toBeUndefined();
+	});
+});
+
+describe('a parameter of a list is chosen by what it takes:', () => {
+	const list = (...parameters: object[]) => describe_({ parameters }).list;
+
+	test('a cursor is no date', () => {
+		const both = list(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
+		expect(both.cursor).toBe('page_token');
+		expect(both.filters.map(({ name }) => name)).toEqual(['after']);
+	});
+
+	test('a size of pages goes before a limit of the whole list, and is a number', () => {
+		expect(list(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({ name: 'page_size', maximum: 20 });
+		expect(list(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
+	});
+
+	test('an order is no direction', () => {
+		const { sort, filters } = list(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
+		expect(sort?.name).toBe('order_by');
+		expect(filters.map(({ name }) => name)).toEqual(['order']);
+	});
+
+	test('a search is text', () => {
+		expect(list(query('query', { type: 'object' }), query('search', { type: 'string' })).search).toBe('search');
+		expect(list(query('q', { type: 'boolean' })).search).toBeUndefined();
+	});
+
+	test.each([
+		['$response.body#/paging/next/after', { path: ['paging', 'next', 'after'] }],
+		['$response.body#/@odata~1next', { path: ['@odata/next'] }],
+		['$response.header.X-Next-Cursor', { header: 'x-next-cursor' }],
+		['{$response.body#/next_cursor}', { path: ['next_cursor'] }],
+	])('the cursor is where the link says: %s', (from, next) => {
+		const links = {
+			previous: { parameters: { where: '$response.body#/prev' } },
+			next: { parameters: { 'query.where': from, limit: '$request.query.limit' } },
+			record: { operationId: 'other', parameters: { id: '$response.body#/data/0/id' } },
+		};
+		const described = describe_({ parameters: [query('where', {}), query('limit', { type: 'integer' })], responses: { 200: { links } } });
+		expect(described.list).toMatchObject({ cursor: 'where', next });
+	});
+});

@@ -1,0 +1,128 @@
+import * as fc from 'fast-check';
+
+import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
+import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRequest';
+import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
+import { isSafePattern } from '../../nodes/CrmPlatform/api/http/pattern';
+import { json } from './describedDocument.ts';
+
+/** Reads all there is to say of the contacts of a document, and how many schemas and references were read for it. */
+function cost(schemas: object, body: object, more: object = {}) {
+	const document = parseOpenApi({
+		openapi: '3.1.0',
+		paths: {
+			'/v1/contacts': {
+				get: { responses: { 200: { ...json({ properties: { data: { type: 'array', items: body } } }) } } },
+				post: { requestBody: json(body) },
+			},
+			...more,
+		},
+		components: { schemas },
+	})!;
+	const description = describeResource(document, '/contacts')!;
+	const read = JSON.stringify(description);
+	return { steps: stepsTaken(document), description, read, leftOut: leftOutOf(document), document };
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+const named = (count: number, schema: (i: number) => object) => Object.fromEntries(upTo(count).map((i) => [`S${i}`, schema(i)]));
+
+describe('the work grows with the description, not with the ways through it:', () => {
+	const everyOther = (count: number) => Object.fromEntries(upTo(count).map((i) => [`p${i}`, ref(`S${i}`)]));
+
+	test('30 objects that all refer to each other', () => {
+		const { steps, description } = cost(named(30, () => ({ type: 'object', properties: everyOther(30) })), ref('S0'));
+		expect(description.create?.fields).toHaveLength(900);
+		expect(steps).toBeLessThan(3_000);
+	});
+
+	test.each(['allOf', 'anyOf', 'oneOf'])('diamonds of %s, 60 levels deep', (kind) => {
+		const level = (i: number) => (i === 59 ? { properties: { end: { type: 'string' } } } : { [kind]: [ref(`S${i + 1}`), ref(`S${i + 1}`)] });
+		const { steps, description, leftOut } = cost(named(60, level), ref('S0'));
+		expect(description.create?.fields.map(({ name }) => name)).toEqual(['end']);
+		expect(steps).toBeLessThan(500);
+		expect(leftOut).toBeUndefined();
+	});
+
+	test.each(['allOf', 'anyOf', 'oneOf'])('40 schemas of which each is %s all of them', (kind) => {
+		const all = upTo(40).map((i) => ref(`S${i}`));
+		const { steps } = cost(named(40, (i) => ({ [kind]: all, properties: { [`p${i}`]: { type: 'string' } } })), ref('S0'));
+		expect(steps).toBeLessThan(5_000);
+	});
+
+	test('a wide field of objects stays JSON, and this is said', () => {
+		const { description, steps, leftOut } = cost(named(200, () => ({ type: 'object', properties: everyOther(200) })), ref('S0'));
+		expect(description.create?.fields.length).toBeLessThan(5_200);
+		expect(description.create?.fields.some(({ name, kind }) => name === 'p199' && kind === 'json')).toBe(true);
+		expect(steps).toBeLessThan(100_000);
+		expect(leftOut).toMatch(/not read: .*JSON/);
+	});
+
+	test('schemas inside each other without end are left out, and this is said', () => {
+		const { leftOut, steps } = cost(named(3_000, (i) => ({ allOf: [ref(`S${i + 1}`)] })), ref('S0'));
+		expect(steps).toBeLessThan(1_000);
+		expect(leftOut).toMatch(/100 inside each other/);
+	});
+
+	test('references that lead through references', () => {
+		const chain = named(60, (i) => ({ $ref: `#/components/schemas/S${i + 1}/a/a/a`, a: { $ref: `#/components/schemas/S${i + 1}/a` } }));
+		expect(cost(chain, { properties: { x: ref('S0') } }).steps).toBeLessThan(1_000);
+	});
+
+	test('JSON nested 5,000 levels deep costs that part alone', () => {
+		let deep: object = { type: 'string' };
+		for (let i = 0; i < 5_000; i++) deep = { properties: { a: deep } };
+		const { description, leftOut } = cost({ Deep: deep }, { properties: { name: { type: 'string' }, deep: ref('Deep') } });
+		expect(description.create?.fields.map(({ name }) => name)).toContain('name');
+		expect(leftOut ?? '').toMatch(/^$|not read/);
+	});
+
+	test('requests to 1,000 paths', () => {
+		const paths = Object.fromEntries(upTo(1_000).map((i) => [`/v1/kind${i}/{id}`, { patch: {} }]));
+		const { document } = cost({}, { properties: {} }, paths);
+		const before = stepsTaken(document);
+		for (const i of upTo(1_000)) describeRequest(document, 'PATCH', `/v1/kind${i}/7`);
+		expect(stepsTaken(document) - before).toBeLessThan(1_000 * 1_010);
+		describeResource(document, '/kind7');
+		const described = stepsTaken(document);
+		for (let i = 0; i < 100; i++) describeResource(document, '/kind7');
+		expect(stepsTaken(document)).toBe(described);
+	});
+});
+
+/** Schemas that refer to each other at random. */
+const graphs = fc.array(
+	fc.record({
+		kind: fc.constantFrom('allOf', 'anyOf', 'oneOf', 'properties', 'items', 'ref'),
+		to: fc.array(fc.nat(11), { minLength: 1, maxLength: 12 }),
+		title: fc.boolean(),
+	}),
+	{ minLength: 12, maxLength: 12 },
+);
+
+test('whatever schemas refer to, reading them ends, and soon', () => {
+	fc.assert(
+		fc.property(graphs, (graph) => {
+			const schemas = named(12, (i) => {
+				const { kind, to, title } = graph[i]!;
+				const refs = to.map((one) => ({ ...ref(`S${one}`), ...(title && { title: 'T' }) }));
+				if (kind === 'properties') return { type: 'object', properties: Object.fromEntries(refs.map((one, k) => [`p${k}`, one])) };
+				if (kind === 'items') return { type: 'array', items: refs[0] };
+				return kind === 'ref' ? refs[0]! : { [kind]: refs, properties: { own: { type: 'string' } } };
+			});
+			expect(cost(schemas, ref('S0')).steps).toBeLessThan(30_000);
+		}),
+		{ numRuns: 200 },
+	);
+});
+
+test.each(['(a+)+$', '^(\\w+\\s?)*$', '(a|a)*b', '^(([a-z])+.)+$', '(x+x+)+y', '\\w*\\w*\\w*\\w*\\w*z', '(a?){30}a{30}', '(', '(.)\\1'])(
+	'a pattern that may take for ever is left out: %s',
+	(pattern) => expect(isSafePattern(pattern)).toBe(false),
+);
+test.each(['^con_[0-9a-z]{26}$', '^\\+[1-9]\\d{6,14}$', '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', '^[^@\\s]+@[^@\\s]+$', '^(a|b)$', '^(?:[0-9a-f]{2}){16}$'])(
+	'an ordinary pattern is read: %s',
+	(pattern) => expect(isSafePattern(pattern)).toBe(true),
+);

@@ -1,0 +1,193 @@
+import * as fc from 'fast-check';
+
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
+import { endingOf, type ReadSoFar } from '../../nodes/CrmPlatform/api/lists/ending';
+import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
+import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
+import { describe_ } from './describedDocument.ts';
+
+/** How a service says that a list goes on, as far as its description knows. */
+interface PagingDialect {
+	total: number;
+	largest: number;
+	/** Where an answer has the next cursor. */
+	place: string[] | 'Link header' | 'header' | 'nowhere';
+	isLinked: boolean;
+	isNumber: boolean;
+	/** What stands there on the last page. */
+	last: 'null' | 'absent' | 'empty' | 'false' | 'an empty page';
+	flag: [name: string, whenMore: boolean] | undefined;
+	totalAt: string[] | undefined;
+	sizeParameter: string | undefined;
+	isSizeStated: boolean;
+	/** A list that ends with this many records, whatever the total: `null`, and nothing more. */
+	window: number;
+	idsAre: 'text' | 'numbers' | 'null' | 'empty' | 'absent';
+}
+
+const dialects: fc.Arbitrary<PagingDialect> = fc.record({
+	total: fc.constantFrom(0, 1, 2, 3, 9, 10, 11, 20, 21, 40, 45),
+	largest: fc.constantFrom(1, 2, 5, 10, 20, 100),
+	place: fc.constantFrom<PagingDialect['place'][]>(
+		['next_cursor'], ['next_cursor'], ['nextCursor'], ['paging', 'next', 'after'], ['meta', 'next_page_token'],
+		['links', 'next'], ['response_metadata', 'cursors', 'after'], ['@odata.nextLink'], ['pageInfo', 'endCursor'],
+		'Link header', 'header', 'nowhere',
+	),
+	isLinked: fc.boolean(),
+	isNumber: fc.boolean(),
+	last: fc.constantFrom('null', 'absent', 'empty', 'false', 'an empty page'),
+	flag: fc.option(
+		fc.constantFrom<[string, boolean][]>(['has_more', true], ['hasNextPage', true], ['more', true], ['is_last', false], ['incomplete_results', true]),
+		{ nil: undefined },
+	),
+	totalAt: fc.option(fc.constantFrom(['total'], ['meta', 'total_count'], ['count']), { nil: undefined }),
+	sizeParameter: fc.constantFrom('limit', 'page_size', 'how_many', undefined),
+	isSizeStated: fc.boolean(),
+	window: fc.constantFrom(Infinity, Infinity, 20),
+	idsAre: fc.constantFrom('text', 'text', 'numbers', 'null', 'empty', 'absent'),
+});
+
+const put = (object: Record<string, unknown>, [name = '', ...rest]: string[], value: unknown): void => {
+	if (rest.length === 0) object[name] = value;
+	else put((object[name] ??= {}) as Record<string, unknown>, rest, value);
+};
+
+function listOf(dialect: PagingDialect) {
+	const { place, sizeParameter, largest, isSizeStated } = dialect;
+	const from = place === 'header' ? '$response.header.X-Next' : typeof place === 'string' ? undefined : `$response.body#/${place.map((step) => step.replace(/\//g, '~1')).join('/')}`;
+	const links = dialect.isLinked && from ? { links: { next: { parameters: { cursor: from } } } } : {};
+	const parameters = [
+		{ name: 'cursor', in: 'query', schema: { type: dialect.isNumber ? 'integer' : 'string' } },
+		...(sizeParameter ? [{ name: sizeParameter, in: 'query', schema: { type: 'integer', ...(isSizeStated && { maximum: largest }) } }] : []),
+	];
+	return describe_({ parameters, responses: { 200: { description: '', ...links } } }).list;
+}
+
+function sendOf(dialect: PagingDialect) {
+	const { total, largest, place, flag, totalAt, last, window } = dialect;
+	return async ({ query = {} }: ApiRequest) => {
+		const start = Number(query.cursor ?? 0);
+		const size = Math.min(largest, Number(query[dialect.sizeParameter ?? ''] ?? largest));
+		const data = Array.from({ length: Math.max(0, Math.min(size, total - start, window - start)) }, (_, i) => ({
+			...{ text: { id: `r${start + i}` }, numbers: { id: start + i }, null: { id: null }, empty: { id: '' }, absent: {} }[dialect.idsAre],
+			number: start + i,
+		}));
+		const end = start + data.length;
+		const isMore = end < Math.min(total, window);
+		const body: Record<string, unknown> = { data };
+		const headers: Record<string, string> = {};
+		const isNamed = isMore || (last === 'an empty page' && data.length > 0);
+		const next = isNamed ? (dialect.isNumber ? end : String(end)) : { null: null, absent: undefined, empty: '', false: false, 'an empty page': null }[last];
+		if (place === 'Link header') {
+			if (isNamed) headers.link = `</v1/contacts?cursor=0>; rel="first", </v1/contacts?cursor=${end}>; rel="next"`;
+		} else if (place === 'header') {
+			if (isNamed) headers['x-next'] = String(end);
+		} else if (place !== 'nowhere' && next !== undefined) put(body, place, next);
+		// A service that is cut off by a window does not know of it.
+		if (flag) put(body, [flag[0]], isMore ? flag[1] : !flag[1]);
+		if (totalAt) put(body, totalAt, total);
+		return { status: 200, headers, body };
+	};
+}
+
+/** The records that were read; the error, if there was one. */
+async function read(dialect: PagingDialect): Promise<number[] | Error> {
+	const numbers: number[] = [];
+	try {
+		const walk = { path: '/v1/contacts', list: listOf(dialect), query: {} };
+		for await (const { records } of readPages(sendOf(dialect), walk)) numbers.push(...records.map(({ number }) => Number(number)));
+	} catch (error) {
+		return error as Error;
+	}
+	return numbers;
+}
+
+const runs = Number(process.env.LIST_RUNS ?? 500);
+const whole = (total: number) => Array.from({ length: total }, (_, i) => i);
+
+test('whatever the dialect of a list, everything is read or the user is told', async () => {
+	await fc.assert(
+		fc.asyncProperty(dialects, async (dialect) => {
+			// A service that says it is at the end when it is not, and counts nothing, cannot be found out.
+			fc.pre(dialect.window === Infinity || dialect.totalAt?.[0] === 'total');
+			const numbers = await read(dialect);
+			if (numbers instanceof Error) {
+				expect(numbers.message).not.toMatch(/base URL/);
+				return;
+			}
+			expect(numbers).toEqual(whole(dialect.total));
+		}),
+		{ numRuns: runs },
+	);
+});
+
+test('the dialects of the description and of the source document are read, not refused', async () => {
+	const understood = dialects.filter(
+		({ place, isLinked, window, flag }) =>
+			window === Infinity && flag?.[0] !== 'incomplete_results' && (String(place) === 'next_cursor' || ((Array.isArray(place) || place === 'header') && isLinked)),
+	);
+	await fc.assert(
+		fc.asyncProperty(understood, async (dialect) => {
+			// A cursor that is left out of a page which cannot be told from a cut-off one.
+			const isLeftOut = dialect.last === 'absent' || dialect.place === 'header';
+			fc.pre(!isLeftOut || dialect.totalAt?.[0] === 'total' || dialect.flag !== undefined || (dialect.sizeParameter !== 'how_many' && dialect.sizeParameter !== undefined && dialect.largest > 1));
+			expect(await read(dialect)).toEqual(whole(dialect.total));
+		}),
+		{ numRuns: runs },
+	);
+});
+
+describe('a page that is not the end is never taken for it:', () => {
+	const answers = (body: object, headers: Record<string, string> = {}) => async () => ({ status: 200, headers, body });
+	const list = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] }).list;
+	const data = [{ id: 'a' }, { id: 'b' }];
+
+	test.each<[string, object]>([
+		['has_more', { has_more: true }],
+		['has_more beside null', { next_cursor: null, has_more: true }],
+		['total beside null', { next_cursor: null, total: 9 }],
+		['total as text', { total: '9' }],
+		['paging.next', { paging: { next: { link: 'https://x.example?page=2' } } }],
+		['total_pages', { page: 1, total_pages: 4 }],
+		['links with rel', { links: [{ rel: 'self', href: '/a' }, { rel: 'next', href: '/b' }] }],
+		['a cursor that is an object', { next_cursor: { after: 'b' } }],
+		['nothing', {}],
+	])('%s', async (_, more) => {
+		const read = readPage(answers({ data, ...more }), '/v1/contacts', { list, query: {} });
+		await expect(read).rejects.toThrow(/\/v1\/contacts/);
+		await expect(read).rejects.not.toThrow(/base URL/);
+	});
+
+	test('a Link header to a page number', async () => {
+		const send = answers({ data, next_cursor: null }, { link: '<https://x.example/v1/contacts?page=2>; rel="next"' });
+		await expect(readPage(send, '/v1/contacts', { list, query: {} })).rejects.toThrow('Link header');
+	});
+});
+
+test('a list without pages is read as it comes', async () => {
+	const { list } = describe_({});
+	const send = async () => ({ status: 200, headers: {}, body: { data: [{ id: 'a' }, { id: 'b' }] } });
+	expect((await readPage(send, '/v1/contacts', { list, query: {} })).records).toHaveLength(2);
+});
+
+const so: ReadSoFar = {
+	received: 10, read: 10, firstTotal: undefined, changes: 0, largest: 10, isFirst: true, hadCursor: false,
+	isFull: true, isRepeated: false, isPaged: true, canBeSmaller: true, leavesCursorOut: false,
+};
+
+test.each<[string, Parameters<typeof endingOf>[0], Partial<ReadSoFar>, ReturnType<typeof endingOf>]>([
+	['a cursor', { cursor: 'a', isLast: false }, {}, { next: 'a' }],
+	['the cursor of this page', { cursor: 'a', isLast: false }, { isRepeated: true }, 'endless'],
+	['the cursor of this page, which is empty', { cursor: 'a', isLast: false }, { isRepeated: true, received: 0 }, 'end'],
+	['null', { cursor: null, isLast: false }, {}, 'end'],
+	['null, and a total above', { cursor: null, isLast: false, total: 11 }, {}, { unclear: 'total', read: 10 }],
+	['null, and a total above because others write', { cursor: null, isLast: false, total: 11 }, { isFirst: false, firstTotal: 9, isFull: false }, 'end'],
+	['null where every page counted more, and this one is full', { cursor: null, isLast: false, total: 30 }, { isFirst: false, firstTotal: 30 }, { unclear: 'total', read: 10 }],
+	['nothing', { cursor: undefined, isLast: false }, {}, 'ask'],
+	['nothing after pages with cursors, and few records', { cursor: undefined, isLast: false }, { isFirst: false, hadCursor: true, isFull: false }, 'end'],
+	['nothing, and all are read', { cursor: undefined, isLast: false, total: 10 }, {}, 'end'],
+	['nothing, and it is said to be the last', { cursor: undefined, isLast: true }, {}, 'end'],
+	['nothing, where no smaller page can be asked for', { cursor: undefined, isLast: false }, { canBeSmaller: false }, { unclear: 'next_cursor' }],
+])('%s', (_, signs, more, ending) => {
+	expect(endingOf(signs, { ...so, ...more })).toEqual(ending);
+});
