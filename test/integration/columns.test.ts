@@ -56,7 +56,7 @@ describe('an empty cell', () => {
 		const { id } = await call('POST', '/v1/contacts', stored);
 		const parameters = update('contact', String(id), automatic);
 		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
-		expect(error.message).toMatch(/None of the item’s values match a field/);
+		expect(error.message).toMatch(/values are blank \(Job Title\), so nothing was sent/);
 	});
 });
 

@@ -38,7 +38,7 @@ test('a list is whole after pages that failed on their way', async () => {
 
 test('a list goes on after an empty page that has a cursor', async () => {
 	const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
-	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 25 }), { times: 1 });
+	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 24 }), { times: 1 });
 	expect((await run()).items).toHaveLength(24);
 });
 
