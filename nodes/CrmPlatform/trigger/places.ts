@@ -1,4 +1,4 @@
-import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
+import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 /**
