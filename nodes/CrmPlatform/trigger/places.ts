@@ -1,4 +1,4 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
+import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 /**
@@ -36,6 +36,12 @@ export function readPlace<Place>(n8n: PlaceKeeper, schema: z.ZodType<Place>): Pl
 	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.place)).data;
 }
 
+/** The place as this copy of the static data has it, newer or older than the newest known. */
+export function placeInCopy<Place>(n8n: PlaceKeeper, schema: z.ZodType<Place>): Place | undefined {
+	const found = ownEntry(n8n, n8n.getWorkflowStaticData('global')[nameOf(n8n)]);
+	return found && schema.safeParse(plain(found.place)).data;
+}
+
 /** Puts the place where n8n stores it: with the next `emit`, and after activation and deactivation. */
 export function storePlace(n8n: PlaceKeeper, place: object): void {
 	const places = learn(n8n);
@@ -45,8 +51,19 @@ export function storePlace(n8n: PlaceKeeper, place: object): void {
 	places.set(name, { ...ownerOf(n8n), revision, place: plain(place) });
 	const data = n8n.getWorkflowStaticData('global');
 	for (const [one, newest] of places) {
-		if (!isSame(newest, data[one])) data[one] = plain(newest);
+		if (ownEntry(n8n, data[one])?.revision !== newest.revision) data[one] = plain(newest);
 	}
+}
+
+/**
+ * Has n8n store the places now, without starting anything. n8n 2.41 stores static data in `emit` only.
+ * These items cannot be written down, so no execution comes of it; n8n notes the reason in its log.
+ */
+export function savePlaces(n8n: ITriggerFunctions, reason: string): void {
+	const unwritable = { toJSON: () => { throw new Error(reason); } };
+	const done = n8n.helpers.createDeferredPromise<IRun>();
+	done.promise.catch(() => undefined);
+	n8n.emit([[{ json: unwritable }]], undefined, done);
 }
 
 /** Takes in the places of this copy of the static data that are newer, and gives those of the workflow. */
@@ -57,9 +74,8 @@ function learn(n8n: PlaceKeeper): Map<string, Entry> {
 	known.set(owner, places);
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!isName.test(name)) continue;
-		const { data: found } = entry.safeParse(value);
-		if (found?.instance !== instance || found.workflow !== workflow) continue;
-		if (found.revision > (places.get(name)?.revision ?? 0)) places.set(name, plain(found));
+		const found = ownEntry(n8n, value);
+		if (found && found.revision > (places.get(name)?.revision ?? 0)) places.set(name, plain(found));
 	}
 	return places;
 }
@@ -74,9 +90,11 @@ function nameOf(n8n: PlaceKeeper): string {
 	return `${type.slice(type.lastIndexOf('.') + 1)}:${id}`;
 }
 
-function isSame(newest: Entry, value: unknown): boolean {
-	const { data: stored } = entry.safeParse(value);
-	return stored?.revision === newest.revision && stored.workflow === newest.workflow && stored.instance === newest.instance;
+/** Reads an entry; undefined if it belongs to another workflow or another n8n. */
+function ownEntry(n8n: PlaceKeeper, value: unknown): Entry | undefined {
+	const { instance, workflow } = ownerOf(n8n);
+	const { data: found } = entry.safeParse(value);
+	return found?.instance === instance && found.workflow === workflow ? found : undefined;
 }
 
 /** A copy without the proxies with which n8n observes static data. */
