@@ -136,8 +136,13 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		}
 	};
 
-	const watch = async (activation: WorkflowActivateMode): Promise<void> => {
+	const stopWatching = async (): Promise<void> => {
 		await watching?.closeFunction?.();
+		watching = undefined;
+	};
+
+	const watch = async (activation: WorkflowActivateMode): Promise<void> => {
+		await stopWatching();
 		const { workflow, node, additionalData } = opened(false);
 		const emit = () => void (trigger.staticData = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject);
 		const saveFailedExecution = (error: Error) => void trigger.reported.push(error.message);
@@ -157,6 +162,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			await new Promise<void>((resolve) => {
 				wake = resolve;
 				signal?.addEventListener('abort', () => resolve());
+				if (signal?.aborted) resolve();
 			});
 		};
 		watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, sleep });
@@ -219,11 +225,11 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			if (!isTest) await watch('activate');
 		},
 		async deactivate(isTest = false) {
-			if (!isTest) await watching?.closeFunction?.();
+			if (!isTest) await stopWatching();
 			await hook('delete', isTest);
 		},
 		async restart(address) {
-			await watching?.closeFunction?.();
+			await stopWatching();
 			forgetPlaces();
 			elsewhere = address;
 			if (!(await hook('checkExists', false, 'init'))) await hook('create', false, 'init');
@@ -234,14 +240,14 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			const wakeUp = wake!;
 			wake = undefined;
 			wakeUp();
-			await until(() => wake !== undefined);
+			await until(() => wake !== undefined || watching === undefined);
 		},
 		async post(body, headers) {
 			const response = await fetch(trigger.url, { method: 'POST', body, headers });
 			return { status: response.status, body: await response.text() };
 		},
 		async close() {
-			await watching?.closeFunction?.();
+			await stopWatching();
 			const closed = once(server, 'close');
 			server.close();
 			server.closeAllConnections();
