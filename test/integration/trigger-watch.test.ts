@@ -151,7 +151,12 @@ describe('Another service', () => {
 		const credential = { ...sandbox.credential, baseUrl: service.url };
 		trigger = await startTrigger({ credential, parameters: { events: ['contact.created'] } });
 	});
-	afterEach(async () => await service.close());
+	afterEach(async () => {
+		await trigger.deactivate();
+		await trigger.close();
+		await service.close();
+		trigger = await startTrigger({ credential: sandbox.credential, parameters: {} });
+	});
 
 	const isCreate = ({ method, path }: EditedAnswer) => method === 'POST' && path === '/v1/webhooks';
 	const withoutRotation = (answer: EditedAnswer) => {
