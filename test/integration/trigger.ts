@@ -152,7 +152,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			additionalData,
 			'trigger',
 			activation,
-			emit as never,
+			emit,
 			undefined,
 			saveFailedExecution,
 		);

@@ -1,4 +1,4 @@
-import type { IDataObject, IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { placeInCopy, readPlace, storePlace } from '../places';
@@ -34,7 +34,7 @@ export function readSubscription(n8n: TriggerFunctions): SubscriptionPlace {
 }
 
 export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, place: SubscriptionPlace): void {
-	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...place } as IDataObject;
+	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...place };
 	else storePlace(n8n, place);
 }
 
