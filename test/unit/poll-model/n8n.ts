@@ -2,6 +2,7 @@ import type { IDataObject, INodeExecutionData, ITriggerFunctions, ITriggerRespon
 
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type Choice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import { forgetPlaces } from '../../../nodes/CrmPlatform/trigger/places';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { ModelClock } from './clock.ts';
 import type { ModelService } from './service.ts';
@@ -11,6 +12,8 @@ export interface Row {
 	node: string;
 	ids: string[];
 	status: 'running' | 'success' | 'error' | 'crashed';
+	/** When it got this status (Unix epoch ms). */
+	at: number;
 }
 
 interface Settles {
@@ -62,7 +65,10 @@ export class ModelN8n {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
 		forgetDispatchers();
-		for (const row of this.rows.values()) if (row.status === 'running') row.status = 'crashed';
+		forgetPlaces();
+		for (const row of this.rows.values()) {
+			if (row.status === 'running') Object.assign(row, { status: 'crashed', at: this.clock.now() });
+		}
 	}
 
 	/** Starts n8n again. */
@@ -70,9 +76,11 @@ export class ModelN8n {
 		await this.activate([...this.published.keys()], 'init');
 	}
 
-	/** Forgets what has ended, as n8n does after some time. */
+	/** Forgets what has ended, as n8n does after a quarter of an hour at the earliest. */
 	prune(): void {
-		for (const [key, { status }] of this.rows) if (status !== 'running') this.rows.delete(key);
+		for (const [key, { status, at }] of this.rows) {
+			if (status !== 'running' && this.clock.now() - at > 60_000) this.rows.delete(key);
+		}
 	}
 
 	private async activate(nodes: string[], mode: string, chosen?: Choice): Promise<void> {
@@ -128,13 +136,13 @@ export class ModelN8n {
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
 		const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), status: 'running' };
+		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), status: 'running', at: this.clock.now() };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
 		const { ms, status } = this.courses[this.course++ % this.courses.length]!;
 		await this.clock.sleep(ms);
 		if (process !== this.process) return await never();
-		row.status = status;
+		Object.assign(row, { status, at: this.clock.now() });
 		return { status };
 	}
 }
@@ -142,7 +150,11 @@ export class ModelN8n {
 const never = async () => await new Promise(() => undefined);
 
 function deferred() {
-	let [resolve, reject]: Array<(value: never) => void> = [() => undefined, () => undefined];
-	const promise = new Promise((one, other) => ([resolve, reject] = [one, other] as never));
+	let resolve: (value: unknown) => void = () => undefined;
+	let reject: (error: Error) => void = () => undefined;
+	const promise = new Promise((one, other) => {
+		resolve = one;
+		reject = other;
+	});
 	return { promise, resolve, reject };
 }

@@ -10,7 +10,7 @@ export async function play(history: History): Promise<Played> {
 	const service = new ModelService(clock);
 	const n8n = new ModelN8n(clock, service);
 	n8n.courses = history.courses;
-	const played: Played = { history, service, n8n, choices: [], kills: [], lags: [], restores: [], losses: [] };
+	const played: Played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [] };
 	const names = ['one', 'two'].slice(0, history.nodes);
 	let since = new Date(clock.now() + 60_000).toISOString();
 	const chosen = names.map(() => ['a.x']);
@@ -83,7 +83,10 @@ export async function play(history: History): Promise<Played> {
 	for (const deed of history.deeds) await act[deed.does](deed as never);
 	service.lag = 0;
 	service.failures = 0;
-	await wait(900_000);
+	for (let rows = -1; rows !== n8n.allRows.length; ) {
+		rows = n8n.allRows.length;
+		await wait(400_000);
+	}
 	await n8n.kill();
 	return played;
 }

@@ -108,10 +108,10 @@ export class Dispatcher {
 		return ahead > most / 2 ? 0 : Math.min(most - ahead, left);
 	}
 
-	/** Milliseconds until a group that failed is due; undefined if none waits. */
-	get nextDue(): number | undefined {
-		const times = [...this.notBefore.values()];
-		return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.clock.now());
+	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
+	nextDue(after: number): number {
+		// One that is due and was not started waits for the end of another execution.
+		return Math.min(...[...this.notBefore.values()].filter((time) => time > after));
 	}
 
 	/** Notes a change of the position that no start has stored yet. */

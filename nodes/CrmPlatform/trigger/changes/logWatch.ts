@@ -1,6 +1,6 @@
 import type { CrmEvent } from '../../api/event';
 import type { EventLog } from '../eventLog';
-import { restartAt, type Position } from './position';
+import { longestLag, restartAt, type Position } from './position';
 
 interface Mark {
 	id: string;
@@ -12,12 +12,6 @@ export interface Look<Newest extends Mark = Mark> {
 	newest: Newest | undefined;
 	at: number;
 }
-
-/**
- * Milliseconds that a replica of the log may be behind. What one answer has shown, every answer shows
- * after that time.
- */
-export const longestLag = 10_000;
 
 /** Milliseconds for which the log has to end before the position, before that is believed. */
 const longestDoubt = 60_000;
@@ -90,8 +84,8 @@ export class LogWatch {
 	}
 
 	/** @returns what to tell the user where another log has taken the place of the one that was read */
-	async other({ newest: known, sequence, at }: Position, { newest }: Look): Promise<string | undefined> {
-		if (!known || !newest || newest.id === known.id) return undefined;
+	async other({ newest: known, sequence, at }: Position): Promise<string | undefined> {
+		if (!known) return undefined;
 		for (let proofs = 0; proofs < 2; proofs++) {
 			const event = await this.at(known.sequence);
 			// What is not there may have expired, or be hidden from this user.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/event';
 import { passesFilter, type EventFilter } from '../eventFilter';
+import { readPlace, storePlace } from '../places';
 
 /** Which events the user chose, and what comes out of them. */
 export interface Choice {
@@ -133,27 +134,20 @@ const schema: z.ZodType<Position> = z.object({
 	open: z.array(group),
 });
 
-/** By the node's id: n8n's own place for a node goes by its name, which a rename changes. */
-const placeOf = (n8n: ITriggerFunctions) => `crmPlatformPollTrigger:${n8n.getNode().id}`;
-
-/** A copied workflow carries the original's static data, but not its id. */
-const owned = z.object({ instance: z.string(), workflow: z.string(), position: schema });
-
-/** The stored position; undefined if there is none. */
-export function storedPosition(n8n: ITriggerFunctions): Position | undefined {
-	const stored: unknown = n8n.getWorkflowStaticData('global')[placeOf(n8n)];
-	const parsed = owned.safeParse(JSON.parse(JSON.stringify(stored ?? null))).data;
-	const isOwn = parsed?.instance === n8n.getInstanceId() && parsed.workflow === String(n8n.getWorkflow().id);
-	return isOwn ? parsed.position : undefined;
-}
+/** The position that was stored last; undefined if there is none. */
+export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readPlace(n8n, schema);
 
 /** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 export function storePosition(n8n: ITriggerFunctions, position: Position): void {
 	position.revision += 1;
-	const copy = structuredClone(position);
-	const owner = { instance: n8n.getInstanceId(), workflow: String(n8n.getWorkflow().id) };
-	n8n.getWorkflowStaticData('global')[placeOf(n8n)] = { ...owner, position: { ...copy } };
+	storePlace(n8n, position);
 }
+
+/**
+ * Milliseconds that a replica of the log may be behind. What one answer has shown, every answer shows
+ * after that time.
+ */
+export const longestLag = 10_000;
 
 /** Where to read on: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
@@ -167,10 +161,12 @@ export function typesToRead({ choice: now, past }: Position): string[] {
 
 /** The choice by which the user wanted an event when it happened; undefined if there is none. */
 export function choiceFor({ choice: now, past }: Position, event: CrmEvent): Choice | undefined {
-	for (const { choice: then, upTo, until = Infinity } of past) {
-		if (event.sequence > until) continue;
+	for (const { choice: then, at, upTo, until = Infinity } of past) {
+		const isEarlier = event.sequence <= upTo;
+		const isLater = event.sequence > until || Date.parse(event.timestamp) > at + longestLag;
+		if (!isEarlier && isLater) continue;
 		if (isChosen(then, event)) return then;
-		if (event.sequence <= upTo) return undefined;
+		if (isEarlier) return undefined;
 	}
 	return isChosen(now, event) ? now : undefined;
 }

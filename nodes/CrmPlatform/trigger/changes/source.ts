@@ -86,28 +86,38 @@ export class ChangeSource {
 		isCancelled: () => boolean,
 	): Promise<Group[]> {
 		const { api, log, size, wasRead } = this.options;
-		const found: Array<{ event: CrmEvent; choice: Choice }> = [];
-		const read: Record<string, number> = {};
+		const unseen: CrmEvent[] = [];
 		let { sequence: upTo } = position;
-		let looked = 0;
+		let chosen = 0;
 		let isKnownLog = false;
 		let isWhole = true;
 		for await (const event of log.after(firstSequenceToRead(position), typesToRead(position))) {
-			const isSeen = event.id in position.seen;
-			isKnownLog ||= isSeen;
-			if (isSeen) continue;
-			read[event.id] = event.sequence;
+			if (event.id in position.seen) {
+				isKnownLog = true;
+				continue;
+			}
+			unseen.push(event);
 			if (!tellsOrigin(event) && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			const choice = choiceFor(position, event);
-			if (choice && !wasRead.has(event.id)) found.push({ event, choice });
+			if (choiceFor(position, event)) chosen += 1;
 			upTo = Math.max(upTo, event.sequence);
-			looked += 1;
-			isWhole = found.length < most * size && looked < mostRead;
+			isWhole = chosen < most * size && unseen.length < mostRead;
 			if (!isWhole) break;
 		}
-		const notice = isKnownLog ? undefined : await this.watch.other(position, look);
+		// An event that comes late, or one of another log.
+		const known = position.newest?.sequence ?? 0;
+		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= known);
+		const notice = isDoubtful ? await this.watch.other(position) : undefined;
 		if (isCancelled()) return [];
-		if (notice !== undefined) this.options.report(notice);
+		if (notice !== undefined) {
+			this.options.report(notice);
+			// Its sequences say nothing about when a choice was replaced.
+			position.past = [];
+		}
+		const read = Object.fromEntries(unseen.map(({ id, sequence }) => [id, sequence]));
+		const found = unseen.flatMap((event) => {
+			const choice = wasRead.has(event.id) ? undefined : choiceFor(position, event);
+			return choice ? [{ event, choice }] : [];
+		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(position, look);
 		for (const { event } of found) {

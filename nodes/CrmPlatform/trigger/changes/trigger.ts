@@ -110,6 +110,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
+		const begun = clock.now();
 		// Before reading, which takes time: a start also stores what has ended.
 		await dispatcher.startDue(load);
 		if (choice.doneWhen === 'succeeded') dispatcher.store();
@@ -135,7 +136,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		if (signal.aborted) return 0;
 		if (isQuiet) dispatcher.storeWhenIdle();
 		const untilRead = dispatcher.room > 0 ? Math.max(0, nextRead - clock.now()) : choice.interval;
-		return Math.min(untilRead, dispatcher.nextDue ?? Infinity);
+		return Math.min(untilRead, Math.max(0, dispatcher.nextDue(begun) - clock.now()));
 	};
 
 	const run = async (): Promise<void> => {
