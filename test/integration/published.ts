@@ -13,7 +13,6 @@ import {
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/request';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
 import { additionalDataOf, type Setup } from './n8n.ts';
 import type { TestSandbox } from './sandbox.ts';
@@ -83,7 +82,6 @@ export class Published {
 	kill(): void {
 		this.process += 1;
 		forgetDispatchers();
-		forgetPlaces();
 		void this.response?.closeFunction?.();
 		this.response = undefined;
 		for (const execution of this.executions) {

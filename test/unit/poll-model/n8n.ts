@@ -2,7 +2,6 @@ import type { IDataObject, INodeExecutionData, ITriggerFunctions, ITriggerRespon
 
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type Choice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
-import { forgetPlaces } from '../../../nodes/CrmPlatform/trigger/places';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { ModelClock } from './clock.ts';
 import type { ModelService } from './service.ts';
@@ -65,7 +64,6 @@ export class ModelN8n {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
 		forgetDispatchers();
-		forgetPlaces();
 		for (const row of this.rows.values()) {
 			if (row.status === 'running') Object.assign(row, { status: 'crashed', at: this.clock.now() });
 		}

@@ -70,7 +70,8 @@ function doubledOf(played: Played, node: string): string[] {
 }
 
 function unchosenOf(played: Played, node: string): string[] {
-	// A replica that has not been restored yet hides from the trigger that the log is another one.
+	// With the position, the choices that went before are lost. A replica that has not been restored yet hides from the trigger that the log is another one.
+	if (played.losses.length > 0) return [];
 	if (played.restores.length > 0 && played.history.deeds.some(({ does }) => does === 'lag')) return [];
 	return played.service.all
 		.filter((event) => isChosen(played, node, event) === false && rowsOf(played, node, event).length > 0)

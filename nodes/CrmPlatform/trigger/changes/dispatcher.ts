@@ -7,7 +7,7 @@ import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, unrea
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
-import { storeOnly } from './unwritable';
+import { hasExecution, storeOnly } from './unwritable';
 
 /** When a group counts as finished. */
 export type DoneWhen = 'started' | 'ended' | 'succeeded';
@@ -134,7 +134,8 @@ export class Dispatcher {
 			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
 			this.notBefore.delete(group.name);
 			if (failures.length === 0) this.isTold = false;
-			const rest = failures.length === 0 ? group : this.without(group, failures);
+			const rest = failures.length === 0 ? group : await this.without(group, failures);
+			if (this.isClosed) return;
 			if (rest === undefined) continue;
 			if (items.length === 0) this.finish(rest);
 			else this.start(rest, items);
@@ -169,32 +170,37 @@ export class Dispatcher {
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
-	private without(group: Group, failures: LoadFailure[]): Group | undefined {
-		const { open } = this.position;
+	private async without(group: Group, failures: LoadFailure[]): Promise<Group | undefined> {
+		const { n8n, clock } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		const hasRest = left.length > 0;
 		if (!isRefused && tries % mostRefusals === 0 && !this.isTold) {
 			// Once, as all groups may wait for the same.
 			this.isTold = true;
-			reportFailure(this.n8n, unreadError(this.n8n.getNode(), group, failures, 'waits'));
-		}
-		if (!hasRest && isRefused && tries >= mostRefusals) {
-			this.finish(group);
-			reportFailure(this.n8n, unreadError(this.n8n.getNode(), group, failures, 'set aside'));
-			return undefined;
+			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// A group is read as a whole at first, and then without what still cannot be read.
-		if (!hasRest || tries < mostRefusals) {
+		if (tries < mostRefusals || (left.length === 0 && !isRefused)) {
 			this.unread.set(group.name, tries);
-			this.notBefore.set(group.name, this.clock.now() + delayAfter(tries));
+			this.notBefore.set(group.name, clock.now() + delayAfter(tries));
 			return undefined;
 		}
+		// It may have been started before n8n was killed, with all that was there then.
+		if (await hasExecution(n8n, keyOf(n8n, group.name, group.attempt), clock)) {
+			this.settle(group, 'unknown');
+			return undefined;
+		}
+		if (left.length === 0) {
+			this.finish(group);
+			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'set aside'));
+			return undefined;
+		}
+		const { open } = this.position;
 		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
 		open.splice(open.indexOf(group), 1, rest!, ...others);
 		this.unread.delete(group.name);
-		for (const { name } of others) this.notBefore.set(name, this.clock.now() + delayAfter(tries));
+		for (const { name } of others) this.notBefore.set(name, clock.now() + delayAfter(tries));
 		this.isStored = false;
 		return rest;
 	}
@@ -252,8 +258,7 @@ export class Dispatcher {
 	}
 
 	private finish(group: Group): void {
-		const { open } = this.position;
-		open.splice(open.indexOf(group), 1);
+		this.position.open = this.position.open.filter((one) => one !== group);
 		this.notBefore.delete(group.name);
 		this.unread.delete(group.name);
 		this.isStored = false;

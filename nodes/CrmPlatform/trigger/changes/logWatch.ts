@@ -13,6 +13,9 @@ export interface Look<Newest extends Mark = Mark> {
 	at: number;
 }
 
+/** Milliseconds between a sequence number and its commit, which may show a later number first. */
+const longestCommit = 20_000;
+
 /** Milliseconds for which the log has to end before the position, before that is believed. */
 const longestDoubt = 60_000;
 
@@ -35,7 +38,7 @@ export class LogWatch {
 		this.log = log;
 	}
 
-	/** Whether there may be something to read; after each news once more, for replicas and late commits. */
+	/** Whether there may be something to read; for a while after each news, for replicas and late commits. */
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
 		if (newest.id !== this.shown?.id) {
@@ -52,10 +55,9 @@ export class LogWatch {
 	readUpTo = ({ newest }: Look): number => Math.min(this.surely, newest?.sequence ?? 0);
 
 	/** Notes that everything up to this look was read. */
-	wasRead(position: Position, { newest, at }: Look): void {
+	wasRead({ newest, at }: Look): void {
 		if (!newest) return;
-		position.newest = { id: newest.id, sequence: newest.sequence };
-		if (this.shown?.id === newest.id && at - this.shown.since >= longestLag) this.settled = newest;
+		if (this.shown?.id === newest.id && at - this.shown.since >= longestLag + longestCommit) this.settled = newest;
 	}
 
 	/**
@@ -100,10 +102,19 @@ export class LogWatch {
 	}
 }
 
+/** Notes events of the log, of which the newest tells the log from another one. */
+export function noteNewest(position: Position, marks: Array<Mark | undefined>): void {
+	for (const mark of marks) {
+		if (mark && mark.sequence >= (position.newest?.sequence ?? 0)) {
+			position.newest = { id: mark.id, sequence: mark.sequence };
+		}
+	}
+}
+
 /** From now on, only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
 	for (const one of past) {
-		if (one.until === undefined && now - one.at >= longestLag) one.until = Math.max(one.upTo, newest.sequence);
+		if (one.until === undefined && !one.byTime && now - one.at >= longestLag) one.until = Math.max(one.upTo, newest.sequence);
 	}
 }
 

@@ -22,6 +22,8 @@ export interface PastChoice {
 	upTo: number;
 	/** Events above this one happened afterwards; in between, either choice counts. Absent while unknown. */
 	until?: number | undefined;
+	/** Whether the sequences are those of another log, so that only the time of an event tells. */
+	byTime?: boolean | undefined;
 }
 
 /** What one execution is started with. */
@@ -124,7 +126,7 @@ const schema: z.ZodType<Position> = z.object({
 	account: z.string(),
 	start: z.string(),
 	choice,
-	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional() })),
+	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional(), byTime: z.boolean().optional() })),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	seen: z.record(z.number().int()),
@@ -149,6 +151,9 @@ export function storePosition(n8n: ITriggerFunctions, position: Position): void 
  */
 export const longestLag = 10_000;
 
+/** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
+const longestPast = 100 * 24 * 60 * 60_000;
+
 /** Where to read on: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
@@ -161,10 +166,10 @@ export function typesToRead({ choice: now, past }: Position): string[] {
 
 /** The choice by which the user wanted an event when it happened; undefined if there is none. */
 export function choiceFor({ choice: now, past }: Position, event: CrmEvent): Choice | undefined {
-	for (const { choice: then, at, upTo, until = Infinity } of past) {
-		const isEarlier = event.sequence <= upTo;
-		const isLater = event.sequence > until || Date.parse(event.timestamp) > at + longestLag;
-		if (!isEarlier && isLater) continue;
+	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
+		const isBefore = Date.parse(event.timestamp) <= at + longestLag;
+		const isEarlier = byTime ? isBefore : event.sequence <= upTo;
+		if (!isEarlier && (event.sequence > until || !isBefore)) continue;
 		if (isChosen(then, event)) return then;
 		if (isEarlier) return undefined;
 	}
@@ -186,12 +191,19 @@ export function advance(position: Position, read: Record<string, number>, upTo: 
 	const seen = Object.entries({ ...position.seen, ...read });
 	const oldest = position.sequence - overlap;
 	position.seen = Object.fromEntries(seen.filter(([, sequence]) => sequence > oldest));
-	position.past = position.past.filter(({ until = Infinity }) => until > oldest);
+	position.past = position.past.filter(({ until = Infinity, at }) => until > oldest && now - at < longestPast);
 	position.at = new Date(now).toISOString();
 }
 
 /** Goes on with what comes after this sequence. What was read is still known by its id. */
 export function restartAt(position: Position, sequence: number): void {
 	const seen = Object.fromEntries(Object.keys(position.seen).map((id) => [id, sequence]));
-	Object.assign(position, { floor: sequence, sequence, seen, newest: undefined, past: [] });
+	Object.assign(position, { floor: sequence, sequence, seen });
+	forgetLog(position);
+}
+
+/** Forgets what sequences of the log mean, as another one has taken its place. */
+export function forgetLog(position: Position): void {
+	position.newest = undefined;
+	position.past = position.past.map(({ choice, at, upTo }) => ({ choice, at, upTo, byTime: true }));
 }

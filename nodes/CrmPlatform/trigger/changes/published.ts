@@ -2,12 +2,14 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
 import type { EventLog } from '../eventLog';
+import { forgetPlaces } from '../places';
 import { Dispatcher, keyOf, type DispatchOptions } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
 import { storedPosition, storePosition } from './position';
 import { reportFailure } from './report';
 import { continueAt, resume, type Beginning, type Resumption } from './resume';
+import { forgetLooks } from './sharedLook';
 import { hasExecution } from './unwritable';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
@@ -17,6 +19,8 @@ const dispatchers = new Map<string, Dispatcher>();
 export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.close();
 	dispatchers.clear();
+	forgetLooks();
+	forgetPlaces();
 }
 
 /** Continues where this process or the stored position stopped, whichever is newer. */
@@ -32,9 +36,12 @@ export async function openDispatcher(
 	const stored = storedPosition(n8n);
 	const isKnown = known !== undefined && known.position.revision >= (stored?.revision ?? 0);
 	const latestPosition = isKnown ? known.position : stored;
-	const resumed = await resume(log, latestPosition, await log.newest(), beginning, clock.now());
+	// n8n itself starts what was published before.
+	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
+	const start = { isRestart, now: clock.now() };
+	const resumed = await resume(log, latestPosition, await log.newest(), beginning, start);
 	const { position, isNew } = resumed;
-	const notice = latestPosition ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock);
+	const notice = latestPosition ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	known?.close();
@@ -61,6 +68,7 @@ async function findAgain(
 	{ position }: Resumption,
 	{ choice, start, since }: Beginning,
 	clock: Clock,
+	isRestart: boolean,
 ): Promise<string | undefined> {
 	const sequence = await findLostPlace(log, choice, async (event) => {
 		const { name } = groupOfEvents([event], start, choice.shape);
@@ -70,9 +78,7 @@ async function findAgain(
 		continueAt(position, sequence);
 		return foundAgain;
 	}
-	// n8n itself activates what was published before.
-	const wasPublished = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
-	return wasPublished ? lost : undefined;
+	return isRestart ? lost : undefined;
 }
 
 const foundAgain =

@@ -20,6 +20,14 @@ export interface Beginning {
 	scope?: string | undefined;
 }
 
+/** How n8n came to start the trigger. */
+export interface Start {
+	/** Whether n8n started it by itself, so that nobody has published anything meanwhile. */
+	isRestart: boolean;
+	/** Unix epoch milliseconds. */
+	now: number;
+}
+
 /** No service forgets events sooner than this (ms), so a younger position is always good. */
 const surelyKept = 24 * 60 * 60_000;
 
@@ -28,14 +36,13 @@ const surelyKept = 24 * 60 * 60_000;
  * beginning, or when the credential is for another account.
  *
  * @param newest the newest event of the log
- * @param now Unix epoch milliseconds
  */
 export async function resume(
 	log: EventLog,
 	stored: Position | undefined,
 	newest: Newest | undefined,
 	beginning: Beginning,
-	now: number,
+	{ isRestart, now }: Start,
 ): Promise<Resumption> {
 	const { choice, start } = beginning;
 	const account = newest?.account || (stored?.account ?? '');
@@ -48,7 +55,8 @@ export async function resume(
 
 	const position: Position = { ...stored, account, choice };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
-		const upTo = Math.max(newest?.sequence ?? 0, stored.sequence);
+		// A restart shows another choice only if the position is older than that choice; then either counts.
+		const upTo = isRestart ? stored.sequence : Math.max(newest?.sequence ?? 0, stored.sequence);
 		const closed = stored.past.map((past) => ({ ...past, until: past.until ?? upTo }));
 		position.past = [...closed, { choice: stored.choice, at: now, upTo }];
 	}

@@ -5,6 +5,9 @@ import type { Look } from './logWatch';
 /** The latest look at each log, by whoever sees the same events. */
 const looks = new Map<string, { at: number; newest: Promise<Newest | undefined> }>();
 
+/** Forgets what this process knows, as a new process would. */
+export const forgetLooks = (): void => looks.clear();
+
 /**
  * Looks for the newest event of a log, once for all triggers that ask at about the same time: fifty
  * idle triggers cost no more than one.

@@ -6,11 +6,12 @@ import type { CrmEvent } from '../../api/event';
 import type { EventLog, Newest } from '../eventLog';
 import { noOrigin, tellsOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords } from './group';
-import { LogWatch, type Look } from './logWatch';
+import { LogWatch, noteNewest, type Look } from './logWatch';
 import {
 	advance,
 	choiceFor,
 	firstSequenceToRead,
+	forgetLog,
 	typesToRead,
 	type Backfill,
 	type Choice,
@@ -110,16 +111,16 @@ export class ChangeSource {
 		if (isCancelled()) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
-			// Its sequences say nothing about when a choice was replaced.
-			position.past = [];
+			forgetLog(position);
 		}
+		noteNewest(position, [look.newest, ...unseen]);
 		const read = Object.fromEntries(unseen.map(({ id, sequence }) => [id, sequence]));
 		const found = unseen.flatMap((event) => {
 			const choice = wasRead.has(event.id) ? undefined : choiceFor(position, event);
 			return choice ? [{ event, choice }] : [];
 		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
-		if (isWhole) this.watch.wasRead(position, look);
+		if (isWhole) this.watch.wasRead(look);
 		for (const { event } of found) {
 			this.events.set(event.id, event);
 			wasRead.add(event.id);
