@@ -6,6 +6,7 @@ import {
 	type IRun,
 } from 'n8n-workflow';
 
+import type { LoadFailure } from './load';
 import type { Group } from './position';
 
 /** How the start of an execution came out. */
@@ -47,5 +48,22 @@ export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcom
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of events or records that cannot be read, so that no execution starts with them for now. */
+export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): NodeOperationError {
+	const ids = failures.flatMap((failure) => failure.ids);
+	const what = kind === 'events' ? 'event' : 'record';
+	const them = ids.length === 1 ? `The ${what} ${ids[0]}` : `${ids.length} ${what}s`;
+	const [failure] = failures;
+	const reason = failure?.error.message ?? '';
+	if (fate === 'waits') {
+		return new NodeOperationError(node, `${them} could not be read yet: ${reason}`, {
+			description: `The trigger tries again and continues with the others meanwhile (${ids.join(', ')}).`,
+		});
+	}
+	return new NodeOperationError(node, `${them} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
+		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
 	});
 }
