@@ -1,4 +1,4 @@
-import type { IRun, ITriggerFunctions } from 'n8n-workflow';
+import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 /**
@@ -53,17 +53,6 @@ export function storePlace(n8n: PlaceKeeper, place: object): void {
 	for (const [one, newest] of places) {
 		if (ownEntry(n8n, data[one])?.revision !== newest.revision) data[one] = plain(newest);
 	}
-}
-
-/**
- * Has n8n store the places now, without starting anything. n8n 2.41 stores static data in `emit` only.
- * These items cannot be written down, so no execution comes of it; n8n notes the reason in its log.
- */
-export function savePlaces(n8n: ITriggerFunctions, reason: string): void {
-	const unwritable = { toJSON: () => { throw new Error(reason); } };
-	const done = n8n.helpers.createDeferredPromise<IRun>();
-	done.promise.catch(() => undefined);
-	n8n.emit([[{ json: unwritable }]], undefined, done);
 }
 
 /** Takes in the places of this copy of the static data that are newer, and gives those of the workflow. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/dispatcher';
+import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/choice';
 import type { Choice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Course } from './n8n.ts';
 

@@ -1,36 +1,15 @@
-import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
+import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, unreadError, type Outcome } from './outcome';
+import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
-import { hasExecution, storeOnly } from './unwritable';
-
-/** When a group counts as finished. */
-export type DoneWhen = 'started' | 'ended' | 'succeeded';
-
-export interface DispatchOptions {
-	doneWhen: DoneWhen;
-	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
-	attempts: number;
-	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
-	afterCrash: 'startAgain' | 'setAside';
-	/** The most executions under way. */
-	atOnce: number;
-	/** The most events or records in a group. */
-	groupSize: number;
-}
-
-/**
- * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
- * main process, n8n never gives the run: Bull removes a finished job at once (removeOnComplete; since
- * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
- * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
- */
-const longestWithoutRun = 15_000;
+import { hasExecution, storeOnly } from '../unwritable';
+import { keyOf, Starts } from './starts';
 
 /** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
 const mostOpen = 500;
@@ -61,8 +40,7 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** Names of the groups whose execution is under way. */
-	private readonly running = new Set<string>();
+	private readonly starts: Starts;
 	/** When a group may be started next (Unix epoch ms). */
 	private readonly notBefore = new Map<string, number>();
 	/** How often the items of a group could not be read. */
@@ -79,6 +57,7 @@ export class Dispatcher {
 		this.position = position;
 		this.options = options;
 		this.clock = clock;
+		this.starts = new Starts(clock);
 	}
 
 	/** Goes on after the workflow was published again in this process. */
@@ -126,12 +105,13 @@ export class Dispatcher {
 	 * @param load gives the items of a group; an empty list closes it without an execution
 	 */
 	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
+		this.starts.check(this.n8n);
 		for (const group of this.startable()) {
-			if (this.running.size >= this.options.atOnce) return;
+			if (this.starts.size >= this.options.atOnce) return;
 			const { items, failures } = await load(group);
 			if (this.isClosed) return;
 			// Published again meanwhile, the trigger may have started it already.
-			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
+			if (this.starts.has(group) || !this.position.open.includes(group)) continue;
 			this.notBefore.delete(group.name);
 			if (failures.length === 0) this.isTold = false;
 			const rest = failures.length === 0 ? group : await this.without(group, failures);
@@ -145,16 +125,17 @@ export class Dispatcher {
 	/** Groups that are due, in their order, without those behind another one about the same record. */
 	private startable(): Group[] {
 		const busy = new Set<string>();
-		return this.position.open.filter(({ name, records }) => {
+		return this.position.open.filter((group) => {
+			const { name, records } = group;
 			const isFree = !records.some((record) => busy.has(record));
 			for (const record of records) busy.add(record);
-			return isFree && !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
+			return isFree && !this.starts.has(group) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
 		});
 	}
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
 	storeWhenIdle(): void {
-		if (this.running.size === 0) this.store();
+		if (this.starts.size === 0) this.store();
 	}
 
 	/** Has n8n store the position without starting anything, unless it has stored it already. */
@@ -207,41 +188,30 @@ export class Dispatcher {
 
 	private start(group: Group, items: INodeExecutionData[]): void {
 		const { n8n } = this;
-		this.running.add(group.name);
 		this.unread.delete(group.name);
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
-		const settled = new AbortController();
-		const settle = (outcome: Outcome) => {
-			if (settled.signal.aborted) return;
-			settled.abort();
-			this.settle(group, outcome);
-		};
-		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
-		done.promise.then(
-			(run) => settle(executionOutcome(run)),
-			(error: Error) => settle(outcomeOfError(error)),
-		);
-		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-		const settleByAnswer = async (): Promise<void> => {
-			const outcome = outcomeOfAnswer(await answer.promise);
-			if (outcome === undefined) return;
-			await this.clock.sleep(longestWithoutRun, settled.signal);
-			settle(outcome);
-		};
-		settleByAnswer().catch(() => undefined);
-		n8n.emit([items], answer, done as never, keyOf(n8n, group.name, group.attempt));
+		this.starts.begin(n8n, {
+			group,
+			items,
+			key: keyOf(n8n, group.name, group.attempt),
+			isDoneWhenBegun: this.options.doneWhen === 'started',
+			settle: (outcome) => this.settle(group, outcome),
+		});
 	}
 
 	private settle(group: Group, outcome: Outcome): void {
-		this.running.delete(group.name);
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
+		} else if (outcome === 'never begun') {
+			// n8n keeps its key, so it is another attempt, which does not count.
+			group.attempt += 1;
+			group.unbegun = (group.unbegun ?? 0) + 1;
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
-		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
+		} else if (group.attempt - (group.unbegun ?? 0) >= this.options.attempts || this.isDoubtful(outcome)) {
 			this.setAside(group, outcome);
 		} else {
 			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);
@@ -271,13 +241,5 @@ export class Dispatcher {
 }
 
 const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
-
-/**
- * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
- * has become of the position.
- */
-export function keyOf(n8n: ITriggerFunctions, name: string, attempt: number): string {
-	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt}`;
-}
 
 const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

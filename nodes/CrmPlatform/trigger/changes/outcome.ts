@@ -8,13 +8,15 @@ import {
 
 import type { LoadFailure } from './load';
 import type { Group } from './position';
+import { neverBegan } from './watchdog';
 
 /** How the start of an execution came out. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started';
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'never begun';
 
 /** n8n gives no run for a key that an execution has already. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
+	if (neverBegan(run)) return 'never begun';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
 }
@@ -23,6 +25,9 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
 }
+
+/** Whether the execution has ended before n8n could follow it (active-executions, getExecutionOrFail). */
+export const endedUnseen = (error: Error): boolean => error.message.includes('No active execution found');
 
 /**
  * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
@@ -37,10 +42,11 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 }
 
 /** Tells the user of a group that is not started any more, and how its last execution came out. */
-export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcome: Outcome): NodeOperationError {
+export function setAsideError(node: INode, { kind, ids, attempt, unbegun = 0 }: Group, outcome: Outcome): NodeOperationError {
 	const what = kind === 'events' ? 'event' : 'record';
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
-	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
+	const count = attempt - unbegun;
+	const failed = count === 1 ? 'the execution failed' : `${count} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : failed;
 	const advice = isUnknown
@@ -48,6 +54,15 @@ export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcom
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
+export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
+	const what = `${kind === 'events' ? 'event' : 'record'}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
+	return new NodeOperationError(node, `n8n has not told for an hour how the execution of the ${what} ended`, {
+		description:
+			'The trigger waits for it. If the list of executions shows it as ended, Redis has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }
 

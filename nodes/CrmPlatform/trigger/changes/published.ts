@@ -3,14 +3,16 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 import type { Clock } from '../../api/http/request';
 import type { EventLog } from '../eventLog';
 import { forgetPlaces } from '../places';
-import { Dispatcher, keyOf, type DispatchOptions } from './dispatcher';
+import type { DispatchOptions } from './choice';
+import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
 import { storedPosition, storePosition } from './position';
 import { reportFailure } from './report';
 import { continueAt, resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
-import { hasExecution } from './unwritable';
+import { hasExecution } from '../unwritable';
+import { keyOf } from './starts';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();

@@ -7,7 +7,7 @@ import {
 
 import { connect } from '../../api/connection';
 import { systemClock } from '../../api/http/request';
-import { savePlaces } from '../places';
+import { storeOnly } from '../unwritable';
 import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isAsWanted, openSubscription } from './open';
@@ -25,9 +25,6 @@ const mostFailures = 5;
 
 /** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
 const longestUnstored = 12 * 60 * 60_000;
-
-const storedMessage =
-	'CRM Platform Trigger: the subscription was stored. No execution was started, and nothing has failed.';
 
 /**
  * Looks now and then whether the subscription of a published workflow is there, active, and as the
@@ -48,7 +45,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		storeSubscription(n8n, place);
 		if (!isUrgent && clock.now() - saved < longestUnstored) return;
 		saved = clock.now();
-		savePlaces(n8n, storedMessage);
+		storeOnly(n8n);
 	};
 
 	/** Once for each problem: as a failed execution, which starts the error workflow. */

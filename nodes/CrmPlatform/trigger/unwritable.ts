@@ -1,13 +1,13 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../api/http/request';
+import type { Clock } from '../api/http/request';
 
 /** n8n 2.41 stores static data in `emit` only. */
 const storedMessage =
-	'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
+	'CRM Platform: the position was stored. No execution was started, and nothing has failed.';
 
 const soughtMessage =
-	'CRM Platform Poll Trigger: the position is being looked for. No execution was started, and nothing has failed.';
+	'CRM Platform: the position is being looked for. No execution was started, and nothing has failed.';
 
 /** Milliseconds; n8n before 2.35 does not answer for an execution that it could not write. */
 const longestAnswer = 3_000;
