@@ -18,13 +18,8 @@ function queueMode() {
 	const emitted: Emitted[] = [];
 	const reported: string[] = [];
 	let now = 0;
-	const deferred = () => {
-		const promise = { resolve: (_: unknown) => undefined as unknown, reject: (_: Error) => undefined as unknown } as Record<string, unknown>;
-		promise['promise'] = new Promise((resolve, reject) => Object.assign(promise, { resolve, reject }));
-		return promise;
-	};
 	const n8n = {
-		helpers: { createDeferredPromise: deferred },
+		helpers: { createDeferredPromise },
 		logger: { error: () => undefined },
 		getNode: () => ({ name: 'Trigger' }),
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
@@ -50,6 +45,13 @@ function queueMode() {
 		},
 		keys: () => emitted.map(({ key }) => key),
 	};
+}
+
+/** As n8n's helper of this name. */
+function createDeferredPromise() {
+	const settle = {} as { resolve(value: unknown): void; reject(error: Error): void };
+	const promise = new Promise((resolve, reject) => Object.assign(settle, { resolve, reject }));
+	return { promise, ...settle };
 }
 
 const settled = async () => await new Promise((resolve) => setImmediate(resolve));
