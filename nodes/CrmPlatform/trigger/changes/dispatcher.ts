@@ -1,12 +1,13 @@
-import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, unreadError, type Outcome } from './outcome';
+import { silentError, setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
+import { Starts } from './starts';
 import { hasExecution, storeOnly } from './unwritable';
 
 /** When a group counts as finished. */
@@ -23,14 +24,6 @@ export interface DispatchOptions {
 	/** The most events or records in a group. */
 	groupSize: number;
 }
-
-/**
- * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
- * main process, n8n never gives the run: Bull removes a finished job at once (removeOnComplete; since
- * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
- * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
- */
-const longestWithoutRun = 15_000;
 
 /** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
 const mostOpen = 500;
@@ -61,8 +54,8 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** Names of the groups whose execution is under way. */
-	private readonly running = new Set<string>();
+	/** Executions under way. */
+	private readonly running: Starts;
 	/** When a group may be started next (Unix epoch ms). */
 	private readonly notBefore = new Map<string, number>();
 	/** How often the items of a group could not be read. */
@@ -79,6 +72,7 @@ export class Dispatcher {
 		this.position = position;
 		this.options = options;
 		this.clock = clock;
+		this.running = new Starts(clock);
 	}
 
 	/** Goes on after the workflow was published again in this process. */
@@ -126,6 +120,10 @@ export class Dispatcher {
 	 * @param load gives the items of a group; an empty list closes it without an execution
 	 */
 	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
+		for (const name of this.running.check()) {
+			const silent = this.position.open.find((group) => group.name === name);
+			if (silent) reportFailure(this.n8n, silentError(this.n8n.getNode(), silent));
+		}
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
 			const { items, failures } = await load(group);
@@ -187,7 +185,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, keyOf(n8n, group.name, group.attempt), clock)) {
+		if (await hasExecution(n8n, keyOf(n8n, group), clock)) {
 			this.settle(group, 'unknown');
 			return undefined;
 		}
@@ -207,38 +205,21 @@ export class Dispatcher {
 
 	private start(group: Group, items: INodeExecutionData[]): void {
 		const { n8n } = this;
-		this.running.add(group.name);
 		this.unread.delete(group.name);
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
-		const settled = new AbortController();
-		const settle = (outcome: Outcome) => {
-			if (settled.signal.aborted) return;
-			settled.abort();
-			this.settle(group, outcome);
-		};
-		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
-		done.promise.then(
-			(run) => settle(executionOutcome(run)),
-			(error: Error) => settle(outcomeOfError(error)),
-		);
-		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-		const settleByAnswer = async (): Promise<void> => {
-			const outcome = outcomeOfAnswer(await answer.promise);
-			if (outcome === undefined) return;
-			await this.clock.sleep(longestWithoutRun, settled.signal);
-			settle(outcome);
-		};
-		settleByAnswer().catch(() => undefined);
-		n8n.emit([items], answer, done as never, keyOf(n8n, group.name, group.attempt));
+		const key = keyOf(n8n, group);
+		this.running.begin(n8n, group.name, key, items, (outcome) => this.settle(group, outcome));
 	}
 
 	private settle(group: Group, outcome: Outcome): void {
-		this.running.delete(group.name);
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
+		} else if (outcome === 'not begun') {
+			// Its key is taken for good, and nothing has been done with it.
+			group.unbegun += 1;
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
@@ -276,8 +257,8 @@ const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries 
  * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
  * has become of the position.
  */
-export function keyOf(n8n: ITriggerFunctions, name: string, attempt: number): string {
-	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt}`;
+export function keyOf(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
 
 const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

@@ -8,13 +8,15 @@ import {
 
 import type { LoadFailure } from './load';
 import type { Group } from './position';
+import { neverBegan } from './watchdog';
 
 /** How the start of an execution came out. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started';
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
 
 /** n8n gives no run for a key that an execution has already. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
+	if (neverBegan(run)) return 'not begun';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
 }
@@ -65,5 +67,13 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 	}
 	return new NodeOperationError(node, `${them} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
 		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of an execution of which n8n does not tell the end. */
+export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
+	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
+	return new NodeOperationError(node, `The execution for ${them} has not ended for an hour`, {
+		description: 'The trigger waits for its end. If it is no longer under way, stop it in the list of executions, or restart n8n.',
 	});
 }
