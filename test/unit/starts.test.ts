@@ -21,10 +21,11 @@ function queueMode() {
 	const n8n = {
 		helpers: { createDeferredPromise },
 		logger: { error: () => undefined },
-		getNode: () => ({ name: 'Trigger' }),
+		getNode: () => ({ id: 'node', name: 'Trigger' }),
+		getWorkflow: () => ({ id: 'w' }),
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
 		emit: (_data: unknown, _answer: unknown, done: Emitted, key: string) =>
-			void emitted.push({ key, resolve: (run) => done.resolve(run), reject: (error) => done.reject(error) }),
+			void emitted.push({ key: key.split(':')[2]!, resolve: (run) => done.resolve(run), reject: (error) => done.reject(error) }),
 	} as unknown as ITriggerFunctions;
 	const starts = new Starts({ now: () => now, sleep: async () => await new Promise(() => undefined), random: () => 0 });
 	const outcomes: Record<string, Outcome> = {};
@@ -34,9 +35,9 @@ function queueMode() {
 		outcomes,
 		starts,
 		begin(name: string, isDoneWhenBegun = false) {
-			const group = { name, kind: 'events', ids: [name] } as unknown as Group;
+			const group = { name, attempt: 1, unbegun: 0, kind: 'events', ids: [name] } as unknown as Group;
 			const settle = (outcome: Outcome) => void (outcomes[name] = outcome);
-			starts.begin(n8n, { group, items: [], key: name, isDoneWhenBegun, settle });
+			starts.begin(n8n, { group, items: [], isDoneWhenBegun, settle });
 		},
 		async after(ms: number) {
 			now += ms;
@@ -149,5 +150,5 @@ test('an execution that crashed before it began is told apart from one that fail
 	n8n.begin('skipped');
 	n8n.emitted[0]!.resolve(run('crashed', { data: { resultData: { runData: {} } } }));
 	await settled();
-	expect(n8n.outcomes).toEqual({ skipped: 'never begun' });
+	expect(n8n.outcomes).toEqual({ skipped: 'not begun' });
 });

@@ -1,6 +1,7 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
+import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
@@ -8,7 +9,6 @@ import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
-import { hasExecution, storeOnly } from '../unwritable';
 import { keyOf, Starts } from './starts';
 
 /** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
@@ -40,7 +40,8 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	private readonly starts: Starts;
+	/** Executions under way. */
+	private readonly running: Starts;
 	/** When a group may be started next (Unix epoch ms). */
 	private readonly notBefore = new Map<string, number>();
 	/** How often the items of a group could not be read. */
@@ -57,7 +58,7 @@ export class Dispatcher {
 		this.position = position;
 		this.options = options;
 		this.clock = clock;
-		this.starts = new Starts(clock);
+		this.running = new Starts(clock);
 	}
 
 	/** Goes on after the workflow was published again in this process. */
@@ -105,13 +106,13 @@ export class Dispatcher {
 	 * @param load gives the items of a group; an empty list closes it without an execution
 	 */
 	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
-		this.starts.check(this.n8n);
+		this.running.check(this.n8n);
 		for (const group of this.startable()) {
-			if (this.starts.size >= this.options.atOnce) return;
+			if (this.running.size >= this.options.atOnce) return;
 			const { items, failures } = await load(group);
 			if (this.isClosed) return;
 			// Published again meanwhile, the trigger may have started it already.
-			if (this.starts.has(group) || !this.position.open.includes(group)) continue;
+			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
 			this.notBefore.delete(group.name);
 			if (failures.length === 0) this.isTold = false;
 			const rest = failures.length === 0 ? group : await this.without(group, failures);
@@ -125,17 +126,16 @@ export class Dispatcher {
 	/** Groups that are due, in their order, without those behind another one about the same record. */
 	private startable(): Group[] {
 		const busy = new Set<string>();
-		return this.position.open.filter((group) => {
-			const { name, records } = group;
+		return this.position.open.filter(({ name, records }) => {
 			const isFree = !records.some((record) => busy.has(record));
 			for (const record of records) busy.add(record);
-			return isFree && !this.starts.has(group) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
+			return isFree && !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
 		});
 	}
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
 	storeWhenIdle(): void {
-		if (this.starts.size === 0) this.store();
+		if (this.running.size === 0) this.store();
 	}
 
 	/** Has n8n store the position without starting anything, unless it has stored it already. */
@@ -168,7 +168,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, keyOf(n8n, group.name, group.attempt), clock)) {
+		if (await hasExecution(n8n, keyOf(n8n, group), clock)) {
 			this.settle(group, 'unknown');
 			return undefined;
 		}
@@ -192,26 +192,20 @@ export class Dispatcher {
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
-		this.starts.begin(n8n, {
-			group,
-			items,
-			key: keyOf(n8n, group.name, group.attempt),
-			isDoneWhenBegun: this.options.doneWhen === 'started',
-			settle: (outcome) => this.settle(group, outcome),
-		});
+		const isDoneWhenBegun = this.options.doneWhen === 'started';
+		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome) });
 	}
 
 	private settle(group: Group, outcome: Outcome): void {
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
-		} else if (outcome === 'never begun') {
-			// n8n keeps its key, so it is another attempt, which does not count.
-			group.attempt += 1;
-			group.unbegun = (group.unbegun ?? 0) + 1;
+		} else if (outcome === 'not begun') {
+			// Its key is taken for good, and nothing has been done with it.
+			group.unbegun += 1;
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
-		} else if (group.attempt - (group.unbegun ?? 0) >= this.options.attempts || this.isDoubtful(outcome)) {
+		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
 			this.setAside(group, outcome);
 		} else {
 			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);

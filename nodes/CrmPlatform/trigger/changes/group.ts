@@ -15,6 +15,7 @@ export function groupOfEvents(events: CrmEvent[], start: string, shape: Choice['
 	return {
 		name: nameOf('events', events[0]!.id, [start, identities]),
 		attempt: 1,
+		unbegun: 0,
 		kind: 'events',
 		start,
 		ids: events.map(({ id }) => id),
@@ -30,6 +31,7 @@ export function groupOfRecords(records: IDataObject[], { account, start, choice 
 	return {
 		name: nameOf('records', ids[0]!, [start, account, begun, ids]),
 		attempt: 1,
+		unbegun: 0,
 		kind: 'records',
 		start,
 		ids,

@@ -11,12 +11,12 @@ import type { Group } from './position';
 import { neverBegan } from './watchdog';
 
 /** How the start of an execution came out. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'never begun';
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
 
 /** n8n gives no run for a key that an execution has already. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
-	if (neverBegan(run)) return 'never begun';
+	if (neverBegan(run)) return 'not begun';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
 }
@@ -42,11 +42,10 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 }
 
 /** Tells the user of a group that is not started any more, and how its last execution came out. */
-export function setAsideError(node: INode, { kind, ids, attempt, unbegun = 0 }: Group, outcome: Outcome): NodeOperationError {
+export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcome: Outcome): NodeOperationError {
 	const what = kind === 'events' ? 'event' : 'record';
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
-	const count = attempt - unbegun;
-	const failed = count === 1 ? 'the execution failed' : `${count} executions failed`;
+	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : failed;
 	const advice = isUnknown
@@ -54,15 +53,6 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun = 0 }: 
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
-	});
-}
-
-/** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
-export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
-	const what = `${kind === 'events' ? 'event' : 'record'}${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
-	return new NodeOperationError(node, `n8n has not told for an hour how the execution of the ${what} ended`, {
-		description:
-			'The trigger waits for it. If the list of executions shows it as ended, Redis has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }
 
@@ -80,5 +70,14 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 	}
 	return new NodeOperationError(node, `${them} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
 		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
+export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
+	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
+	return new NodeOperationError(node, `n8n has not told for an hour how the execution for ${them} ended`, {
+		description:
+			'The trigger waits for it. If the list of executions shows it as ended, Redis has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }

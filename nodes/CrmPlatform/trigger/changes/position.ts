@@ -32,8 +32,8 @@ export interface Group {
 	name: string;
 	/** The attempt that is under way, or the next one; the first is 1. */
 	attempt: number;
-	/** How many of the attempts before never began. */
-	unbegun?: number | undefined;
+	/** How many executions of it n8n has ended before they began: they are no attempts. */
+	unbegun: number;
 	/** Events of the log, or records of a backfill. */
 	kind: 'events' | 'records';
 	/** The beginning it belongs to. */
@@ -107,7 +107,7 @@ const choice = z.object({
 const group = z.object({
 	name: z.string(),
 	attempt: z.number().int(),
-	unbegun: z.number().int().optional(),
+	unbegun: z.number().int(),
 	kind: z.enum(['events', 'records']),
 	start: z.string(),
 	ids: z.array(z.string()),

@@ -73,8 +73,7 @@ async function findAgain(
 	isRestart: boolean,
 ): Promise<string | undefined> {
 	const sequence = await findLostPlace(log, choice, async (event) => {
-		const { name } = groupOfEvents([event], start, choice.shape);
-		return await hasExecution(n8n, keyOf(n8n, name, 1), clock);
+		return await hasExecution(n8n, keyOf(n8n, groupOfEvents([event], start, choice.shape)), clock);
 	});
 	if (sequence !== undefined && (since === '' || sequence > position.floor)) {
 		continueAt(position, sequence);

@@ -18,8 +18,6 @@ const longestWithoutRun = 15_000;
 interface Start {
 	group: Group;
 	items: INodeExecutionData[];
-	/** Unique in the n8n instance. */
-	key: string;
 	/** Whether the group is done once its execution has begun. */
 	isDoneWhenBegun: boolean;
 	settle(outcome: Outcome): void;
@@ -46,8 +44,8 @@ export class Starts {
 		return this.open.size;
 	}
 
-	has(group: Group): boolean {
-		return this.open.has(group.name);
+	has(name: string): boolean {
+		return this.open.has(name);
 	}
 
 	begin(n8n: ITriggerFunctions, start: Start): void {
@@ -97,7 +95,7 @@ export class Starts {
 			if (!ended.signal.aborted) come(outcome);
 		};
 		comeByAnswer().catch(() => undefined);
-		n8n.emit([start.items], answer, done as never, start.key);
+		n8n.emit([start.items], answer, done as never, keyOf(n8n, start.group));
 	}
 
 	/** @param turn which of the attempts to start it has come out */
@@ -130,6 +128,6 @@ export class Starts {
  * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
  * has become of the position.
  */
-export function keyOf(n8n: ITriggerFunctions, name: string, attempt: number): string {
-	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt}`;
+export function keyOf(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
