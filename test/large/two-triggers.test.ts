@@ -45,7 +45,8 @@ async function publishing(...triggers: INode[]) {
 			for (const { deduplicationKey, workflowId } of n8n.rows()) {
 				const [owner, from, ...rest] = deduplicationKey?.split(':') ?? [];
 				if (owner !== id || workflowId !== id || from !== node) continue;
-				const what = rest.at(-2) ?? '';
+				// The kind, the id of the first event or record, and what makes the name of a group unique.
+				const what = rest[1] ?? '';
 				counts[what] = (counts[what] ?? 0) + 1;
 			}
 			return counts;
