@@ -62,7 +62,7 @@ function learn(n8n: PlaceKeeper): Map<string, Entry> {
 	const places = known.get(owner) ?? new Map<string, Entry>();
 	known.set(owner, places);
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
-		if (!isName.test(name)) continue;
+		if (!isPlaceName.test(name)) continue;
 		const found = ownEntry(n8n, value);
 		if (found && found.revision > (places.get(name)?.revision ?? 0)) places.set(name, plain(found));
 	}
@@ -71,7 +71,7 @@ function learn(n8n: PlaceKeeper): Map<string, Entry> {
 
 const ownerOf = (n8n: PlaceKeeper) => ({ instance: n8n.getInstanceId(), workflow: String(n8n.getWorkflow().id) });
 
-const isName = /^crmPlatform\w*:/;
+const isPlaceName = /^crmPlatform\w*:/;
 
 /** By the node's id: n8n's own place for a node goes by its name, which a rename changes. */
 function nameOf(n8n: PlaceKeeper): string {

@@ -9,7 +9,7 @@ import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
-import { keyOf, Starts } from './starts';
+import { executionKey, Starts } from './starts';
 
 /** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
 const mostOpen = 500;
@@ -168,7 +168,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, keyOf(n8n, group), clock)) {
+		if (await hasExecution(n8n, executionKey(n8n, group), clock)) {
 			this.settle(group, 'unknown');
 			return undefined;
 		}

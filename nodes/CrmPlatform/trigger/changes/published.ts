@@ -12,7 +12,7 @@ import { reportFailure } from './report';
 import { continueAt, resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
-import { keyOf } from './starts';
+import { executionKey } from './starts';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();
@@ -73,7 +73,7 @@ async function findAgain(
 	isRestart: boolean,
 ): Promise<string | undefined> {
 	const sequence = await findLostPlace(log, choice, async (event) => {
-		return await hasExecution(n8n, keyOf(n8n, groupOfEvents([event], start, choice.shape)), clock);
+		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
 	});
 	if (sequence !== undefined && (since === '' || sequence > position.floor)) {
 		continueAt(position, sequence);

@@ -15,7 +15,7 @@ import { checkStarts, ranOnWorker, type Observations, type UnsettledStart } from
 const longestWithoutRun = 15_000;
 
 /** What a start is made of, and what comes of it. */
-interface Start {
+interface StartRequest {
 	group: Group;
 	items: INodeExecutionData[];
 	/** Whether the group is done once its execution has begun. */
@@ -23,7 +23,7 @@ interface Start {
 	settle(outcome: Outcome): void;
 }
 
-interface OpenStart extends Start, UnsettledStart {
+interface OpenStart extends StartRequest, UnsettledStart {
 	/** How an earlier attempt to start it came out, which counts only if n8n has refused the later ones. */
 	earlier?: Outcome;
 }
@@ -48,7 +48,7 @@ export class Starts {
 		return this.open.has(name);
 	}
 
-	begin(n8n: ITriggerFunctions, start: Start): void {
+	begin(n8n: ITriggerFunctions, start: StartRequest): void {
 		const open = { ...start, number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
@@ -95,7 +95,7 @@ export class Starts {
 			if (!ended.signal.aborted) come(outcome);
 		};
 		comeByAnswer().catch(() => undefined);
-		n8n.emit([start.items], answer, done as never, keyOf(n8n, start.group));
+		n8n.emit([start.items], answer, done as never, executionKey(n8n, start.group));
 	}
 
 	/** @param turn which of the attempts to start it has come out */
@@ -128,6 +128,6 @@ export class Starts {
  * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
  * has become of the position.
  */
-export function keyOf(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }

@@ -10,7 +10,7 @@ import { newKeyFor, subscriptionPath, type FoundSubscription, type Subscription 
  * from a replica that is some seconds behind. What has arrived in them comes again; `DeliveryMemory`
  * drops it as long as n8n is not restarted.
  */
-const overlap = 60_000;
+const recoveryOverlap = 60_000;
 
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
@@ -33,7 +33,7 @@ export async function deliveredUntil(
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
 	if (await hasUndelivered(api, own)) return begin;
-	return new Date(Math.max(end - overlap, Date.parse(begin))).toISOString();
+	return new Date(Math.max(end - recoveryOverlap, Date.parse(begin))).toISOString();
 }
 
 /** Has the service deliver what it has not delivered since the place, up to that many hours ago. */

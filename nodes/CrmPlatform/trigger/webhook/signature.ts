@@ -26,7 +26,7 @@ export function explainForged(
 	secrets: string[],
 	now: number,
 ): string | undefined {
-	const keys = secrets.filter(isSecret).map(keyOf);
+	const keys = secrets.filter(isSecret).map(bytesOf);
 	if (keys.length === 0) return 'This trigger knows no secret to check deliveries with';
 	if (!id || !timestamp || !signature) return 'The delivery is not signed';
 	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
@@ -44,7 +44,7 @@ export function explainForged(
 /** Whether a text is a whole secret, not one that is masked or cut. */
 export const isSecret = (text: string): boolean => /^(whsec_)?[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text);
 
-const keyOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+const bytesOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
 function isSame(versioned: string, expected: Buffer): boolean {
 	const [version, signature = ''] = versioned.split(',');
