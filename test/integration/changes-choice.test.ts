@@ -9,7 +9,7 @@ import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const { contacts, latest, advance, now } = eventsIn(sandbox);
+const { contacts, advance, now } = eventsIn(sandbox);
 const day = 24 * 60 * 60;
 
 const open: Published[] = [];
