@@ -92,7 +92,7 @@ export class ModelN8n {
 			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.clock }, choice);
 			// n8n tries again where an activation fails.
 			const activating = open().catch(open).catch(open);
-			await this.clock.advance(5_000);
+			await this.clock.advance(100);
 			const response = await activating;
 			if (process !== this.process) return;
 			this.published.set(node, { choice, response });

@@ -9,7 +9,7 @@ import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
 import { storedPosition, storePosition } from './position';
 import { reportFailure } from './report';
-import { continueAt, resume, type Beginning, type Resumption } from './resume';
+import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
 import { executionKey } from './starts';
@@ -72,11 +72,12 @@ async function findAgain(
 	clock: Clock,
 	isRestart: boolean,
 ): Promise<string | undefined> {
-	const sequence = await findLostPlace(log, choice, async (event) => {
+	const found = await findLostPlace(log, choice, async (event) => {
 		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
 	});
-	if (sequence !== undefined && (since === '' || sequence > position.floor)) {
-		continueAt(position, sequence);
+	if (found && (since === '' || found.sequence > position.floor)) {
+		// What is above the floor and has no execution is read again; n8n knows what it has started.
+		Object.assign(position, found);
 		return foundAgain;
 	}
 	return isRestart ? lost : undefined;

@@ -1,5 +1,5 @@
 import type { EventLog, Newest } from '../eventLog';
-import { overlap, type Choice, type Position } from './position';
+import type { Choice, Position } from './position';
 
 export interface Resumption {
 	position: Position;
@@ -88,15 +88,6 @@ async function begin(
 		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence } }),
 		open: [],
 	};
-}
-
-/**
- * Continues at an event that is known to have started the workflow. What happened shortly before it may
- * have been under way, and is read again; n8n knows what it has started.
- */
-export function continueAt(position: Position, sequence: number): void {
-	position.floor = Math.max(0, sequence - overlap);
-	position.sequence = sequence;
 }
 
 /** Tells that the log no longer reaches back to the position; undefined where it does. */

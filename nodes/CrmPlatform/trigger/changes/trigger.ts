@@ -13,7 +13,7 @@ import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '.
 import { readChangeChoice, type ChangeChoice } from './choice';
 import { latestItems } from './latest';
 import { loadGroup } from './load';
-import type { Group } from './position';
+import { longestLag, type Group } from './position';
 import { openDispatcher } from './published';
 import { recordReader, type RecordReader } from './records';
 import { readRecordChoice } from './recordScope';
@@ -106,7 +106,8 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	/** When to read next (Unix epoch ms). */
 	let nextRead = -Infinity;
 	let failures = 0;
-	let stored = clock.now();
+	// At the end of the activation n8n stores a copy of its own, perhaps over what a sibling has stored meanwhile.
+	let stored = clock.now() - longestUnstored + longestLag;
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
