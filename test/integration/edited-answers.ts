@@ -12,6 +12,8 @@ export interface EditedAnswer {
 	status: number;
 	body: IDataObject;
 	isLost?: boolean;
+	/** The service's clock. */
+	date: string;
 }
 
 /** Stands between n8n and a service: other answers than the service's own. */
@@ -26,12 +28,13 @@ export async function startEditing(serviceUrl: string, edit: (answer: EditedAnsw
 			const answer = await fetch(serviceUrl + path, { method, headers: headers as Record<string, string>, ...(body && { body }) });
 			const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
 			const content = await answer.text();
-			const edited: EditedAnswer = { method, path, status: answer.status, body: isJson ? JSON.parse(content) : {} };
+			const date = answer.headers.get('date') ?? '';
+			const edited: EditedAnswer = { method, path, status: answer.status, body: isJson ? JSON.parse(content) : {}, date };
 			edit(edited);
 			if (edited.isLost) return void request.socket.destroy();
 			response.writeHead(edited.status, {
 				'content-type': answer.headers.get('content-type') ?? 'text/plain',
-				date: answer.headers.get('date') ?? '',
+				date: edited.date,
 			});
 			response.end(edited.status === 204 ? undefined : isJson ? JSON.stringify(edited.body) : content);
 		};

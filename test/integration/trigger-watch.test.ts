@@ -207,13 +207,14 @@ describe('Another service', () => {
 		trigger.fails = 503;
 		await happen('late');
 		await until(() => trigger.answers.includes(503));
-		trigger.fails = undefined;
 		// A replica does not know of the delivery yet.
 		edit = (answer) => {
+			answer.date = new Date(Date.now() + 10_000).toUTCString();
 			if (answer.path.includes('/deliveries')) answer.body.data = [];
 		};
 		await trigger.deactivate();
 		edit = () => undefined;
+		trigger.fails = undefined;
 		await trigger.activate();
 		await came('late');
 	});
