@@ -152,3 +152,21 @@ test('an execution that crashed before it began is told apart from one that fail
 	await settled();
 	expect(n8n.outcomes).toEqual({ skipped: 'not begun' });
 });
+
+test.each([
+	['has begun', 'failed'],
+	['is still new', 'not started'],
+])('of a job that n8n gives up, n8n is asked whether its execution %s', async (state, outcome) => {
+	const n8n = queueMode();
+	n8n.begin('before');
+	n8n.emitted[0]!.resolve(run('success'));
+	await settled();
+	n8n.begin('given up');
+	n8n.emitted[1]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	await settled();
+	// Asked with items that cannot be written.
+	if (state === 'has begun') n8n.emitted[2]!.resolve(undefined);
+	else n8n.emitted[2]!.reject(new Error('No execution was started'));
+	await settled();
+	expect(n8n.outcomes['given up']).toBe(outcome);
+});

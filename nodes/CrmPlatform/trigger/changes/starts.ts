@@ -3,8 +3,9 @@ import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFun
 import type { Clock } from '../../api/http/request';
 import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
 import type { Group } from './position';
+import { hasExecution } from '../unwritable';
 import { reportFailure } from './report';
-import { checkStarts, ranOnWorker, type Observations, type UnsettledStart } from './watchdog';
+import { checkStarts, hasNoTrace, ranOnWorker, type Observations, type UnsettledStart } from './watchdog';
 
 /**
  * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
@@ -76,9 +77,9 @@ export class Starts {
 		done.promise.then(
 			(run) => {
 				ended.abort();
-				const onWorkers = ranOnWorker(run);
+				const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
 				if (onWorkers !== undefined) this.seen.onWorkers = onWorkers;
-				come(executionOutcome(run));
+				void this.outcomeOf(n8n, start, run).then(come);
 			},
 			(error: Error) => {
 				ended.abort();
@@ -96,6 +97,13 @@ export class Starts {
 		};
 		comeByAnswer().catch(() => undefined);
 		n8n.emit([start.items], answer, done as never, executionKey(n8n, start.group));
+	}
+
+	/** Of a job that failed while n8n's database was away, the execution may not have begun, and never would. */
+	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, run: IRun | undefined): Promise<Outcome> {
+		const outcome = executionOutcome(run);
+		if (outcome !== 'failed' || !this.seen.onWorkers || !hasNoTrace(run)) return outcome;
+		return (await hasExecution(n8n, executionKey(n8n, group), this.clock)) ? outcome : 'not started';
 	}
 
 	/** @param turn which of the attempts to start it has come out */

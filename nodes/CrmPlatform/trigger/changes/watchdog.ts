@@ -84,3 +84,9 @@ export function neverBegan(run: IRun | undefined): boolean {
 	if (run?.status !== 'crashed') return false;
 	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
 }
+
+/** Whether a run has neither a job nor nodes, as n8n makes it up for a job that failed (workflow-runner, processError). */
+export function hasNoTrace(run: IRun | undefined): boolean {
+	if (run?.status !== 'error' || run.jobId !== undefined) return false;
+	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+}
