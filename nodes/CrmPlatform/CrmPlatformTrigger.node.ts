@@ -1,7 +1,11 @@
 import {
 	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
+	type ITriggerFunctions,
+	type ITriggerResponse,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
@@ -16,6 +20,7 @@ import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
 import { webhookProperties } from './trigger/webhook/properties';
+import { watchSubscription } from './trigger/webhook/watch';
 
 export class CrmPlatformTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -65,6 +70,16 @@ export class CrmPlatformTrigger implements INodeType {
 	};
 
 	webhookMethods = { default: subscriptionLifecycle };
+
+	/** Beside the webhook, so that a subscription that was deleted or changed in the CRM is noticed. */
+	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
+		return watchSubscription(this);
+	}
+
+	/** Without it, n8n would call `trigger` in a test run instead of taking the event (workflow-execute, runNode). */
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return [this.getInputData()];
+	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receive(this);

@@ -9,7 +9,7 @@ import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const { contacts, latest, advance, now } = eventsIn(sandbox);
+const { contacts, advance, now } = eventsIn(sandbox);
 const day = 24 * 60 * 60;
 
 const open: Published[] = [];
@@ -142,23 +142,6 @@ test('when n8n was down for long, and the service still has everything, nobody i
 	await again(n8n);
 	await arrived(n8n, 3);
 	expect(n8n.reported).toEqual([]);
-});
-
-test('when the log counts anew, the user is told that events may be missing', async () => {
-	const n8n = await publish();
-	await contacts(1);
-	await arrived(n8n, 1);
-	await n8n.deactivate();
-	const [newest] = await latest(1);
-	await sandbox.faults({
-		path: '/v1/events',
-		times: 1,
-		status: 200,
-		contentType: 'application/json',
-		body: JSON.stringify({ data: [{ ...newest, sequence: 0 }], next_cursor: null, total: 1 }),
-	});
-	await again(n8n);
-	expect(n8n.reported).toEqual([expect.stringContaining('Events may be missing')]);
 });
 
 test('a test by hand shows records where only records are wanted, and says when there is nothing', async () => {

@@ -21,9 +21,7 @@ export interface PublishedSetup {
 	credential: Setup['credential'];
 	parameters?: IDataObject;
 	clock?: Clock;
-	/** Whether `emit` takes a key, as it does since n8n 2.20. */
-	hasKeys?: boolean;
-	/** What comes of an execution; success unless told otherwise. It may throw to tell of a crash of n8n. */
+	/** What comes of an execution; success unless told otherwise. It may throw to tell that none could be started. */
 	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
 	/** Whether n8n, in queue mode, only answers for executions and never gives their runs. */
 	onlyAnswers?: boolean;
@@ -112,7 +110,7 @@ export class Published {
 	}
 
 	private context(mode: 'trigger' | 'manual'): ITriggerFunctions {
-		const { credential, hasKeys = true } = this.setup;
+		const { credential } = this.setup;
 		const workflow = this.workflow!;
 		const [node] = Object.values(workflow.nodes);
 		const process = this.process;
@@ -121,14 +119,13 @@ export class Published {
 			const told = this.setup.onlyAnswers ? answersOf(answer) : done;
 			if (process === this.process) void this.start(workflow, process, data[0] ?? [], told, key);
 		};
-		const withoutKeys = (data: Data, answer: Answer | undefined, done: Done | undefined) => emit(data, answer, done);
 		const context = new TriggerContext(
 			workflow,
 			node!,
 			additionalDataOf(credential, node!.parameters),
 			mode,
 			mode === 'manual' ? 'manual' : 'activate',
-			(hasKeys ? emit : withoutKeys) as never,
+			emit as never,
 			undefined,
 			(error: Error) => void this.reported.push(error.message),
 		);
@@ -147,20 +144,22 @@ export class Published {
 		this.write(workflow);
 		await new Promise((resolve) => setImmediate(resolve));
 		if (process !== this.process) return;
+		if (key !== undefined && this.executions.some((execution) => execution.key === key)) {
+			done?.resolve(undefined);
+			return;
+		}
+		const execution: Execution = { key, status: 'running', items: [] };
+		this.executions.push(execution);
 		try {
 			const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-			if (key !== undefined && this.executions.some((execution) => execution.key === key)) {
-				done?.resolve(undefined);
-				return;
-			}
-			const execution: Execution = { key, status: 'running', items: written.map(({ json }) => json) };
-			this.executions.push(execution);
+			execution.items = written.map(({ json }) => json);
 			const { execute = async () => 'success' as const } = this.setup;
 			const status = await execute(execution.items, execution);
 			if (process !== this.process) return;
 			execution.status = status;
 			done?.resolve({ status } as IRun);
 		} catch (error) {
+			this.executions.splice(this.executions.indexOf(execution), 1);
 			if (process === this.process) done?.reject(error as Error);
 		}
 	}

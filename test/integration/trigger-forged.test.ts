@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
+import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
 import type { TestTrigger } from './trigger';
@@ -13,8 +14,8 @@ const names = ({ started }: TestTrigger) =>
 
 /** The secret as n8n keeps it. */
 const secretOf = ({ staticData }: TestTrigger): string => {
-	const { global } = staticData as { global: Record<string, { secret: string }> };
-	return Object.values(global)[0]!.secret;
+	const { global } = staticData as { global: Record<string, { place: { secret: string } }> };
+	return Object.values(global)[0]!.place.secret;
 };
 
 const event = (id: string, more: IDataObject = {}) => ({
@@ -66,6 +67,7 @@ test('a trigger that has no secret lets nothing in', async () => {
 	const headers = sign(secretOf(trigger), body);
 	const kept = trigger.staticData;
 	trigger.staticData = {};
+	forgetPlaces();
 	expect((await trigger.post(body, headers)).status).toBe(401);
 	trigger.staticData = kept;
 });

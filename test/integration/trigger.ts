@@ -3,53 +3,28 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-import { HookContext, WebhookContext } from 'n8n-core';
+import { HookContext, TriggerContext, WebhookContext } from 'n8n-core';
 import {
 	Workflow,
 	type IDataObject,
 	type IHookFunctions,
 	type INode,
-	type INodeParameters,
 	type INodeTypes,
+	type ITriggerFunctions,
+	type ITriggerResponse,
 	type IWebhookData,
 	type IWebhookFunctions,
+	type WorkflowActivateMode,
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { additionalDataOf, type Setup } from './n8n';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/watch';
+import { additionalDataOf } from './n8n';
+import type { TestTrigger, TriggerSetup } from './test-trigger';
 
-/** The trigger in a workflow of its own, in an n8n that is on the network for real. */
-export interface TestTrigger {
-	/** Where n8n listens: of the workflow when it is active, and of a test run. */
-	url: string;
-	testUrl: string;
-	/** The items that workflows were started with, in the order in which they were. */
-	started: IDataObject[];
-	/** The statuses of all answers that were given. */
-	answers: number[];
-	/** What n8n writes to its log. */
-	warnings: string[];
-	/** What n8n keeps of the workflow: written when it is activated and deactivated. */
-	staticData: IDataObject;
-	parameters: INodeParameters;
-	nodeName: string;
-	/** n8n starting no workflow, but answering so. */
-	fails: number | undefined;
-	checkExists(isTest?: boolean): Promise<boolean>;
-	/** As n8n does it: creates what does not exist. */
-	activate(isTest?: boolean): Promise<void>;
-	deactivate(isTest?: boolean): Promise<void>;
-	/** Posts a delivery as anyone could. */
-	post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }>;
-	close(): Promise<void>;
-}
-
-export interface TriggerSetup {
-	credential: Setup['credential'];
-	parameters: INodeParameters;
-	/** Another workflow is another one in the same n8n. */
-	workflowId?: string;
-}
+export type { TestTrigger, TriggerSetup };
 
 const nodeType = new CrmPlatformTrigger();
 const nodeTypes = {
@@ -61,6 +36,11 @@ const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 	const workflowId = setup.workflowId ?? 'workflow-1';
+	forgetPlaces();
+	let elsewhere: string | undefined;
+	let watching: ITriggerResponse | undefined;
+	/** Ends the pause between two looks. */
+	let wake: (() => void) | undefined;
 
 	/** n8n reads the workflow anew each time. */
 	const opened = (isTest: boolean) => {
@@ -83,7 +63,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			nodeTypes,
 			staticData: isTest ? testStaticData : structuredClone(trigger.staticData),
 		});
-		const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const base = elsewhere ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 		const additionalData = {
 			...additionalDataOf(setup.credential, node.parameters),
 			webhookBaseUrl: `${base}/webhook`,
@@ -95,14 +75,18 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 
 	// Of a test run, n8n keeps it in memory and for that run only.
 	let testStaticData: IDataObject = {};
-	const hook = async (method: 'checkExists' | 'create' | 'delete', isTest: boolean) => {
+	const hook = async (
+		method: 'checkExists' | 'create' | 'delete',
+		isTest: boolean,
+		activation: WorkflowActivateMode = 'activate',
+	) => {
 		const { workflow, node, additionalData, webhookData } = opened(isTest);
 		const context = new HookContext(
 			workflow,
 			node,
 			additionalData,
 			isTest ? 'manual' : 'trigger',
-			isTest ? 'manual' : 'activate',
+			isTest ? 'manual' : activation,
 			webhookData,
 		);
 		context.logger.warn = (message) => void trigger.warnings.push(message);
@@ -113,6 +97,38 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			if (isTest) testStaticData = saved;
 			else trigger.staticData = saved;
 		}
+	};
+
+	const stopWatching = async (): Promise<void> => {
+		await watching?.closeFunction?.();
+		watching = undefined;
+	};
+
+	const watch = async (activation: WorkflowActivateMode): Promise<void> => {
+		await stopWatching();
+		const { workflow, node, additionalData } = opened(false);
+		const emit = () => void (trigger.staticData = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject);
+		const saveFailedExecution = (error: Error) => void trigger.reported.push(error.message);
+		const context = new TriggerContext(
+			workflow,
+			node,
+			additionalData,
+			'trigger',
+			activation,
+			emit,
+			undefined,
+			saveFailedExecution,
+		);
+		context.logger.warn = (message) => void trigger.warnings.push(message);
+		const sleep = async (ms: number, signal?: AbortSignal) => {
+			if (ms < 5_000) return await systemClock.sleep(ms, signal);
+			await new Promise<void>((resolve) => {
+				wake = resolve;
+				signal?.addEventListener('abort', () => resolve());
+				if (signal?.aborted) resolve();
+			});
+		};
+		watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, sleep });
 	};
 
 	const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -161,6 +177,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		started: [],
 		answers: [],
 		warnings: [],
+		reported: [],
 		staticData: {},
 		parameters: setup.parameters,
 		nodeName: 'CRM Platform Trigger',
@@ -168,13 +185,32 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		checkExists: async (isTest = false) => await hook('checkExists', isTest),
 		async activate(isTest = false) {
 			if (!(await hook('checkExists', isTest))) await hook('create', isTest);
+			if (!isTest) await watch('activate');
 		},
-		deactivate: async (isTest = false) => void (await hook('delete', isTest)),
+		async deactivate(isTest = false) {
+			if (!isTest) await stopWatching();
+			await hook('delete', isTest);
+		},
+		async restart(address) {
+			await stopWatching();
+			forgetPlaces();
+			elsewhere = address;
+			if (!(await hook('checkExists', false, 'init'))) await hook('create', false, 'init');
+			await watch('init');
+		},
+		async look() {
+			await until(() => wake !== undefined);
+			const wakeUp = wake!;
+			wake = undefined;
+			wakeUp();
+			await until(() => wake !== undefined || watching === undefined);
+		},
 		async post(body, headers) {
 			const response = await fetch(trigger.url, { method: 'POST', body, headers });
 			return { status: response.status, body: await response.text() };
 		},
 		async close() {
+			await stopWatching();
 			const closed = once(server, 'close');
 			server.close();
 			server.closeAllConnections();

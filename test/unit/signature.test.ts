@@ -23,13 +23,13 @@ const genuine = signed('{"test": 2432232314}');
 test('the example of the standard is genuine', () => {
 	const signature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
 	expect(genuine.signature).toBe(signature);
-	expect(explainForged({ ...genuine, signature }, secret, now)).toBeUndefined();
-	expect(explainForged({ ...genuine, signature }, secret.replace('whsec_', ''), now)).toBeUndefined();
+	expect(explainForged({ ...genuine, signature }, [secret], now)).toBeUndefined();
+	expect(explainForged({ ...genuine, signature }, [secret.replace('whsec_', '')], now)).toBeUndefined();
 });
 
 test.each(['', '{}', '{"name":"Zoë 漢字 \\u00e9"}', '{ "a" : 1 }\n', ' '.repeat(100_000)])(
 	'what the reference library signs is genuine: %j',
-	(text) => expect(explainForged(signed(text), secret, now)).toBeUndefined(),
+	(text) => expect(explainForged(signed(text), [secret], now)).toBeUndefined(),
 );
 
 test('one changed byte makes it forged', () => {
@@ -37,41 +37,48 @@ test('one changed byte makes it forged', () => {
 	changed[3]! += 1;
 	const { id, timestamp } = genuine;
 	for (const part of [{ body: changed }, { id: `${id}x` }, { timestamp: `${Number(timestamp) + 1}` }]) {
-		expect(explainForged({ ...genuine, ...part }, secret, now)).toMatch(/wrong/);
+		expect(explainForged({ ...genuine, ...part }, [secret], now)).toMatch(/wrong/);
 	}
-	expect(explainForged({ ...genuine, body: genuine.body.subarray(0, -1) }, secret, now)).toMatch(/wrong/);
+	expect(explainForged({ ...genuine, body: genuine.body.subarray(0, -1) }, [secret], now)).toMatch(/wrong/);
 });
 
 test('during a rotation either secret does, whichever is signed with first', () => {
 	for (const both of [signed('{}', [secret, other]), signed('{}', [other, secret])]) {
-		expect(explainForged(both, secret, now)).toBeUndefined();
-		expect(explainForged(both, other, now)).toBeUndefined();
+		expect(explainForged(both, [secret], now)).toBeUndefined();
+		expect(explainForged(both, [other], now)).toBeUndefined();
 	}
-	expect(explainForged(signed('{}', [other]), secret, now)).toMatch(/wrong/);
+	expect(explainForged(signed('{}', [other]), [secret], now)).toMatch(/wrong/);
+});
+
+test('of two secrets that are known, either will do', () => {
+	expect(explainForged(genuine, [other, secret], now)).toBeUndefined();
+	expect(explainForged(genuine, [other], now)).toMatch(/wrong/);
 });
 
 test('five minutes are tolerated, either way, and no more', () => {
-	const late = (s: number) => explainForged(genuine, secret, now + s * seconds);
+	const late = (s: number) => explainForged(genuine, [secret], now + s * seconds);
 	expect([late(0), late(300), late(-300)]).toEqual([undefined, undefined, undefined]);
 	expect(late(301)).toMatch(/too old/);
 	expect(late(-301)).toMatch(/future/);
 });
 
 test.each([
-	['no secret', {}, undefined],
-	['an empty secret', {}, ''],
-	['a secret of nothing but its prefix', {}, 'whsec_'],
-	['no id', { id: undefined }, secret],
-	['an empty id', { id: '' }, secret],
-	['no time', { timestamp: undefined }, secret],
-	['a time that is none', { timestamp: '1e9' }, secret],
-	['a negative time', { timestamp: '-1614265330' }, secret],
-	['no signature', { signature: undefined }, secret],
-	['an empty signature', { signature: '' }, secret],
-	['a signature without its value', { signature: 'v1,' }, secret],
-	['a signature without its version', { signature: genuine.signature.slice(3) }, secret],
-	['another version of signatures', { signature: genuine.signature.replace('v1', 'v1a') }, secret],
-	['a signature cut short', { signature: genuine.signature.slice(0, -5) }, secret],
+	['no secret', {}, []],
+	['an empty secret', {}, ['']],
+	['a secret of nothing but its prefix', {}, ['whsec_']],
+	['a masked secret', {}, ['whsec_************LaSw']],
+	['a secret that is cut short', {}, ['whsec_LaSw']],
+	['no id', { id: undefined }, [secret]],
+	['an empty id', { id: '' }, [secret]],
+	['no time', { timestamp: undefined }, [secret]],
+	['a time that is none', { timestamp: '1e9' }, [secret]],
+	['a negative time', { timestamp: '-1614265330' }, [secret]],
+	['no signature', { signature: undefined }, [secret]],
+	['an empty signature', { signature: '' }, [secret]],
+	['a signature without its value', { signature: 'v1,' }, [secret]],
+	['a signature without its version', { signature: genuine.signature.slice(3) }, [secret]],
+	['another version of signatures', { signature: genuine.signature.replace('v1', 'v1a') }, [secret]],
+	['a signature cut short', { signature: genuine.signature.slice(0, -5) }, [secret]],
 ])('%s fails', (_, part, known) => {
 	expect(explainForged({ ...genuine, ...part }, known, now)).toEqual(expect.any(String));
 });

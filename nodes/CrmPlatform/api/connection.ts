@@ -32,6 +32,8 @@ import { anonymous } from './http/transport';
 export interface Connection {
 	/** Whose records these are, as far as a node knows: the service's address and the credential. */
 	account: string;
+	/** The same for connections that see the same data at any time. */
+	view: string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
@@ -60,7 +62,7 @@ export interface Connection {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, transport: signed } = await signIn(n8n);
+	const { credential, id, secret, view, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
@@ -108,6 +110,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 	return {
 		account: `${address} ${id}`,
+
+		view: `${address} ${view}`,
 
 		get notices() {
 			return noticed();

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
 import { authenticated, signedIn, type Transport } from './http/transport';
@@ -25,6 +27,8 @@ export interface SignIn {
 	id: string;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
+	/** The same for all that see the same data at any time: a key is read once, a token is renewed. */
+	view: string;
 	transport: Transport;
 }
 
@@ -43,7 +47,9 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
 	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
-	return { credential, id: idOf(n8n, type), secret: credential.apiKey, transport };
+	const secret = credential.apiKey;
+	const view = createHash('sha256').update(secret).digest('base64url');
+	return { credential, id: idOf(n8n, type), secret, view, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -55,7 +61,8 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
-	return { credential, id: idOf(n8n, type), secret, transport: signedIn(n8n, type) };
+	const id = idOf(n8n, type);
+	return { credential, id, secret, view: id, transport: signedIn(n8n, type) };
 }
 
 function idOf(n8n: IAllExecuteFunctions, type: string): string {

@@ -1,19 +1,30 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { parseEvent, type CrmEvent } from '../api/event';
+import { matchesEventPattern, parseEvent, type CrmEvent } from '../api/event';
 import type { ListDescription } from '../api/openapi/listing';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 
+/** The newest event of the log, of any type. */
+export interface Newest {
+	id: string;
+	sequence: number;
+	/** Empty if the service does not tell. */
+	account: string;
+}
+
 /** The event log of the service. */
 export interface EventLog {
-	/** The oldest or newest event; undefined if the log is empty. */
-	end(which: 'oldest' | 'newest'): Promise<CrmEvent | undefined>;
+	/** The newest event, in few bytes; undefined if the log is empty. */
+	newest(): Promise<Newest | undefined>;
+	/** The oldest event; undefined if the log is empty. */
+	oldest(): Promise<CrmEvent | undefined>;
 	/** The first event at this instant (RFC 3339) or later. */
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
-	/** The events of these types and patterns above a sequence, in sequence. */
-	after(sequence: number, types: string[]): AsyncGenerator<CrmEvent, void>;
+	/** The events of these types and patterns, or of all, above a sequence, in sequence. */
+	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void>;
 	/** The events of these types and patterns, the newest first. */
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
 }
@@ -23,28 +34,56 @@ const logPath = '/events';
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
+const newestShape = z.object({ id: z.string().min(1), sequence: z.number().int(), account_id: z.string().catch('') });
+
 /** @throws Error in the user's words where the service has no log that can be read like this */
 export async function openEventLog(api: Connection): Promise<EventLog> {
 	const list = readable((await api.describe(logPath))?.list);
 
-	async function* read(query: Query, limit = Infinity): AsyncGenerator<CrmEvent, void> {
+	async function* pages(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
 		for await (const { records } of readPages(api.send, { path: `/v1${logPath}`, list, query, limit })) {
-			for (const record of records) yield eventIn(record);
+			yield* records;
+		}
+	}
+
+	async function* read(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+		for await (const record of pages(query, limit)) yield eventIn(record);
+	}
+
+	/** A service refuses a type that it no longer has, though events of it may be in the log. */
+	async function* readTypes(query: Query, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
+		if (types.length === 0) return yield* read(query, limit);
+		const chosen = read({ ...query, [logFilters.types]: types }, limit);
+		const begun = await chosen.next().catch((error: unknown) => {
+			if (error instanceof NodeApiError && error.httpCode === '400') return undefined;
+			throw error;
+		});
+		if (begun !== undefined) {
+			if (begun.value) yield begun.value;
+			return yield* chosen;
+		}
+		for await (const event of read(query)) {
+			if (types.some((pattern) => matchesEventPattern(pattern, event.type))) yield event;
 		}
 	}
 
 	const inSequence = { [list.sort.name]: orders.oldest };
-
-	const first = async (query: Query): Promise<CrmEvent | undefined> => {
-		const { value } = await read(query, 1).next();
-		return value ?? undefined;
-	};
+	const newestFirst = { [list.sort.name]: orders.newest };
+	const first = async (query: Query): Promise<CrmEvent | undefined> => (await read(query, 1).next()).value ?? undefined;
 
 	return {
-		end: async (which) => await first({ [list.sort.name]: orders[which] }),
+		async newest() {
+			const few = list.fields === undefined ? {} : { [list.fields]: Object.keys(newestShape.shape) };
+			const { value: record } = await pages({ ...newestFirst, ...few }, 1).next();
+			if (!record) return undefined;
+			const { data } = newestShape.safeParse(record);
+			if (!data) throw invalidEntry(record);
+			return { id: data.id, sequence: data.sequence, account: data.account_id };
+		},
+		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
-		after: (sequence, types) => read({ ...inSequence, [logFilters.above]: sequence, [logFilters.types]: types }),
-		newestFirst: (types) => read({ [list.sort.name]: orders.newest, [logFilters.types]: types }),
+		after: (sequence, types, limit) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit),
+		newestFirst: (types) => readTypes(newestFirst, types),
 	};
 }
 
@@ -69,6 +108,10 @@ function readable(list: ListDescription | undefined): SortedList {
 function eventIn(record: IDataObject): CrmEvent {
 	const event = parseEvent(record);
 	if (event) return event;
+	throw invalidEntry(record);
+}
+
+function invalidEntry(record: IDataObject): Error {
 	const excerpt = JSON.stringify(record).slice(0, 120);
-	throw new Error(`The event log of the service contains an invalid entry: ${excerpt}`);
+	return new Error(`The event log of the service contains an invalid entry: ${excerpt}`);
 }

@@ -62,7 +62,7 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 		const installation = await installN8n();
 		const tarball = await packPackage(join(folder, 'package'));
 		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
-		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise' });
+		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
 		closers.push(() => sandbox.close());
 		const ports = { port: await freePort(), brokerPort: await freePort() };
 		// What is pruned cannot be counted.

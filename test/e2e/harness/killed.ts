@@ -111,11 +111,11 @@ async function poisonousEvents({ call }: KillableN8n): Promise<Set<string>> {
 	}
 }
 
-/** Keys end with `<event>:<attempt>`. */
+/** Keys end with `<first event>:<what names the group>:<attempt>`. */
 function outcomesOf(rows: ExecutionRow[], reports: Report[], poison: Set<string>): Outcomes {
 	const statuses = new Map<string, string[]>();
 	const starts = rows.map(({ deduplicationKey, status }) => {
-		const [attempt, event] = deduplicationKey?.split(':').reverse() ?? [];
+		const [attempt, , event] = deduplicationKey?.split(':').reverse() ?? [];
 		return { event, attempt: Number(attempt), status };
 	});
 	for (const { event, status } of starts.sort((one, other) => one.attempt - other.attempt)) {

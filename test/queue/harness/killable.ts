@@ -18,6 +18,12 @@ import { DATABASE_USER, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { newFolder } from './server.ts';
 
+/** With databases that may go away. */
+export interface KillableQueue extends KillableN8n {
+	/** Redis forgets its jobs. */
+	outage(what: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
+}
+
 /** What is killed, in turns. */
 const victims = ['main', 'worker-1', 'webhook-1', 'worker-2', 'webhook-2'];
 
@@ -27,7 +33,7 @@ const victims = ['main', 'worker-1', 'webhook-1', 'worker-2', 'webhook-2'];
  *
  * @throws Error if Redis or PostgreSQL is missing
  */
-export async function startKillableQueue(): Promise<KillableN8n> {
+export async function startKillableQueue(): Promise<KillableQueue> {
 	const programs = [findProgram(redis), findProgram(postgres)] as const;
 	if (!programs[0] || !programs[1]) throw new Error('Install Redis and PostgreSQL: apt-get install redis-server postgresql');
 	const output = resolve('.tmp', 'queue-killed');
@@ -72,6 +78,7 @@ export async function startKillableQueue(): Promise<KillableN8n> {
 				await n8n.kill(victim);
 				await n8n.replace(victim);
 			},
+			outage: async (what, ms) => await (what === 'Redis' ? queue : database).outage(ms),
 			close,
 		};
 	} catch (error) {

@@ -13,6 +13,8 @@ const STOP_GRACE_MS = 10_000;
 /** A server that n8n needs, with nothing in it, for one run. */
 export interface Server {
 	port: number;
+	/** Ends it at once, and starts it again on the same port after that many milliseconds. */
+	outage(ms: number): Promise<void>;
 	/** Ends it and removes what it wrote. */
 	stop(): Promise<void>;
 }
@@ -34,24 +36,36 @@ export async function startServer(
 	options: SpawnOptions = {},
 ): Promise<Server> {
 	const { program, args, port, folder, log, ready } = how;
-	const output = openSync(log, 'w');
-	const child = startGroup(program, args, {
-		...options,
-		cwd: folder,
-		stdio: ['ignore', output, output],
-	});
-	closeSync(output);
-	const stop = async () => {
-		await stopGroup(child, STOP_GRACE_MS);
-		rmSync(folder, { recursive: true, force: true });
-	};
-	const deadline = Date.now() + START_TIMEOUT_MS;
-	while (!readFileSync(log, 'utf8').includes(ready)) {
-		if (hasEnded(child) || Date.now() > deadline) {
-			await stop();
-			throw new Error(`${program} did not start.\n${endOfLog(log)}`);
+	const start = async () => {
+		const output = openSync(log, 'w');
+		const started = startGroup(program, args, { ...options, cwd: folder, stdio: ['ignore', output, output] });
+		closeSync(output);
+		const deadline = Date.now() + START_TIMEOUT_MS;
+		while (!readFileSync(log, 'utf8').includes(ready)) {
+			if (hasEnded(started) || Date.now() > deadline) {
+				await stopGroup(started, STOP_GRACE_MS);
+				throw new Error(`${program} did not start.\n${endOfLog(log)}`);
+			}
+			await sleep(POLL_MS);
 		}
-		await sleep(POLL_MS);
-	}
-	return { port, stop };
+		return started;
+	};
+	const removed = (error: unknown): never => {
+		rmSync(folder, { recursive: true, force: true });
+		throw error;
+	};
+	let child = await start().catch(removed);
+	return {
+		port,
+		async outage(ms) {
+			child.kill('SIGQUIT');
+			while (!hasEnded(child)) await sleep(POLL_MS);
+			await sleep(ms);
+			child = await start();
+		},
+		async stop() {
+			await stopGroup(child, STOP_GRACE_MS);
+			rmSync(folder, { recursive: true, force: true });
+		},
+	};
 }

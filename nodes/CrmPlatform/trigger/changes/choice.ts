@@ -1,16 +1,31 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import type { DispatchOptions, DoneWhen } from './dispatcher';
-
 /** The defaults that the parameters show. */
 const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
+
+/** When a group counts as finished. */
+export type DoneWhen = 'started' | 'ended' | 'succeeded';
+
+export interface DispatchOptions {
+	doneWhen: DoneWhen;
+	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
+	attempts: number;
+	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
+	afterCrash: 'startAgain' | 'setAside';
+	/** The most executions under way. */
+	atOnce: number;
+	/** The most events or records in a group. */
+	groupSize: number;
+}
 
 /** What the user chose beside the events or records. */
 export interface ChangeChoice extends DispatchOptions {
 	source: 'events' | 'records';
-	/** The instant to begin at (RFC 3339); empty for now. */
+	/** The date to begin at, as the user entered it; empty for now. */
 	start: string;
+	/** The instant it means (RFC 3339); empty for now. */
+	since: string;
 	groupSize: number;
 	/** Milliseconds between two readings. */
 	interval: number;
@@ -24,7 +39,7 @@ export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const isGrouped = n8n.getNodeParameter('grouping', 'each') === 'group';
 	return {
 		source,
-		start: source === 'events' ? startOf(n8n) : '',
+		...(source === 'events' ? startOf(n8n) : { start: '', since: '' }),
 		doneWhen,
 		attempts: positive(n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
 		afterCrash: afterCrash === 'setAside' ? 'setAside' : 'startAgain',
@@ -39,10 +54,10 @@ function positive(value: unknown, otherwise: number): number {
 	return number >= 1 ? number : otherwise;
 }
 
-function startOf(n8n: ITriggerFunctions): string {
-	if (n8n.getNodeParameter('start', 'now') === 'now') return '';
-	const since = String(n8n.getNodeParameter('since', ''));
-	const instant = DateTime.fromISO(since.trim().replace(' ', 'T'), { zone: n8n.getTimezone() });
-	if (instant.isValid) return instant.toUTC().toISO();
-	throw new Error(`Since: "${since}" is not a date. Choose the date to start from.`);
+function startOf(n8n: ITriggerFunctions): Pick<ChangeChoice, 'start' | 'since'> {
+	if (n8n.getNodeParameter('start', 'now') === 'now') return { start: '', since: '' };
+	const start = String(n8n.getNodeParameter('since', '')).trim();
+	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });
+	if (instant.isValid) return { start, since: instant.toUTC().toISO() };
+	throw new Error(`Since: "${start}" is not a date. Choose the date to start from.`);
 }

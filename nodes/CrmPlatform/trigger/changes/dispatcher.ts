@@ -1,37 +1,18 @@
-import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
-import { executionOutcome, outcomeOfAnswer, outcomeOfError, setAsideError, type Outcome } from './outcome';
+import { hasExecution, storeOnly } from '../unwritable';
+import type { DispatchOptions } from './choice';
+import { splitOff } from './group';
+import type { Loaded, LoadFailure } from './load';
+import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
+import { RecentIds } from './recent';
+import { reportFailure } from './report';
+import { executionKey, Starts } from './starts';
 
-/** When a group counts as finished. */
-export type DoneWhen = 'started' | 'ended' | 'succeeded';
-
-export interface DispatchOptions {
-	doneWhen: DoneWhen;
-	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
-	attempts: number;
-	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
-	afterCrash: 'startAgain' | 'setAside';
-	/** The most executions under way. */
-	atOnce: number;
-	/** The most events or records in a group. */
-	groupSize: number;
-}
-
-/**
- * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
- * main process, n8n never gives the run: Bull removes a finished job at once (removeOnComplete; since
- * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
- * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
- */
-const longestWithoutRun = 15_000;
-
-const storedMessage =
-	'CRM Platform Poll Trigger: the position was stored. No execution was started, and nothing has failed.';
-
-/** Groups that failed and wait for their next attempt; with more of them, nothing new is read. */
-const mostWaiting = 100;
+/** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
+const mostOpen = 500;
 
 /** Events or records that are read ahead, so that there is one when an execution ends. */
 const mostAhead = 50;
@@ -39,6 +20,9 @@ const mostAhead = 50;
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
 const longestDelay = 5 * 60_000;
+
+/** Readings of what the service refuses, over more than the time that a replica may be behind. */
+const mostRefusals = 4;
 
 /**
  * Starts executions for the open groups of a position, and closes a group when its execution has
@@ -51,15 +35,21 @@ const longestDelay = 5 * 60_000;
  */
 export class Dispatcher {
 	readonly position: Position;
+	/** Events that this process has read, so that it starts none twice, wherever the position stands. */
+	readonly read = new RecentIds();
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** Names of the groups whose execution is under way. */
-	private readonly running = new Set<string>();
+	/** Executions under way. */
+	private readonly running: Starts;
 	/** When a group may be started next (Unix epoch ms). */
 	private readonly notBefore = new Map<string, number>();
+	/** How often the items of a group could not be read. */
+	private readonly unread = new Map<string, number>();
 	private isStored = true;
 	private isClosed = false;
+	private isFull = false;
+	private isTold = false;
 	/** Called when a group has come out. */
 	onSettled: () => void = () => undefined;
 
@@ -68,10 +58,8 @@ export class Dispatcher {
 		this.position = position;
 		this.options = options;
 		this.clock = clock;
+		this.running = new Starts(clock);
 	}
-
-	/** Whether `emit` takes a key; n8n before 2.20 has none, and may start a group twice after a crash. */
-	static hasKeys = (n8n: ITriggerFunctions): boolean => n8n.emit.length >= 4;
 
 	/** Goes on after the workflow was published again in this process. */
 	reopen(n8n: ITriggerFunctions, options: DispatchOptions): void {
@@ -88,17 +76,22 @@ export class Dispatcher {
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
 	get room(): number {
-		const waiting = this.notBefore.size;
-		if (waiting >= mostWaiting) return 0;
-		const ahead = this.position.open.length - waiting - this.running.size;
+		const left = mostOpen - this.position.open.length;
+		if (left <= 0) {
+			if (!this.isFull) this.n8n.logger.warn(`${this.n8n.getNode().name}: ${full}`);
+			this.isFull = true;
+			return 0;
+		}
+		this.isFull = false;
 		const most = Math.max(2, Math.floor(mostAhead / this.options.groupSize));
-		return ahead > most / 2 ? 0 : most - ahead;
+		const ahead = this.startable().length;
+		return ahead > most / 2 ? 0 : Math.min(most - ahead, left);
 	}
 
-	/** Milliseconds until a group that failed is due; undefined if none waits. */
-	get nextDue(): number | undefined {
-		const times = [...this.notBefore.values()];
-		return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - this.clock.now());
+	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
+	nextDue(after: number): number {
+		// One that is due and was not started waits for the end of another execution.
+		return Math.min(...[...this.notBefore.values()].filter((time) => time > after));
 	}
 
 	/** Notes a change of the position that no start has stored yet. */
@@ -112,21 +105,32 @@ export class Dispatcher {
 	 *
 	 * @param load gives the items of a group; an empty list closes it without an execution
 	 */
-	async startDue(load: (group: Group) => Promise<INodeExecutionData[]>): Promise<void> {
-		const busy = new Set<string>();
-		for (const group of [...this.position.open]) {
-			const isFree = !group.records.some((record) => busy.has(record));
-			for (const record of group.records) busy.add(record);
-			if (!isFree || this.running.has(group.name) || this.running.size >= this.options.atOnce) continue;
-			if ((this.notBefore.get(group.name) ?? 0) > this.clock.now()) continue;
-			const items = await load(group);
+	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
+		this.running.check(this.n8n);
+		for (const group of this.startable()) {
+			if (this.running.size >= this.options.atOnce) return;
+			const { items, failures } = await load(group);
 			if (this.isClosed) return;
 			// Published again meanwhile, the trigger may have started it already.
 			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
 			this.notBefore.delete(group.name);
-			if (items.length === 0) this.finish(group);
-			else this.start(group, items);
+			if (failures.length === 0) this.isTold = false;
+			const rest = failures.length === 0 ? group : await this.without(group, failures);
+			if (this.isClosed) return;
+			if (rest === undefined) continue;
+			if (items.length === 0) this.finish(rest);
+			else this.start(rest, items);
 		}
+	}
+
+	/** Groups that are due, in their order, without those behind another one about the same record. */
+	private startable(): Group[] {
+		const busy = new Set<string>();
+		return this.position.open.filter(({ name, records }) => {
+			const isFree = !records.some((record) => busy.has(record));
+			for (const record of records) busy.add(record);
+			return isFree && !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
+		});
 	}
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
@@ -139,60 +143,72 @@ export class Dispatcher {
 		if (this.isStored) return;
 		this.isStored = true;
 		storePosition(this.n8n, this.position);
-		// n8n 2.41 stores static data in `emit` only. These items cannot be written down, so no execution
-		// comes of it; n8n notes the reason in its log.
-		const unwritable = { toJSON: () => { throw new Error(storedMessage); } };
-		const done = this.n8n.helpers.createDeferredPromise<IRun>();
-		done.promise.catch(() => undefined);
-		this.n8n.emit([[{ json: unwritable }]], undefined, done);
+		storeOnly(this.n8n);
+	}
+
+	/**
+	 * Puts off what could not be read, and sets it aside where the service keeps refusing it.
+	 *
+	 * @returns the group of what could be read; undefined if there is none
+	 */
+	private async without(group: Group, failures: LoadFailure[]): Promise<Group | undefined> {
+		const { n8n, clock } = this;
+		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
+		const tries = (this.unread.get(group.name) ?? 0) + 1;
+		const isRefused = failures.every(({ isFinal }) => isFinal);
+		if (!isRefused && tries % mostRefusals === 0 && !this.isTold) {
+			// Once, as all groups may wait for the same.
+			this.isTold = true;
+			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
+		}
+		// A group is read as a whole at first, and then without what still cannot be read.
+		if (tries < mostRefusals || (left.length === 0 && !isRefused)) {
+			this.unread.set(group.name, tries);
+			this.notBefore.set(group.name, clock.now() + delayAfter(tries));
+			return undefined;
+		}
+		// It may have been started before n8n was killed, with all that was there then.
+		if (await hasExecution(n8n, executionKey(n8n, group), clock)) {
+			this.settle(group, 'unknown');
+			return undefined;
+		}
+		if (left.length === 0) {
+			this.finish(group);
+			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'set aside'));
+			return undefined;
+		}
+		const { open } = this.position;
+		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
+		open.splice(open.indexOf(group), 1, rest!, ...others);
+		this.unread.delete(group.name);
+		for (const { name } of others) this.notBefore.set(name, clock.now() + delayAfter(tries));
+		this.isStored = false;
+		return rest;
 	}
 
 	private start(group: Group, items: INodeExecutionData[]): void {
 		const { n8n } = this;
-		this.running.add(group.name);
+		this.unread.delete(group.name);
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
-		const settled = new AbortController();
-		const settle = (outcome: Outcome) => {
-			if (settled.signal.aborted) return;
-			settled.abort();
-			this.settle(group, outcome);
-		};
-		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
-		done.promise.then(
-			(run) => settle(executionOutcome(run)),
-			(error: Error) => settle(outcomeOfError(error)),
-		);
-		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-		const settleByAnswer = async (): Promise<void> => {
-			const outcome = outcomeOfAnswer(await answer.promise);
-			if (outcome === undefined) return;
-			await this.clock.sleep(longestWithoutRun, settled.signal);
-			settle(outcome);
-		};
-		settleByAnswer().catch(() => undefined);
-		const key = Dispatcher.hasKeys(n8n) ? this.keyOf(group) : undefined;
-		n8n.emit([items], answer, done as never, key);
-	}
-
-	/** Unique in the n8n instance, and the same whenever this group is started for this attempt. */
-	private keyOf({ name, attempt }: Group): string {
-		const workflow = String(this.n8n.getWorkflow().id);
-		return `${workflow}:${this.n8n.getNode().id}:${this.position.generation}:${name}:${attempt}`;
+		const isDoneWhenBegun = this.options.doneWhen === 'started';
+		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome) });
 	}
 
 	private settle(group: Group, outcome: Outcome): void {
-		this.running.delete(group.name);
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
+		} else if (outcome === 'not begun') {
+			// Its key is taken for good, and nothing has been done with it.
+			group.unbegun += 1;
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
 			this.setAside(group, outcome);
 		} else {
-			const delay = outcome === 'unknown' ? 0 : Math.min(firstDelay * 2 ** (group.attempt - 1), longestDelay);
+			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);
 			this.notBefore.set(group.name, this.clock.now() + delay);
 			group.attempt += 1;
 		}
@@ -206,9 +222,9 @@ export class Dispatcher {
 	}
 
 	private finish(group: Group): void {
-		const { open } = this.position;
-		open.splice(open.indexOf(group), 1);
+		this.position.open = this.position.open.filter((one) => one !== group);
 		this.notBefore.delete(group.name);
+		this.unread.delete(group.name);
 		this.isStored = false;
 	}
 
@@ -217,3 +233,7 @@ export class Dispatcher {
 		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
 	}
 }
+
+const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
+
+const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

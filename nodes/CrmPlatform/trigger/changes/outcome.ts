@@ -6,14 +6,17 @@ import {
 	type IRun,
 } from 'n8n-workflow';
 
+import type { LoadFailure } from './load';
 import type { Group } from './position';
+import { neverBegan } from './watchdog';
 
 /** How the start of an execution came out. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started';
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
 
 /** n8n gives no run for a key that an execution has already. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
+	if (neverBegan(run)) return 'not begun';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
 }
@@ -22,6 +25,9 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
 }
+
+/** Whether the execution has ended before n8n could follow it (active-executions, getExecutionOrFail). */
+export const endedUnseen = (error: Error): boolean => error.message.includes('No active execution found');
 
 /**
  * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
@@ -47,5 +53,31 @@ export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcom
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return new NodeOperationError(node, `${them} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of events or records that cannot be read, so that no execution starts with them for now. */
+export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): NodeOperationError {
+	const ids = failures.flatMap((failure) => failure.ids);
+	const what = kind === 'events' ? 'event' : 'record';
+	const them = ids.length === 1 ? `The ${what} ${ids[0]}` : `${ids.length} ${what}s`;
+	const [failure] = failures;
+	const reason = failure?.error.message ?? '';
+	if (fate === 'waits') {
+		return new NodeOperationError(node, `${them} could not be read yet: ${reason}`, {
+			description: `The trigger tries again and continues with the others meanwhile (${ids.join(', ')}).`,
+		});
+	}
+	return new NodeOperationError(node, `${them} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
+		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
+	});
+}
+
+/** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
+export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
+	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
+	return new NodeOperationError(node, `n8n has not told for an hour how the execution for ${them} ended`, {
+		description:
+			'The trigger waits for it. If the list of executions shows it as ended, Redis has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }

@@ -3,12 +3,27 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/event';
 import { passesFilter, type EventFilter } from '../eventFilter';
+import { readPlace, storePlace } from '../places';
 
-/** Which events the user chose. */
-export interface EventCriteria {
+/** Which events the user chose, and what comes out of them. */
+export interface Choice {
 	/** Types and patterns. */
 	events: string[];
 	filter: EventFilter;
+	shape: 'event' | 'record' | 'current';
+}
+
+/** A choice the user has replaced since; events that happened before still go by it. */
+export interface PastChoice {
+	choice: Choice;
+	/** When it was replaced (Unix epoch ms). */
+	at: number;
+	/** Events up to this sequence happened before that. */
+	upTo: number;
+	/** Events above this one happened afterwards; in between, either choice counts. Absent while unknown. */
+	until?: number | undefined;
+	/** Whether the sequences are those of another log, so that only the time of an event tells. */
+	byTime?: boolean | undefined;
 }
 
 /** What one execution is started with. */
@@ -17,41 +32,60 @@ export interface Group {
 	name: string;
 	/** The attempt that is under way, or the next one; the first is 1. */
 	attempt: number;
+	/** How many executions of it n8n has ended before they began: they are no attempts. */
+	unbegun: number;
 	/** Events of the log, or records of a backfill. */
 	kind: 'events' | 'records';
+	/** The beginning it belongs to. */
+	start: string;
 	/** Ids of the events or records. */
 	ids: string[];
 	/** Ids of the records they are about: groups that share one are started one after the other. */
 	records: string[];
-	/** One below the lowest sequence of the events. */
-	after: number;
+	/** Sequences of the events, in the order of `ids`. */
+	sequences: number[];
+	/** Types of the events. */
+	types: string[];
+	/** What comes out of the events. */
+	shape: Choice['shape'];
 }
 
 /** How far the log of events was read, and which groups are not finished yet. */
 export interface Position {
 	/** Counts how often this was stored: of two copies, the higher one is newer. */
 	revision: number;
-	/** Tells apart the beginnings, so that beginning anew starts executions anew. */
-	generation: string;
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
-	/** Names where the user wanted to begin. */
+	/** The beginning as the user entered it. */
 	start: string;
-	criteria: EventCriteria;
-	/** Criteria that applied before the last change, and the sequence up to which they still apply. */
-	before?: { criteria: EventCriteria; upTo: number } | undefined;
+	choice: Choice;
+	/** Choices that were replaced, the oldest first. */
+	past: PastChoice[];
 	/** Events at or below this sequence were there before reading began. */
 	floor: number;
 	/** All events up to this sequence were read. */
 	sequence: number;
 	/** The `overlap` newest events that were read: sequence by id. */
 	seen: Record<string, number>;
+	/** The newest event of the log when it was last read, of any type. */
+	newest?: { id: string; sequence: number } | undefined;
 	/** When the log was last read (RFC 3339). */
 	at: string;
-	/** A backfill in progress: the cursor of the next page, empty for the first. */
-	backfill?: { cursor: string } | undefined;
+	/** A backfill in progress. */
+	backfill?: Backfill | undefined;
 	/** Groups that were read and are not finished. */
 	open: Group[];
+}
+
+export interface Backfill {
+	/** The cursor of the next page, empty for the first. */
+	cursor: string;
+	/** The scope it was begun with. */
+	scope: string;
+	/** The newest event when it began, which tells it apart from an earlier one. */
+	begun: number;
+	/** When the last record read was created, and the ids of the records that share that instant. */
+	last?: { created: string; ids: string[] } | undefined;
 }
 
 /**
@@ -60,72 +94,93 @@ export interface Position {
  */
 export const overlap = 200;
 
-const criteria = z.object({
+const choice = z.object({
 	events: z.array(z.string()),
 	filter: z.object({
 		changedFields: z.array(z.string()),
 		equal: z.record(z.array(z.string())),
 		ignored: z.object({ keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })), users: z.array(z.string()) }).optional(),
 	}),
+	shape: z.enum(['event', 'record', 'current']),
 });
 
 const group = z.object({
 	name: z.string(),
 	attempt: z.number().int(),
+	unbegun: z.number().int(),
 	kind: z.enum(['events', 'records']),
+	start: z.string(),
 	ids: z.array(z.string()),
 	records: z.array(z.string()),
-	after: z.number().int(),
+	sequences: z.array(z.number().int()),
+	types: z.array(z.string()),
+	shape: choice.shape.shape,
+});
+
+const backfill = z.object({
+	cursor: z.string(),
+	scope: z.string(),
+	begun: z.number().int(),
+	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
 });
 
 const schema: z.ZodType<Position> = z.object({
 	revision: z.number().int(),
-	generation: z.string(),
 	account: z.string(),
 	start: z.string(),
-	criteria,
-	before: z.object({ criteria, upTo: z.number().int() }).optional(),
+	choice,
+	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional(), byTime: z.boolean().optional() })),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	seen: z.record(z.number().int()),
+	newest: z.object({ id: z.string(), sequence: z.number().int() }).optional(),
 	at: z.string(),
-	backfill: z.object({ cursor: z.string() }).optional(),
+	backfill: backfill.optional(),
 	open: z.array(group),
 });
 
-/** By the node's id: n8n's own place for a node goes by its name, which a rename changes. */
-const placeOf = (n8n: ITriggerFunctions) => `crmPlatformPollTrigger:${n8n.getNode().id}`;
-
-/** A copied workflow carries the original's static data, but not its id. */
-const owned = z.object({ workflow: z.string(), position: schema });
-
-/** The stored position; undefined if there is none. */
-export function storedPosition(n8n: ITriggerFunctions): Position | undefined {
-	const stored: unknown = n8n.getWorkflowStaticData('global')[placeOf(n8n)];
-	const parsed = owned.safeParse(JSON.parse(JSON.stringify(stored ?? null))).data;
-	return parsed?.workflow === String(n8n.getWorkflow().id) ? parsed.position : undefined;
-}
+/** The position that was stored last; undefined if there is none. */
+export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readPlace(n8n, schema);
 
 /** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 export function storePosition(n8n: ITriggerFunctions, position: Position): void {
 	position.revision += 1;
-	const copy = structuredClone(position);
-	const workflow = String(n8n.getWorkflow().id);
-	n8n.getWorkflowStaticData('global')[placeOf(n8n)] = { workflow, position: { ...copy } };
+	storePlace(n8n, position);
 }
+
+/**
+ * Milliseconds that a replica of the log may be behind. What one answer has shown, every answer shows
+ * after that time.
+ */
+export const longestLag = 10_000;
+
+/** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
+const longestPast = 100 * 24 * 60 * 60_000;
 
 /** Where to read on: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
 }
 
-/** Whether the user wants an event, and wanted it when it happened. */
-export function matchesCriteria({ criteria: now, before }: Position, event: CrmEvent): boolean {
-	if (!passesFilter(event, now.filter)) return false;
-	if (before === undefined || event.sequence > before.upTo) return true;
-	const { events, filter } = before.criteria;
-	return events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter);
+/** Types and patterns of all choices that may still have something to say. */
+export function typesToRead({ choice: now, past }: Position): string[] {
+	return [...new Set([now, ...past.map((one) => one.choice)].flatMap(({ events }) => events))].sort();
 }
+
+/** The choice by which the user wanted an event when it happened; undefined if there is none. */
+export function choiceFor({ choice: now, past }: Position, event: CrmEvent): Choice | undefined {
+	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
+		const isBefore = Date.parse(event.timestamp) <= at + longestLag;
+		const isEarlier = byTime ? isBefore : event.sequence <= upTo;
+		if (!isEarlier && (event.sequence > until || !isBefore)) continue;
+		if (isChosen(then, event)) return then;
+		if (isEarlier) return undefined;
+	}
+	return isChosen(now, event) ? now : undefined;
+}
+
+const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
+	events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter);
 
 /**
  * Moves the position past events that were read.
@@ -139,13 +194,19 @@ export function advance(position: Position, read: Record<string, number>, upTo: 
 	const seen = Object.entries({ ...position.seen, ...read });
 	const oldest = position.sequence - overlap;
 	position.seen = Object.fromEntries(seen.filter(([, sequence]) => sequence > oldest));
+	position.past = position.past.filter(({ until = Infinity, at }) => until > oldest && now - at < longestPast);
 	position.at = new Date(now).toISOString();
 }
 
-/** Goes on with what happens from now on, since the log ends before the position. */
+/** Goes on with what comes after this sequence. What was read is still known by its id. */
 export function restartAt(position: Position, sequence: number): void {
-	Object.assign(position, { floor: sequence, sequence, seen: {} });
+	const seen = Object.fromEntries(Object.keys(position.seen).map((id) => [id, sequence]));
+	Object.assign(position, { floor: sequence, sequence, seen });
+	forgetLog(position);
 }
 
-export const logEnds = (at: string): string =>
-	`Events may be missing: the event log ends before the position this trigger reached on ${at}. The service may have been reset, or the credential may see less than before. The trigger continues with new events.`;
+/** Forgets what sequences of the log mean, as another one has taken its place. */
+export function forgetLog(position: Position): void {
+	position.newest = undefined;
+	position.past = position.past.map(({ choice, at, upTo }) => ({ choice, at, upTo, byTime: true }));
+}

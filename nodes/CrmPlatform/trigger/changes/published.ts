@@ -1,10 +1,18 @@
-import { NodeOperationError, type NodeApiError, type ITriggerFunctions } from 'n8n-workflow';
+import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
 import type { EventLog } from '../eventLog';
-import { Dispatcher, type DispatchOptions } from './dispatcher';
+import { forgetPlaces } from '../places';
+import type { DispatchOptions } from './choice';
+import { Dispatcher } from './dispatcher';
+import { groupOfEvents } from './group';
+import { findLostPlace } from './lostPlace';
 import { storedPosition, storePosition } from './position';
-import { resume, type Beginning } from './resume';
+import { reportFailure } from './report';
+import { resume, type Beginning, type Resumption } from './resume';
+import { forgetLooks } from './sharedLook';
+import { hasExecution } from '../unwritable';
+import { executionKey } from './starts';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();
@@ -13,6 +21,8 @@ const dispatchers = new Map<string, Dispatcher>();
 export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.close();
 	dispatchers.clear();
+	forgetLooks();
+	forgetPlaces();
 }
 
 /** Continues where this process or the stored position stopped, whichever is newer. */
@@ -20,7 +30,7 @@ export async function openDispatcher(
 	n8n: ITriggerFunctions,
 	log: EventLog,
 	options: DispatchOptions,
-	begin: Omit<Beginning, 'generation'>,
+	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
@@ -28,16 +38,19 @@ export async function openDispatcher(
 	const stored = storedPosition(n8n);
 	const isKnown = known !== undefined && known.position.revision >= (stored?.revision ?? 0);
 	const latestPosition = isKnown ? known.position : stored;
-	const newest = await log.end('newest');
-	const beginning = { ...begin, generation: clock.now().toString(36) };
-	const { position, notice } = await resume(log, latestPosition, newest, beginning, clock.now());
+	// n8n itself starts what was published before.
+	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
+	const start = { isRestart, now: clock.now() };
+	const resumed = await resume(log, latestPosition, await log.newest(), beginning, start);
+	const { position, isNew } = resumed;
+	const notice = latestPosition ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	known?.close();
-	const isContinued = isKnown && known.position.generation === position.generation;
-	const dispatcher = isContinued ? known : new Dispatcher(n8n, position, options, clock);
-	if (isContinued) {
-		Object.assign(known.position, position);
+	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
+	if (isKnown) {
+		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position });
+		if (isNew) known.read.clear();
 		known.reopen(n8n, options);
 	}
 	dispatchers.set(name, dispatcher);
@@ -46,8 +59,32 @@ export async function openDispatcher(
 	return dispatcher;
 }
 
-/** Puts a failed execution in the list, which starts the error workflow; the trigger goes on. */
-export function reportFailure(n8n: ITriggerFunctions, error: NodeApiError | NodeOperationError): void {
-	n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
-	n8n.saveFailedExecution(error);
+/**
+ * A node without a position was never published, or its position is lost.
+ *
+ * @returns what to tell the user
+ */
+async function findAgain(
+	n8n: ITriggerFunctions,
+	log: EventLog,
+	{ position }: Resumption,
+	{ choice, start, since }: Beginning,
+	clock: Clock,
+	isRestart: boolean,
+): Promise<string | undefined> {
+	const found = await findLostPlace(log, choice, async (event) => {
+		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
+	});
+	if (found && (since === '' || found.sequence > position.floor)) {
+		// What is above the floor and has no execution is read again; n8n knows what it has started.
+		Object.assign(position, found);
+		return foundAgain;
+	}
+	return isRestart ? lost : undefined;
 }
+
+const foundAgain =
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. It was found again by the executions of the latest events, and the trigger continues there. Events that waited for another attempt may be missing.';
+
+const lost =
+	'Events may be missing: the position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. The trigger begins anew, as its parameter Begin says.';

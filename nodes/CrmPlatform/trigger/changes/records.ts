@@ -6,23 +6,31 @@ import type { Query } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { readPage, type Page } from '../../api/lists/page';
 import type { ListDescription } from '../../api/openapi/listing';
+import type { Backfill } from './position';
+import { isOutside, statesOf } from './scopeOfState';
 
 /** Which records the user wants, and what comes out of them. */
 export interface RecordScope {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
+	/** Without them, no record can leave the scope. */
+	filters: Query;
 	/** The filters, and the fields to ask for. */
 	query: Query;
-	/** Whether there are filters, so that a record can leave the scope. */
-	isFiltered: boolean;
 	output(record: IDataObject): IDataObject;
 }
 
 /** Reads the records in scope as they are now. */
 export interface RecordReader {
-	/** A page of the backfill; an empty cursor is the first. */
-	page(cursor: string, size: number): Promise<Page>;
+	/** Collection path with version prefix. */
+	path: string;
+	/** Names the scope: another one has other records. */
+	scope: string;
+	/** A page of the backfill; an empty cursor is the first, of all records or of those created since an instant. */
+	page(from: { cursor: string; from?: string | undefined }, size: number): Promise<Page>;
+	/** When the last of some records was created, and which of them were created then. */
+	lastOf(records: IDataObject[]): Backfill['last'];
 	/** The newest records, the oldest of them first; any where the service does not list the newest first. */
 	latest(most: number): Promise<IDataObject[]>;
 	/** One item for each of these records that is there and in scope. */
@@ -35,10 +43,10 @@ export interface RecordReader {
 
 /** @throws Error in the user's words where the service cannot list records by id, or in the order of creation */
 export function recordReader(api: Connection, scope: RecordScope): RecordReader {
-	const { path, list, query, isFiltered, output } = scope;
+	const { path, list, filters, query, output } = scope;
 	const byId = list.filters.find(({ name }) => name === 'ids')?.name;
-	const order = list.sort?.values.includes(list.created?.field ?? '') ? list.created?.field : undefined;
-	if (byId === undefined || order === undefined || !list.sort) {
+	const { field: order, from: since } = list.created ?? {};
+	if (byId === undefined || order === undefined || since === undefined || !list.sort?.values.includes(order)) {
 		throw new Error(
 			`Records: the service cannot list ${path} by ID and in order of creation. Choose Events.`,
 		);
@@ -59,15 +67,26 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 	const asExisting = (records: IDataObject[]) =>
 		records.map((record): IDataObject => ({ ...output(record), change: 'existing' }));
 
-	const pageBy = async (by: string, size: number, cursor = ''): Promise<Page> => {
-		const paged: Query = { ...query, [sort]: by };
+	const pageBy = async (by: string, size: number, cursor = '', more: Query = {}): Promise<Page> => {
+		const paged: Query = { ...query, ...more, [sort]: by };
 		if (list.pageSize) paged[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
 		return await readPage(api.send, path, { list, query: paged, cursor: cursor === '' ? undefined : cursor });
 	};
 
 	return {
 		asExisting,
-		page: async (cursor, size) => await pageBy(order, size, cursor),
+		path,
+		scope: JSON.stringify([path, filters]),
+
+		async page({ cursor, from }, size) {
+			return await pageBy(order, size, cursor, from === undefined ? {} : { [since]: from });
+		},
+
+		lastOf(some) {
+			const created = some.at(-1)?.[order];
+			if (typeof created !== 'string') return undefined;
+			return { created, ids: some.filter((record) => record[order] === created).map(({ id }) => String(id)) };
+		},
 
 		async latest(most) {
 			const newestFirst = `-${order}`;
@@ -84,19 +103,21 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 		},
 
 		async changed(events) {
-			const last = new Map<string, CrmEvent>();
-			const created = new Set<string>();
+			const byRecord = new Map<string, CrmEvent[]>();
 			for (const event of events) {
 				const id = String(event.data.object.id);
-				last.set(id, event);
-				if (event.type.endsWith('.created')) created.add(id);
+				byRecord.set(id, [...(byRecord.get(id) ?? []), event]);
 			}
-			const found = await inScope([...last.keys()]);
-			return [...last].flatMap(([id, { type, data }]) => {
+			const found = await inScope([...byRecord.keys()]);
+			return [...byRecord].flatMap(([id, its]) => {
 				const record = found.get(id);
-				if (record) return [{ ...output(record), change: created.has(id) ? 'created' : 'updated' }];
+				const isCreated = its.some(({ type }) => type.endsWith('.created'));
+				if (record) return [{ ...output(record), change: isCreated ? 'created' : 'updated' }];
+				const { type, data } = its.at(-1)!;
 				// Without filters, a record that is not there has been deleted, of which an event tells.
-				if (!type.endsWith('.deleted') && !isFiltered) return [];
+				if (!type.endsWith('.deleted') && Object.keys(filters).length === 0) return [];
+				// A record that never was in scope was never given.
+				if (its.flatMap(statesOf).every((state) => isOutside(state, filters))) return [];
 				return [{ ...output(data.object), change: 'deleted' }];
 			});
 		},

@@ -1,24 +1,31 @@
-import type { CrmEvent } from '../../api/event';
-import type { EventLog } from '../eventLog';
-import { logEnds, restartAt, type EventCriteria, type Position } from './position';
+import type { EventLog, Newest } from '../eventLog';
+import type { Choice, Position } from './position';
 
 export interface Resumption {
 	position: Position;
+	/** Whether reading begins anew. */
+	isNew: boolean;
 	/** Tells the user that events may be missing. */
 	notice?: string;
 }
 
 /** Where and with what the user wants to begin. */
 export interface Beginning {
-	criteria: EventCriteria;
-	/** Names where to begin: with another name, reading begins anew. */
+	choice: Choice;
+	/** The beginning as the user entered it: with another one, reading begins anew. */
 	start: string;
 	/** The instant to begin at (RFC 3339); empty for now. */
 	since: string;
-	/** Whether all records come first. */
-	backfill: boolean;
-	/** A name for this beginning, unlike any before. */
-	generation: string;
+	/** The scope of records that come first; absent for events. */
+	scope?: string | undefined;
+}
+
+/** How n8n came to start the trigger. */
+export interface Start {
+	/** Whether n8n started it by itself, so that nobody has published anything meanwhile. */
+	isRestart: boolean;
+	/** Unix epoch milliseconds. */
+	now: number;
 }
 
 /** No service forgets events sooner than this (ms), so a younger position is always good. */
@@ -29,69 +36,71 @@ const surelyKept = 24 * 60 * 60_000;
  * beginning, or when the credential is for another account.
  *
  * @param newest the newest event of the log
- * @param now Unix epoch milliseconds
  */
 export async function resume(
 	log: EventLog,
 	stored: Position | undefined,
-	newest: CrmEvent | undefined,
+	newest: Newest | undefined,
 	beginning: Beginning,
-	now: number,
+	{ isRestart, now }: Start,
 ): Promise<Resumption> {
-	const { criteria, start, since, backfill, generation } = beginning;
-	const account = accountOf(newest) ?? stored?.account ?? '';
+	const { choice, start } = beginning;
+	const account = newest?.account || (stored?.account ?? '');
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
-		const sequence = await firstSequence(log, since, newest);
-		const position: Position = {
-			revision: stored?.revision ?? 0,
-			generation,
-			account,
-			start,
-			criteria,
-			floor: sequence,
-			sequence,
-			seen: {},
-			at: new Date(now).toISOString(),
-			open: [],
-		};
-		if (backfill) position.backfill = { cursor: '' };
-		return { position };
+		const position = await begin(log, newest, beginning, account, now);
+		// What was read and is not finished belongs to the choice that was made before.
+		if (stored) Object.assign(position, { revision: stored.revision, open: stored.open });
+		return { position, isNew: true };
 	}
 
-	const position: Position = { ...stored, account, criteria };
-	if (newest && newest.sequence < stored.sequence) {
-		restartAt(position, newest.sequence);
-		return { position: { ...position, generation }, notice: logEnds(stored.at) };
-	}
-	if (JSON.stringify(criteria) !== JSON.stringify(stored.criteria)) {
-		position.before = { criteria: stored.criteria, upTo: newest?.sequence ?? stored.sequence };
-		position.floor = stored.sequence;
+	const position: Position = { ...stored, account, choice };
+	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
+		// A restart shows another choice only if the position is older than that choice; then either counts.
+		const upTo = isRestart ? stored.sequence : Math.max(newest?.sequence ?? 0, stored.sequence);
+		const closed = stored.past.map((past) => ({ ...past, until: past.until ?? upTo }));
+		position.past = [...closed, { choice: stored.choice, at: now, upTo }];
 	}
 	const notice = await missingEvents(log, stored, newest, now);
-	return notice === undefined ? { position } : { position, notice };
+	return notice === undefined ? { position, isNew: false } : { position, isNew: false, notice };
 }
 
-/** The sequence below the first wanted event. */
-async function firstSequence(log: EventLog, since: string, newest: CrmEvent | undefined): Promise<number> {
+/** A position that starts every event above its floor. */
+async function begin(
+	log: EventLog,
+	newest: Newest | undefined,
+	{ choice, start, since, scope }: Beginning,
+	account: string,
+	now: number,
+): Promise<Position> {
 	const first = since === '' ? undefined : await log.firstSince(since);
-	return first ? first.sequence - 1 : (newest?.sequence ?? 0);
+	const sequence = first ? first.sequence - 1 : (newest?.sequence ?? 0);
+	return {
+		revision: 0,
+		account,
+		start,
+		choice,
+		past: [],
+		floor: sequence,
+		sequence,
+		seen: {},
+		...(newest && { newest: { id: newest.id, sequence: newest.sequence } }),
+		at: new Date(now).toISOString(),
+		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence } }),
+		open: [],
+	};
 }
 
 /** Tells that the log no longer reaches back to the position; undefined where it does. */
 async function missingEvents(
 	log: EventLog,
 	{ at, sequence }: Position,
-	newest: CrmEvent | undefined,
+	newest: Newest | undefined,
 	now: number,
 ): Promise<string | undefined> {
 	const hasNews = newest !== undefined && newest.sequence > sequence;
 	if (!hasNews || now - Date.parse(at) < surelyKept) return undefined;
-	const oldest = await log.end('oldest');
+	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
 	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
 	return `Events may be missing: this trigger last read the event log on ${at}, but the service keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
-}
-
-function accountOf(event: CrmEvent | undefined): string | undefined {
-	return typeof event?.account_id === 'string' ? event.account_id : undefined;
 }

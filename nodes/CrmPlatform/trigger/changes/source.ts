@@ -1,25 +1,39 @@
-import { createHash } from 'node:crypto';
-
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../../api/batch';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
-import type { EventChoice } from '../eventProperties';
-import type { EventLog } from '../eventLog';
+import type { EventLog, Newest } from '../eventLog';
 import { noOrigin, tellsOrigin } from '../origin';
-import { eventOutput } from '../output';
-import { advance, firstSequenceToRead, logEnds, matchesCriteria, restartAt, type Group, type Position } from './position';
+import { groupOfEvents, groupOfRecords } from './group';
+import { LogWatch, noteNewest, type Look } from './logWatch';
+import {
+	advance,
+	choiceFor,
+	firstSequenceToRead,
+	forgetLog,
+	typesToRead,
+	type Backfill,
+	type Choice,
+	type Group,
+	type Position,
+} from './position';
+import type { RecentIds } from './recent';
 import type { RecordReader } from './records';
 
-/** What groups are made of, and how many. */
 export interface SourceOptions {
+	api: Connection;
+	log: EventLog;
+	/** The newest event, perhaps as another trigger of this process has just seen it. */
+	look(): Promise<Look<Newest>>;
 	/** The most events or records in a group. */
 	size: number;
 	/** Absent for events. */
 	records?: RecordReader | undefined;
-	output: EventChoice['output'];
-	criteria: Position['criteria'];
+	/** Events that this process has read, though the position may not know it. */
+	wasRead: RecentIds;
+	/** Tells the user that events may be missing. */
+	report(message: string): void;
 }
 
 /** So many events are looked at in one reading, filtered ones included. */
@@ -28,21 +42,19 @@ const mostRead = 10_000;
 /** Records of a backfill that are read at once; constant, as some services bind a cursor to the size of its page. */
 const backfillPage = 100;
 
-/** Reads new groups from the service, and the items of groups that are open. */
+/** Reads new groups from the service. */
 export class ChangeSource {
 	/** Events of open groups, so that a group just read is not read again. */
-	private readonly cache = new Map<string, CrmEvent>();
+	readonly events = new Map<string, CrmEvent>();
 	/** Items of groups of a backfill, by name, for the same reason. What changes meanwhile, an event tells later. */
-	private readonly pages = new Map<string, IDataObject[]>();
+	readonly pages = new Map<string, IDataObject[]>();
 
-	private readonly api: Connection;
-	private readonly log: EventLog;
 	private readonly options: SourceOptions;
+	private readonly watch: LogWatch;
 
-	constructor(api: Connection, log: EventLog, options: SourceOptions) {
-		this.api = api;
-		this.log = log;
+	constructor(options: SourceOptions) {
 		this.options = options;
+		this.watch = new LogWatch(options.log);
 	}
 
 	/**
@@ -54,87 +66,106 @@ export class ChangeSource {
 	 */
 	async read(position: Position, most: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
 		const { records } = this.options;
-		if (position.backfill && records) {
-			const page = await records.page(position.backfill.cursor, Math.max(this.options.size, backfillPage));
-			if (isCancelled()) return [];
-			position.backfill = page.next === undefined ? undefined : { cursor: page.next };
-			const groups = chunks(page.records, this.options.size).map((part) => {
-				const ids = part.map(({ id }) => String(id));
-				const group = groupOf('records', ids, ids, 0);
-				this.pages.set(group.name, records.asExisting(part));
-				return group;
-			});
-			position.open.push(...groups);
-			return groups;
-		}
+		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCancelled);
 		// Records of a backfill come before the changes that follow it.
 		if (position.open.some(({ kind }) => kind === 'records')) return [];
 
-		const found: CrmEvent[] = [];
-		const read: Record<string, number> = {};
-		let { sequence: upTo } = position;
-		let looked = 0;
-		for await (const event of this.log.after(firstSequenceToRead(position), this.options.criteria.events)) {
-			if (event.id in position.seen) continue;
-			read[event.id] = event.sequence;
-			if (!tellsOrigin(event) && this.options.criteria.filter.ignored?.keys.length) this.api.notices.add(noOrigin);
-			if (matchesCriteria(position, event)) found.push(event);
-			upTo = Math.max(upTo, event.sequence);
-			looked += 1;
-			if (found.length >= most * this.options.size || looked >= mostRead) break;
-		}
-		const newest = looked === 0 ? await this.log.end('newest') : undefined;
+		const look = await this.options.look();
 		if (isCancelled()) return [];
-		if (newest && newest.sequence < position.sequence) {
-			restartAt(position, newest.sequence);
-			throw new Error(logEnds(position.at));
+		const notice = await this.watch.behind(position, look, now);
+		if (isCancelled()) return [];
+		if (notice !== undefined) this.options.report(notice);
+		if (!this.watch.hasNews(position, look)) return [];
+		return await this.readEvents(position, look, most, now, isCancelled);
+	}
+
+	private async readEvents(
+		position: Position,
+		look: Look<Newest>,
+		most: number,
+		now: number,
+		isCancelled: () => boolean,
+	): Promise<Group[]> {
+		const { api, log, size, wasRead } = this.options;
+		const unseen: CrmEvent[] = [];
+		let { sequence: upTo } = position;
+		let chosen = 0;
+		let isKnownLog = false;
+		let isWhole = true;
+		for await (const event of log.after(firstSequenceToRead(position), typesToRead(position))) {
+			if (event.id in position.seen) {
+				isKnownLog = true;
+				continue;
+			}
+			unseen.push(event);
+			if (!tellsOrigin(event) && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			if (choiceFor(position, event)) chosen += 1;
+			upTo = Math.max(upTo, event.sequence);
+			isWhole = chosen < most * size && unseen.length < mostRead;
+			if (!isWhole) break;
 		}
-		advance(position, read, upTo, now);
-		for (const event of found) this.cache.set(event.id, event);
-		const groups = chunks(found, this.options.size).map((part) =>
-			groupOf(
-				'events',
-				part.map(({ id }) => id),
-				[...new Set(part.map(({ data }) => String(data.object.id)))],
-				Math.min(...part.map(({ sequence }) => sequence)) - 1,
-			),
-		);
+		// An event that comes late, or one of another log.
+		const known = position.newest?.sequence ?? 0;
+		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= known);
+		const notice = isDoubtful ? await this.watch.other(position) : undefined;
+		if (isCancelled()) return [];
+		if (notice !== undefined) {
+			this.options.report(notice);
+			forgetLog(position);
+		}
+		noteNewest(position, [look.newest, ...unseen]);
+		const read = Object.fromEntries(unseen.map(({ id, sequence }) => [id, sequence]));
+		const found = unseen.flatMap((event) => {
+			const choice = wasRead.has(event.id) ? undefined : choiceFor(position, event);
+			return choice ? [{ event, choice }] : [];
+		});
+		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
+		if (isWhole) this.watch.wasRead(look);
+		for (const { event } of found) {
+			this.events.set(event.id, event);
+			wasRead.add(event.id);
+		}
+		const groups = this.grouped(found, position);
 		position.open.push(...groups);
 		return groups;
 	}
 
-	/** The items of a group; fewer where records are gone or no longer pass the filters. */
-	async load(group: Group): Promise<INodeExecutionData[]> {
-		const { records, output } = this.options;
-		if (group.kind === 'records') {
-			const known = this.pages.get(group.name);
-			this.pages.delete(group.name);
-			return items(known ?? (await records?.existing(group.ids)) ?? []);
-		}
-		const events = await this.events(group);
-		for (const { id } of events) this.cache.delete(id);
-		if (records) return items(await records.changed(events));
-		return items(await Promise.all(events.map(async (event) => await eventOutput(event, output, async () => this.api))));
+	private grouped(found: Array<{ event: CrmEvent; choice: Choice }>, { start }: Position): Group[] {
+		const shapes = [...new Set(found.map(({ choice }) => choice.shape))];
+		return shapes.flatMap((shape) => {
+			const events = found.flatMap(({ event, choice }) => (choice.shape === shape ? [event] : []));
+			return chunks(events, this.options.size).map((part) => groupOfEvents(part, start, shape));
+		});
 	}
 
-	private async events({ ids, after }: Group): Promise<CrmEvent[]> {
-		const wanted = new Set(ids);
-		const known = ids.flatMap((id) => this.cache.get(id) ?? []);
-		if (known.length === ids.length) return known;
-		const found: CrmEvent[] = [];
-		for await (const event of this.log.after(after, this.options.criteria.events)) {
-			if (wanted.has(event.id)) found.push(event);
-			if (found.length === ids.length || event.sequence > after + mostRead) break;
-		}
-		return found;
+	private async readRecords(
+		position: Position,
+		backfill: Backfill,
+		records: RecordReader,
+		isCancelled: () => boolean,
+	): Promise<Group[]> {
+		const size = Math.max(this.options.size, backfillPage);
+		const { scope } = records;
+		const { begun } = backfill;
+		// With another scope, records that were passed over may be in it.
+		const { cursor, last } = backfill.scope === scope ? backfill : { cursor: '', last: undefined };
+		const page = await records.page({ cursor }, size).catch(async (error: unknown) => {
+			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
+			if (!isRefused || cursor === '') throw error;
+			// A cursor that has expired; the last record read tells where it stood.
+			return await records.page({ cursor: '', from: last?.created }, size);
+		});
+		if (isCancelled()) return [];
+		const wasGiven = new Set(last?.ids);
+		const found = page.records.filter(({ id }) => !wasGiven.has(String(id)));
+		position.backfill =
+			page.next === undefined ? undefined : { cursor: page.next, scope, begun, last: records.lastOf(page.records) ?? last };
+		const groups = chunks(found, this.options.size).map((part) => {
+			const group = groupOfRecords(part, position, begun);
+			this.pages.set(group.name, records.asExisting(part));
+			return group;
+		});
+		position.open.push(...groups);
+		return groups;
 	}
-}
-
-const items = (found: IDataObject[]): INodeExecutionData[] => found.map((json) => ({ json }));
-
-function groupOf(kind: Group['kind'], ids: string[], records: string[], after: number): Group {
-	const [first = ''] = ids;
-	const hash = () => createHash('sha256').update(ids.join()).digest('base64url').slice(0, 22);
-	const isShort = ids.length === 1 && first.length <= 64;
-	return { name: `${kind}:${isShort ? first : hash()}`, attempt: 1, kind, ids, records, after };
 }

@@ -11,15 +11,19 @@ import { systemClock, type Clock } from '../../api/http/request';
 import { openEventLog, type EventLog } from '../eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './choice';
-import { Dispatcher } from './dispatcher';
 import { latestItems } from './latest';
-import { openDispatcher, reportFailure } from './published';
+import { loadGroup } from './load';
+import { longestLag, type Group } from './position';
+import { openDispatcher } from './published';
 import { recordReader, type RecordReader } from './records';
 import { readRecordChoice } from './recordScope';
+import { reportFailure } from './report';
+import type { Beginning } from './resume';
+import { sharedLook, untilNextLook } from './sharedLook';
 import { ChangeSource } from './source';
 
 /** What the user chose, read when the workflow is published: n8n evaluates no expressions later. */
-interface Choice extends ChangeChoice {
+export interface Choice extends ChangeChoice {
 	events: EventChoice;
 	records?: RecordReader;
 }
@@ -39,7 +43,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
 			return { manualTriggerFunction };
 		}
-		return await startReading(n8n, api, log, choice, clock);
+		return await startReading(n8n, { api, log, clock }, choice);
 	} catch (error) {
 		throw inUsersWords(n8n, error);
 	}
@@ -55,19 +59,31 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Choi
 	return { ...choice, events, records: recordReader(api, scope) };
 }
 
-async function startReading(
-	n8n: ITriggerFunctions,
-	api: Connection,
-	log: EventLog,
-	choice: Choice,
-	clock: Clock,
-): Promise<ITriggerResponse> {
-	const { criteria } = beginningOf(choice);
-	const { output } = choice.events;
-	const dispatcher = await openDispatcher(n8n, log, choice, beginningOf(choice), clock);
+/** What reads the service, beside what n8n gives: real, or a model's. */
+export interface Service {
+	api: Connection;
+	log: EventLog;
+	clock: Clock;
+}
+
+/** Reads until the trigger is closed. */
+export async function startReading(n8n: ITriggerFunctions, service: Service, choice: Choice): Promise<ITriggerResponse> {
+	const { api, log, clock } = service;
+	const beginning = beginningOf(choice);
+	const { origin } = choice.events.output;
+	const dispatcher = await openDispatcher(n8n, log, choice, beginning, clock);
 	const { position } = dispatcher;
-	const source = new ChangeSource(api, log, { size: choice.groupSize, records: choice.records, output, criteria });
-	if (!Dispatcher.hasKeys(n8n)) n8n.logger.warn(`${n8n.getNode().name}: ${noKeys}`);
+	const source = new ChangeSource({
+		api,
+		log,
+		look: async () => await sharedLook(api.view, choice.interval / 2, clock, log.newest),
+		size: choice.groupSize,
+		records: choice.records,
+		wasRead: dispatcher.read,
+		report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
+	});
+	const load = async (group: Group) =>
+		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, cache: source });
 
 	const closing = new AbortController();
 	const { signal } = closing;
@@ -87,40 +103,41 @@ async function startReading(
 		await clock.sleep(ms, waiting.signal).catch(() => undefined);
 	};
 
-	let lastRead = -Infinity;
-	let hasMore = true;
+	/** When to read next (Unix epoch ms). */
+	let nextRead = -Infinity;
 	let failures = 0;
-	let stored = clock.now();
+	// At the end of the activation n8n stores a copy of its own, perhaps over what a sibling has stored meanwhile.
+	let stored = clock.now() - longestUnstored + longestLag;
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
-		const start = async () => await dispatcher.startDue(async (group) => await source.load(group));
+		const begun = clock.now();
 		// Before reading, which takes time: a start also stores what has ended.
-		await start();
+		await dispatcher.startDue(load);
 		if (choice.doneWhen === 'succeeded') dispatcher.store();
 		const { room } = dispatcher;
 		let isQuiet = false;
-		if (room > 0 && (hasMore || clock.now() - lastRead >= choice.interval)) {
+		if (room > 0 && clock.now() >= nextRead) {
 			const wasBackfill = position.backfill !== undefined;
 			isReading = true;
 			const reading = source.read(position, room, clock.now(), () => signal.aborted);
 			const groups = await reading.finally(() => (isReading = false));
 			if (groups.length > 0) dispatcher.changed();
 			if (signal.aborted) return 0;
-			lastRead = clock.now();
-			hasMore = wasBackfill || groups.length >= room;
 			isQuiet = groups.length === 0;
+			const hasMore = wasBackfill || groups.length >= room;
+			nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
 			// So that a stored position never looks older than the service's log.
 			if (clock.now() - stored > longestUnstored) {
 				stored = clock.now();
 				dispatcher.changed();
 			}
 		}
-		await start();
+		await dispatcher.startDue(load);
 		if (signal.aborted) return 0;
 		if (isQuiet) dispatcher.storeWhenIdle();
-		const untilRead = hasMore && dispatcher.room > 0 ? 0 : Math.max(0, lastRead + choice.interval - clock.now());
-		return Math.min(untilRead, dispatcher.nextDue ?? Infinity);
+		const untilRead = dispatcher.room > 0 ? Math.max(0, nextRead - clock.now()) : choice.interval;
+		return Math.min(untilRead, Math.max(0, dispatcher.nextDue(begun) - clock.now()));
 	};
 
 	const run = async (): Promise<void> => {
@@ -152,10 +169,11 @@ async function startReading(
 	};
 }
 
-function beginningOf({ events: { events, filter }, records, start }: Choice) {
+function beginningOf({ events: { events, filter, output }, records, start, since }: Choice): Beginning {
+	const choice = { events, filter, shape: output.shape };
 	// Another kind of records, or events instead, is another beginning.
-	const name = records ? `records ${events.join()}` : start;
-	return { criteria: { events, filter }, start: name, since: start, backfill: records !== undefined };
+	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
+	return { choice, start, since };
 }
 
 /** Milliseconds between two readings while the service fails. */
@@ -163,9 +181,6 @@ const longestPause = 5 * 60_000;
 
 /** Milliseconds after which the position is stored though nothing has happened. */
 const longestUnstored = 12 * 60 * 60_000;
-
-const noKeys =
-	'this version of n8n cannot tell starts apart (2.20 and later can), so after a crash of n8n an event may start the workflow a second time.';
 
 function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;

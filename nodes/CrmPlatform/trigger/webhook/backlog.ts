@@ -1,70 +1,62 @@
-import type { IDataObject, IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { readPages } from '../../api/lists/pages';
-import { isTest } from './staticData';
-import { newKeyFor, subscriptionPath, type Subscription } from './subscription';
+import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
+import { newKeyFor, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
 
 /**
- * The instant (RFC 3339) from which the successor of a subscription has to recover events: its end or,
- * if deliveries are still pending or have failed, its beginning.
- *
- * What was delivered after that instant is delivered again; `DeliveryMemory` drops it as long as
- * n8n is not restarted.
- *
- * @param since the instant from which this subscription itself recovered events
+ * Milliseconds before an instant that are recovered as well: a service may show events late, or answer
+ * from a replica that is some seconds behind. What has arrived in them comes again; `DeliveryMemory`
+ * drops it as long as n8n is not restarted.
  */
-export async function findBacklogStart(
-	api: Connection,
-	own: Subscription,
-	since: string | undefined,
-): Promise<string> {
-	// Asked before the deliveries are read: an event that happens in between belongs to the successor.
-	const end = own.status === 'active' ? await serviceTime(api, own) : (own.failing_since ?? own.updated_at);
-	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
-	const begin = since ?? own.created_at;
-	const undelivered = await readUndelivered(api, own);
-	return undelivered.length > 0 || Date.parse(end) < Date.parse(begin) ? begin : end;
-}
-
-/** Subscriptions for which this process has recovered missed events. */
-export const recoveredSubscriptions = new Set<string>();
+const recoveryOverlap = 60_000;
 
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
-export function recoverHours(n8n: IHookFunctions | IWebhookFunctions): number | undefined {
+export function recoverHours(n8n: TriggerFunctions): number | undefined {
 	if (isTest(n8n) || !(n8n.getNodeParameter('recover', true) as boolean)) return undefined;
 	return Number(n8n.getNodeParameter('recoverHours', 24));
 }
 
-/** Has the service deliver everything since that instant which it has not delivered. */
-export async function recoverEvents(api: Connection, id: string, since: string): Promise<void> {
+/**
+ * The instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
+ *
+ * @param now the service's time when the subscription was read (Unix epoch ms)
+ */
+export async function deliveredUntil(
+	api: Connection,
+	{ own, now }: FoundSubscription,
+	{ deliveredUntil: known }: SubscriptionPlace,
+): Promise<string> {
+	// Read before the deliveries: an event that happens in between counts as not delivered.
+	const end = own.status === 'active' ? now : Date.parse(own.failing_since ?? own.updated_at);
+	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
+	const begin = known ?? own.created_at;
+	if (await hasUndelivered(api, own)) return begin;
+	return new Date(Math.max(end - recoveryOverlap, Date.parse(begin))).toISOString();
+}
+
+/** Has the service deliver what it has not delivered since the place, up to that many hours ago. */
+export async function recoverEvents(
+	api: Connection,
+	{ id, deliveredUntil: since }: SubscriptionPlace,
+	hours: number | undefined,
+): Promise<void> {
+	if (id === undefined || since === undefined || hours === undefined) return;
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
 	if (!recover) return;
-	const path = `${subscriptionPath(id)}/recover`;
-	await api.send({ method: 'POST', path, body: { since }, ...newKeyFor(recover) });
+	const oldest = Date.now() - hours * 3_600_000;
+	const body = { since: Date.parse(since) < oldest ? new Date(oldest).toISOString() : since };
+	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body, ...newKeyFor(recover) });
 }
 
-/** The instant to recover from: `since`, but no more than that many hours ago. */
-export function recoveryStart(since: string, hours: number, now: number): string {
-	const oldest = now - hours * 3_600_000;
-	return Date.parse(since) < oldest ? new Date(oldest).toISOString() : since;
-}
-
-/** The service's clock, by the header Date (whole seconds, RFC 9110 section 6.6.1), rounded down. */
-async function serviceTime(api: Connection, { id }: Subscription): Promise<string> {
-	const { headers } = await api.send({ method: 'GET', path: subscriptionPath(id) });
-	const date = Date.parse(headers.date ?? '');
-	// Without the header, a minute makes up for the difference between the clocks.
-	const now = Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000;
-	return new Date(now).toISOString();
-}
-
-async function readUndelivered(api: Connection, { id }: Subscription): Promise<IDataObject[]> {
+async function hasUndelivered(api: Connection, { id }: Subscription): Promise<boolean> {
 	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
-	if (!list) return [];
-	const found: IDataObject[] = [];
+	if (!list) return false;
 	const query = { status: ['pending', 'failed'] };
-	const walk = readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query });
-	for await (const { records } of walk) found.push(...records);
-	return found.filter(({ event_type: type }) => type !== 'webhook.test');
+	const isEvent = ({ event_type: type }: IDataObject) => type !== 'webhook.test';
+	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
+		if (records.some(isEvent)) return true;
+	}
+	return false;
 }

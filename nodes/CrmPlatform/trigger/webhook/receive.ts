@@ -6,8 +6,7 @@ import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin, tellsOrigin } from '../origin';
-import { recoveredSubscriptions, recoverEvents, recoverHours, recoveryStart } from './backlog';
-import { isTest, readState, type SubscriptionState } from './staticData';
+import { isTest, secretsOf } from './place';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../output';
 import { explainForged } from './signature';
@@ -23,7 +22,6 @@ const testEvent = 'webhook.test';
  */
 export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { headers, rawBody: body = Buffer.alloc(0) } = requestOf(n8n);
-	const state = readState(n8n);
 	const forged = explainForged(
 		{
 			id: text(headers['webhook-id']),
@@ -31,7 +29,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 			signature: text(headers['webhook-signature']),
 			body,
 		},
-		state.secret,
+		secretsOf(n8n),
 		Date.now(),
 	);
 	if (forged !== undefined) {
@@ -41,12 +39,11 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	const event = parseEvent(parseJson(body.toString('utf8')));
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
-	recoverAfterStart(n8n, state);
 	const unwanted = explainUnwanted(n8n, event);
 	if (unwanted !== undefined) return answer(n8n, 200, unwanted);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const taken = deliveries.take(`${state.workflow}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
+		const taken = deliveries.take(`${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
 		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
 		if (taken === 'under way') return answer(n8n, 503, 'This event is being taken in right now');
 	}
@@ -75,23 +72,6 @@ async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookR
 		return answer(n8n, 503, 'The record could not be read. Try again later');
 	}
 	return { workflowData: [[{ json }]] };
-}
-
-/**
- * Recovers, with the first delivery after a start of n8n, the deliveries that failed while it was
- * down: n8n 2.41 calls no webhook trigger when it starts, and the service retries only hours later.
- */
-function recoverAfterStart(n8n: IWebhookFunctions, { id, since }: SubscriptionState): void {
-	const hours = recoverHours(n8n);
-	if (id === undefined || since === undefined || hours === undefined || recoveredSubscriptions.has(id)) return;
-	recoveredSubscriptions.add(id);
-	// Not awaited: the sender of this delivery expects its answer within 15 seconds.
-	void connect(n8n)
-		.then(async (api) => await recoverEvents(api, id, recoveryStart(since, hours, Date.now())))
-		.catch((error: Error) => {
-			recoveredSubscriptions.delete(id);
-			n8n.logger.warn(`${n8n.getNode().name}: missed events could not be recovered: ${error.message}`);
-		});
 }
 
 function answer(n8n: IWebhookFunctions, status: number, message: string): IWebhookResponseData {

@@ -17,32 +17,34 @@ const tolerance = 5 * 60;
  * Verifies a delivery as Standard Webhooks 1.0.0 demands: `v1,<base64 HMAC-SHA256>` of
  * `id.timestamp.body`. After a rotation the header has one signature for each valid secret.
  *
- * @param secret `whsec_` and base64; undefined fails
+ * @param secrets `whsec_` and base64; one of them has to be right
  * @param now Unix epoch milliseconds
  * @returns the reason to refuse it; undefined if it is genuine
  */
 export function explainForged(
 	{ id, timestamp, signature, body }: Signed,
-	secret: string | undefined,
+	secrets: string[],
 	now: number,
 ): string | undefined {
-	const key = keyOf(secret);
-	if (!key) return 'This trigger knows no secret to check deliveries with';
+	const keys = secrets.filter(isSecret).map(bytesOf);
+	if (keys.length === 0) return 'This trigger knows no secret to check deliveries with';
 	if (!id || !timestamp || !signature) return 'The delivery is not signed';
 	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
 	const age = now / 1000 - Number(timestamp);
 	if (age > tolerance) return 'The delivery is too old';
 	if (age < -tolerance) return 'The delivery is from the future';
 
-	const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-	const isGenuine = signature.split(' ').some((one) => isSame(one, expected));
+	const isGenuine = keys.some((key) => {
+		const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+		return signature.split(' ').some((one) => isSame(one, expected));
+	});
 	return isGenuine ? undefined : 'The signature is wrong';
 }
 
-function keyOf(secret: string | undefined): Buffer | undefined {
-	const key = Buffer.from(secret?.replace(/^whsec_/, '') ?? '', 'base64');
-	return key.length > 0 ? key : undefined;
-}
+/** Whether a text is a whole secret, not one that is masked or cut. */
+export const isSecret = (text: string): boolean => /^(whsec_)?[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text);
+
+const bytesOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
 function isSame(versioned: string, expected: Buffer): boolean {
 	const [version, signature = ''] = versioned.split(',');

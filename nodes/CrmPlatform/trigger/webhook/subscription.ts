@@ -1,12 +1,19 @@
-import { NodeApiError, NodeOperationError, type IDataObject, type IHookFunctions } from 'n8n-workflow';
+import {
+	NodeApiError,
+	NodeOperationError,
+	type IDataObject,
+	type IHookFunctions,
+	type ITriggerFunctions,
+} from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { findRecord } from '../../api/find';
+import { undefinedIfGone } from '../../api/find';
 import { freshKey } from '../../api/http/idempotency';
 import { readPages } from '../../api/lists/pages';
 import { path } from '../../api/http/path';
 import type { WriteDescription } from '../../api/openapi/writing';
+import { isSecret } from './signature';
 
 const subscription = z.object({
 	id: z.string(),
@@ -18,23 +25,34 @@ const subscription = z.object({
 	failing_since: z.string().nullish(),
 	/** The last characters of the secret. */
 	secret_hint: z.string().nullish(),
-	/** In the answers to create and rotate only. */
-	secret: z.string().nullish(),
 });
 
 /** A subscription to events in the service. */
 export type Subscription = z.infer<typeof subscription>;
 
+/** The answers to create and rotate have the secret. Elsewhere it may be masked or an old one, so it is not read. */
+const withSecret = subscription.extend({ secret: z.string().nullish() });
+
+interface SecretOf {
+	own: Subscription;
+	/** Undefined if the answer has none that can verify a delivery. */
+	secret: string | undefined;
+}
+
 /** The subscription a trigger needs. */
 export interface SubscriptionRequest {
 	url: string;
 	events: string[];
-	/** For the people who look at the service's list of subscriptions. */
-	description: string;
 }
 
 const collection = '/v1/webhooks';
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
+
+/** A subscription as the service has it at a time (Unix epoch ms of the service's clock). */
+export interface FoundSubscription {
+	own: Subscription;
+	now: number;
+}
 
 /**
  * Finds the trigger's own subscription: by its id, else by n8n's address, which is unique to it.
@@ -45,29 +63,42 @@ export async function findOwnSubscription(
 	api: Connection,
 	id: string | undefined,
 	url: string,
-): Promise<Subscription | undefined> {
-	const made = id === undefined ? undefined : await findRecord(api, subscriptionPath(id));
-	if (made) return parse(made);
+): Promise<FoundSubscription | undefined> {
+	const made = id === undefined ? undefined : await findSubscription(api, id);
+	if (made) return made;
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) throw new Error('The API description does not include /webhooks.');
 	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
 	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
 		const own = records.find((record) => record.url === url);
-		if (own) return parse(own);
+		// Read again for the time, and as the list may be older.
+		if (own) return await findSubscription(api, parse(own).id);
 	}
 	return undefined;
 }
 
-/** Creates a subscription. The answer holds its secret. */
+/** Undefined if it does not exist (404, 410). */
+export async function findSubscription(api: Connection, id: string): Promise<FoundSubscription | undefined> {
+	const found = await undefinedIfGone(api.send({ method: 'GET', path: subscriptionPath(id) }));
+	if (!found) return undefined;
+	// The header Date has whole seconds (RFC 9110 section 6.6.1), rounded down.
+	const date = Date.parse(found.headers.date ?? '');
+	// Without it, a minute makes up for the difference between the clocks.
+	return { own: parse(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
+}
+
+/** Creates a subscription. */
 export async function subscribe(
-	n8n: IHookFunctions,
+	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	wanted: SubscriptionRequest,
-): Promise<Subscription> {
+): Promise<SecretOf> {
 	const create = (await api.describe('/webhooks'))?.create;
-	const request = { method: 'POST', path: collection, body: wanted, ...newKeyFor(create) } as const;
+	// For the people who look at the service's list of subscriptions.
+	const description = `n8n: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
+	const request = { method: 'POST', path: collection, body: { ...wanted, description }, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
-	return parse(body);
+	return parseWithSecret(body);
 }
 
 /**
@@ -75,7 +106,7 @@ export async function subscribe(
  * that somebody has paused stays paused.
  */
 export async function updateSubscription(
-	n8n: IHookFunctions,
+	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	own: Subscription,
 	{ url, events }: SubscriptionRequest,
@@ -91,22 +122,43 @@ export async function updateSubscription(
 }
 
 /**
- * Rotates the secret. The service signs with the old one as well for a day.
+ * Gives a subscription whose secret nobody knows a new one: by rotation (the service signs with the old
+ * one as well for a day) or, where the service has none or tells no secret, by creating it anew.
  *
- * @throws Error in the user's words when the answer has no secret
+ * @throws Error in the user's words when the service tells no secret
  */
-export async function rotateSecret(api: Connection, { id }: Subscription): Promise<string> {
+export async function renewSecret(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	own: Subscription,
+	wanted: SubscriptionRequest,
+): Promise<SecretOf> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
-	const request = { method: 'POST', path: `${subscriptionPath(id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
-	const { secret } = parse((await api.send(request)).body);
-	if (secret) return secret;
+	if (rotate) {
+		const request = { method: 'POST', path: `${subscriptionPath(own.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
+		const { secret } = parseWithSecret((await api.send(request)).body);
+		if (secret !== undefined) return { own, secret };
+	}
+	await unsubscribe(api, own);
+	const { own: renewed, secret } = await subscribe(n8n, api, wanted);
+	if (secret !== undefined) return { own: renewed, secret };
 	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
+}
+
+/** Deletes a subscription, if it is there. */
+export async function unsubscribe(api: Connection, { id }: Subscription): Promise<void> {
+	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
 }
 
 /** Makes a write safe to retry. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
+}
+
+function parseWithSecret(body: unknown): SecretOf {
+	const secret = withSecret.safeParse(body).data?.secret ?? '';
+	return { own: parse(body), secret: isSecret(secret) ? secret : undefined };
 }
 
 /** @throws Error in the user's words when the answer is not a subscription */
@@ -123,7 +175,7 @@ const refusal = z.object({
 });
 
 /** @throws NodeOperationError where the service refuses n8n's address, else the error itself */
-function explainRefusal(n8n: IHookFunctions, url: string, error: unknown): never {
+function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, error: unknown): never {
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const about = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
 	if (!about) throw error;

@@ -1,0 +1,139 @@
+import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import type { CrmEvent } from '../../api/event';
+import type { EventLog } from '../eventLog';
+import type { KeyOrigin } from '../../api/http/idempotency';
+import { eventOutput } from '../output';
+import type { Group } from './position';
+import type { RecordReader } from './records';
+
+/** Why some events or records of a group could not be read. */
+export interface LoadFailure {
+	ids: string[];
+	error: Error;
+	/** Whether the service has refused it, so that asking again later is of little use. */
+	isFinal: boolean;
+}
+
+/** What an execution is started with. */
+export interface Loaded {
+	items: INodeExecutionData[];
+	failures: LoadFailure[];
+}
+
+export interface LoadOptions {
+	api: Connection;
+	log: EventLog;
+	/** Absent for events. */
+	records?: RecordReader | undefined;
+	origin: KeyOrigin;
+	/** The beginning that the user chose last. */
+	start: string;
+	/** Events and records that were just read. */
+	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
+}
+
+/** Requests for current records at a time. */
+const parallelReads = 5;
+
+/** Reads the items of a group by what the group says, whatever the user has chosen since. */
+export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
+	const { api, records, origin, cache } = options;
+	// Which records a group of another beginning was about, nobody knows any more.
+	const isForeign = group.start !== options.start && (group.kind === 'records' || group.start.startsWith('records '));
+	if (isForeign) return failed(group.ids, new Error('the trigger now begins elsewhere'), true);
+	if (group.kind === 'records') {
+		const known = cache.pages.get(group.name);
+		cache.pages.delete(group.name);
+		if (known) return given(known);
+		return await reading(group.ids, async () => (await records?.existing(group.ids)) ?? []);
+	}
+	const { found, missing } = await eventsOf(group, options);
+	const gone = missing.length === 0 ? [] : failed(missing, new Error('the event log no longer has it'), true).failures;
+	const loaded = group.start.startsWith('records ')
+		? await changesOf(found, records!)
+		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
+	if (gone.length + loaded.failures.length === 0) for (const id of group.ids) cache.events.delete(id);
+	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
+}
+
+/** One item for each event, in their order, a few at a time. */
+async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
+	const results: Loaded[] = [];
+	let next = 0;
+	const worker = async () => {
+		for (let i = next++; i < events.length; i = next++) {
+			const event = events[i]!;
+			results[i] = await reading([event.id], async () => [await output(event)]);
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(parallelReads, events.length) }, worker));
+	return joined(results);
+}
+
+/** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
+async function changesOf(events: CrmEvent[], records: RecordReader): Promise<Loaded> {
+	if (events.length === 0) return given([]);
+	const ids = events.map(({ id }) => id);
+	const loaded = await reading(ids, async () => await records.changed(events));
+	const about = [...new Set(events.map(({ data }) => String(data.object.id)))];
+	if (about.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
+	const first = new Set(about.slice(0, Math.ceil(about.length / 2)));
+	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
+	return joined([
+		await changesOf(events.filter(isFirst), records),
+		await changesOf(events.filter((event) => !isFirst(event)), records),
+	]);
+}
+
+async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
+	try {
+		return given(await read());
+	} catch (error) {
+		return failed(ids, error as Error, isRefusal(error));
+	}
+}
+
+/** Neither the connection nor the service as a whole is at fault, nor is the rate limit. */
+function isRefusal(error: unknown): boolean {
+	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError);
+	return /^4\d\d$/.test(error.httpCode ?? '') && !['401', '408', '425', '429'].includes(error.httpCode ?? '');
+}
+
+const given = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });
+const failed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
+	items: [],
+	failures: [{ ids, error, isFinal }],
+});
+const joined = (parts: Loaded[]): Loaded => ({
+	items: parts.flatMap(({ items }) => items),
+	failures: parts.flatMap(({ failures }) => failures),
+});
+
+/** The events of a group, however far apart they are in the log. */
+async function eventsOf({ ids, sequences, types }: Group, { log, cache }: LoadOptions) {
+	const found = new Map<string, CrmEvent>();
+	for (const id of ids) {
+		const event = cache.events.get(id);
+		if (event) found.set(id, event);
+	}
+	const wanted = new Set(ids);
+	const last = Math.max(...sequences);
+	let left = sequences.filter((_, i) => !found.has(ids[i]!)).sort((one, other) => one - other);
+	while (left.length > 0) {
+		let reached = left[0]!;
+		// One request; what is farther away is asked for by its own sequence.
+		const most = Math.min(largestPart, last - reached + 1);
+		for await (const event of log.after(reached - 1, types, most)) {
+			reached = Math.max(reached, event.sequence);
+			if (wanted.has(event.id)) found.set(event.id, event);
+			if (event.sequence >= last) break;
+		}
+		left = left.filter((sequence) => sequence > reached);
+	}
+	return { found: ids.flatMap((id) => found.get(id) ?? []), missing: ids.filter((id) => !found.has(id)) };
+}
+
+/** Events that are read at once for a group. */
+const largestPart = 500;

@@ -1,0 +1,127 @@
+import type { CrmEvent } from '../../api/event';
+import type { EventLog } from '../eventLog';
+import { longestLag, restartAt, type Position } from './position';
+
+interface Mark {
+	id: string;
+	sequence: number;
+}
+
+/** The newest event, and when it was asked for (Unix epoch ms). */
+export interface Look<Newest extends Mark = Mark> {
+	newest: Newest | undefined;
+	at: number;
+}
+
+/** Milliseconds between a sequence number and its commit, which may show a later number first. */
+const longestCommit = 20_000;
+
+/** Milliseconds for which the log has to end before the position, before that is believed. */
+const longestDoubt = 60_000;
+
+/**
+ * Tells news from none, an answer that is behind from a log that has lost events, and the log that was
+ * read from another one that took its place.
+ */
+export class LogWatch {
+	/** The newest event that was shown, and since when. */
+	private shown: (Mark & { since: number }) | undefined;
+	/** The newest event below which nothing can be new. */
+	private settled: Mark | undefined;
+	/** Up to here, every answer shows everything by now. */
+	private surely = 0;
+	private doubt: { since: number; sequence: number } | undefined;
+
+	private readonly log: Pick<EventLog, 'after'>;
+
+	constructor(log: Pick<EventLog, 'after'>) {
+		this.log = log;
+	}
+
+	/** Whether there may be something to read; for a while after each news, for replicas and late commits. */
+	hasNews(position: Position, { newest, at }: Look): boolean {
+		if (this.doubt || !newest) return false;
+		if (newest.id !== this.shown?.id) {
+			if (this.shown && at - this.shown.since >= longestLag) this.surely = this.shown.sequence;
+			this.shown = { ...newest, since: at };
+		} else if (at - this.shown.since >= longestLag) {
+			this.surely = this.shown.sequence;
+		}
+		settlePast(position, newest, at);
+		return newest.id !== this.settled?.id;
+	}
+
+	/** The sequence up to which a reading has everything that begins after this look. */
+	readUpTo = ({ newest }: Look): number => Math.min(this.surely, newest?.sequence ?? 0);
+
+	/** Notes that everything up to this look was read. */
+	wasRead({ newest, at }: Look): void {
+		if (!newest) return;
+		if (this.shown?.id === newest.id && at - this.shown.since >= longestLag + longestCommit) this.settled = newest;
+	}
+
+	/**
+	 * Goes back to where the log ends, once it surely ends before the position: two looks far apart say
+	 * so, and the newest event that was known is no longer in it.
+	 *
+	 * @returns what to tell the user
+	 */
+	async behind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
+		const known = position.newest;
+		const reached = Math.max(position.sequence, known?.sequence ?? 0);
+		// An empty log has forgotten its events with time.
+		if (!newest || newest.sequence >= reached) {
+			this.doubt = undefined;
+			return undefined;
+		}
+		this.doubt ??= { since: at, sequence: newest.sequence };
+		if (now - this.doubt.since < longestDoubt) return undefined;
+		if (known && (await this.at(known.sequence))?.id === known.id) return undefined;
+		const { sequence } = this.doubt;
+		this.doubt = undefined;
+		this.surely = 0;
+		const notice = logEnds(position.at, sequence, reached);
+		restartAt(position, Math.min(sequence, newest.sequence));
+		return notice;
+	}
+
+	/** @returns what to tell the user where another log has taken the place of the one that was read */
+	async other({ newest: known, sequence, at }: Position): Promise<string | undefined> {
+		if (!known) return undefined;
+		for (let proofs = 0; proofs < 2; proofs++) {
+			const event = await this.at(known.sequence);
+			// What is not there may have expired, or be hidden from this user.
+			if (event === undefined || event.id === known.id) return undefined;
+		}
+		return otherLog(at, sequence);
+	}
+
+	private async at(sequence: number): Promise<CrmEvent | undefined> {
+		const { value: event } = await this.log.after(sequence - 1, [], 1).next();
+		return event && event.sequence === sequence ? event : undefined;
+	}
+}
+
+/** Notes events of the log, of which the newest tells the log from another one. */
+export function noteNewest(position: Position, marks: Array<Mark | undefined>): void {
+	for (const mark of marks) {
+		if (mark && mark.sequence >= (position.newest?.sequence ?? 0)) {
+			position.newest = { id: mark.id, sequence: mark.sequence };
+		}
+	}
+}
+
+/** From now on, only the new choice counts. */
+function settlePast({ past }: Position, newest: Mark, now: number): void {
+	for (const one of past) {
+		if (one.until === undefined && !one.byTime && now - one.at >= longestLag) one.until = Math.max(one.upTo, newest.sequence);
+	}
+}
+
+const why = 'The service may have been restored from a backup or reset, or the credential may see less than before.';
+
+const logEnds = (at: string, end: number, known: number): string =>
+	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${known}). ${why} The trigger continues with the events after sequence ${end}; those up to it that are new since ${at} were not started.`;
+
+const otherLog = (at: string, sequence: number): string =>
+	`Events may be missing: since ${at}, the event log contains other events than those this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;

@@ -1,0 +1,70 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../../api/http/json';
+import type { CrmEvent } from '../../api/event';
+import type { Query } from '../../api/http/path';
+import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
+
+/** The record as an event tells of it: before and after. */
+export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
+	if (previous === null) {
+		// A change that does not tell what was before: anything may have been.
+		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
+	}
+	const before = { ...object, ...previous };
+	if (isObject(object.custom_fields) && isObject(previous.custom_fields)) {
+		before.custom_fields = { ...object.custom_fields, ...previous.custom_fields };
+	}
+	return [before, object];
+}
+
+/**
+ * Whether a record certainly does not match the filters. What only the service can tell (a search, a
+ * filter by a field that the record does not show) is taken for a match.
+ */
+export function isOutside(record: IDataObject, filters: Query): boolean {
+	return Object.entries(filters).some(([parameter, given]) => {
+		const { name, comparison } = comparedBy(parameter);
+		const value = valueAt(record, name);
+		const wanted = [given].flat().map(String);
+		return value !== undefined && wanted.length > 0 && wanted.every((one) => differs(value, comparison, one));
+	});
+}
+
+function valueAt(record: IDataObject, name: string): unknown {
+	if (Object.hasOwn(record, name)) return record[name];
+	const [first = '', ...rest] = name.split('.');
+	if (rest.length === 0 || !Object.hasOwn(record, first)) return undefined;
+	const inner = record[first];
+	return isObject(inner) ? (valueAt(inner as IDataObject, rest.join('.')) ?? null) : undefined;
+}
+
+function differs(value: unknown, comparison: Comparison, wanted: string): boolean {
+	const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+	if (comparison === 'empty') return isEmpty !== (wanted === 'true');
+	if (isEmpty) return true;
+	if (Array.isArray(value)) return value.every((one) => differs(one, comparison, wanted));
+	if (typeof value === 'object') return false;
+	const [text, sought] = [folded(String(value)), folded(wanted)];
+	if (comparison === 'is') return !sought.split(',').some((one) => isSame(text, one.trim())) && !isSame(text, sought);
+	if (comparison === 'contains') return !text.includes(sought);
+	if (comparison === 'starts_with') return !text.startsWith(sought);
+	const order = compared(String(value), wanted);
+	if (order === undefined) return false;
+	return !{ gte: order >= 0, gt: order > 0, lte: order <= 0, lt: order < 0 }[comparison];
+}
+
+const isSame = (one: string, other: string): boolean => one === other || compared(one, other) === 0;
+
+/** As numbers or instants; undefined if they are neither. */
+function compared(one: string, other: string): number | undefined {
+	if (one.trim() === '' || other.trim() === '') return undefined;
+	const numbers = Number(one) - Number(other);
+	if (!Number.isNaN(numbers)) return numbers;
+	if (![one, other].every((text) => /^\d{4}-\d\d-\d\d/.test(text))) return undefined;
+	const instants = Date.parse(one) - Date.parse(other);
+	return Number.isNaN(instants) ? undefined : instants;
+}
+
+/** Without case and accents, so that a service that compares by letter or by sound is not contradicted. */
+const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

@@ -1,0 +1,39 @@
+import type { Clock } from '../../api/http/request';
+import type { Newest } from '../eventLog';
+import type { Look } from './logWatch';
+
+/** The latest look at each log, by whoever sees the same events. */
+const looks = new Map<string, { at: number; newest: Promise<Newest | undefined> }>();
+
+/** Forgets what this process knows, as a new process would. */
+export const forgetLooks = (): void => looks.clear();
+
+/**
+ * Looks for the newest event of a log, once for all triggers that ask at about the same time: fifty
+ * idle triggers cost no more than one.
+ *
+ * @param view the same for those who see the same events
+ * @param longest milliseconds for which an answer will do
+ */
+export async function sharedLook(
+	view: string,
+	longest: number,
+	clock: Clock,
+	newest: () => Promise<Newest | undefined>,
+): Promise<Look<Newest>> {
+	const known = looks.get(view);
+	const now = clock.now();
+	const isFresh = known !== undefined && now >= known.at && now - known.at < longest;
+	const look = isFresh ? known : { at: now, newest: newest() };
+	looks.set(view, look);
+	try {
+		return { at: look.at, newest: await look.newest };
+	} catch (error) {
+		// Whoever asks next asks the service.
+		if (looks.get(view) === look) looks.delete(view);
+		throw error;
+	}
+}
+
+/** Milliseconds until all triggers with this interval look again, at the same time. */
+export const untilNextLook = (interval: number, now: number): number => interval - (now % interval);

@@ -1,0 +1,141 @@
+import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
+
+import type { Clock } from '../../api/http/request';
+import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
+import type { Group } from './position';
+import { hasExecution } from '../unwritable';
+import { reportFailure } from './report';
+import { checkStarts, hasNoTrace, ranOnWorker, type Observations, type UnsettledStart } from './watchdog';
+
+/**
+ * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
+ * main process, n8n never gives the run: Bull removes a finished job at once (removeOnComplete; since
+ * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
+ * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
+ */
+const longestWithoutRun = 15_000;
+
+/** What a start is made of, and what comes of it. */
+interface StartRequest {
+	group: Group;
+	items: INodeExecutionData[];
+	/** Whether the group is done once its execution has begun. */
+	isDoneWhenBegun: boolean;
+	settle(outcome: Outcome): void;
+}
+
+interface OpenStart extends StartRequest, UnsettledStart {
+	/** How an earlier attempt to start it came out, which counts only if n8n has refused the later ones. */
+	earlier?: Outcome;
+}
+
+/** Starts executions, and follows them until they have come out. */
+export class Starts {
+	private readonly open = new Map<string, OpenStart>();
+	private readonly seen: Observations = {};
+	private count = 0;
+	private readonly clock: Clock;
+
+	constructor(clock: Clock) {
+		this.clock = clock;
+	}
+
+	/** How many are under way. */
+	get size(): number {
+		return this.open.size;
+	}
+
+	has(name: string): boolean {
+		return this.open.has(name);
+	}
+
+	begin(n8n: ITriggerFunctions, start: StartRequest): void {
+		const open = { ...start, number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		this.open.set(start.group.name, open);
+		this.emit(n8n, open);
+	}
+
+	/** Repeats what n8n has lost, and tells of what it has been silent about for long. */
+	check(n8n: ITriggerFunctions): void {
+		const { repeat, report } = checkStarts([...this.open.values()], this.seen, this.clock.now());
+		for (const start of repeat) {
+			start.repeats += 1;
+			this.emit(n8n, start);
+		}
+		for (const start of report) {
+			start.isReported = true;
+			reportFailure(n8n, silentError(n8n.getNode(), start.group));
+		}
+	}
+
+	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
+		const turn = (this.count += 1);
+		Object.assign(start, { number: turn, at: this.clock.now() });
+		const come = (outcome: Outcome): void => this.come(start, turn, outcome);
+		const ended = new AbortController();
+		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
+		done.promise.then(
+			(run) => {
+				ended.abort();
+				const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
+				if (onWorkers !== undefined) this.seen.onWorkers = onWorkers;
+				void this.outcomeOf(n8n, start, run).then(come);
+			},
+			(error: Error) => {
+				ended.abort();
+				const outcome = outcomeOfError(error);
+				if (outcome === 'not started' && !endedUnseen(error)) this.seen.failedAt = this.clock.now();
+				come(outcome);
+			},
+		);
+		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
+		const comeByAnswer = async (): Promise<void> => {
+			const outcome = outcomeOfAnswer(await answer.promise);
+			if (outcome === undefined) return;
+			await this.clock.sleep(longestWithoutRun, ended.signal);
+			if (!ended.signal.aborted) come(outcome);
+		};
+		comeByAnswer().catch(() => undefined);
+		n8n.emit([start.items], answer, done as never, executionKey(n8n, start.group));
+	}
+
+	/** Of a job that failed while n8n's database was away, the execution may not have begun, and never would. */
+	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, run: IRun | undefined): Promise<Outcome> {
+		const outcome = executionOutcome(run);
+		if (outcome !== 'failed' || !this.seen.onWorkers || !hasNoTrace(run)) return outcome;
+		return (await hasExecution(n8n, executionKey(n8n, group), this.clock)) ? outcome : 'not started';
+	}
+
+	/** @param turn which of the attempts to start it has come out */
+	private come(start: OpenStart, turn: number, outcome: Outcome): void {
+		if (this.open.get(start.group.name) !== start) return;
+		const isRepeat = start.repeats > 0 && turn === start.number;
+		if (isRepeat && outcome === 'unknown') {
+			// n8n knows the key: the execution has begun, and only the attempt before tells of its end.
+			start.hasBegun = true;
+			const known = start.earlier ?? (start.isDoneWhenBegun ? 'unknown' : undefined);
+			if (known !== undefined) this.settle(start, known);
+		} else if (isRepeat && outcome === 'not started') {
+			// n8n's database is still away; the attempt before may have been written.
+		} else if (turn === start.number || start.hasBegun || outcome === 'succeeded') {
+			this.settle(start, outcome);
+		} else {
+			start.earlier = outcome;
+		}
+	}
+
+	private settle(start: OpenStart, outcome: Outcome): void {
+		this.open.delete(start.group.name);
+		// What was not started says nothing about the queue.
+		if (outcome !== 'not started') this.seen.lastOut = { number: start.number, at: this.clock.now() };
+		start.settle(outcome);
+	}
+}
+
+/**
+ * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
+ * has become of the position.
+ */
+export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
+}

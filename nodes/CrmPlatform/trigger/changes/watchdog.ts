@@ -1,0 +1,92 @@
+import type { IRun } from 'n8n-workflow';
+
+/** A start that n8n has not settled yet. */
+export interface UnsettledStart {
+	/** Counts the starts and repetitions of this trigger: a later one has a higher number. */
+	number: number;
+	/** When it was started or repeated last (Unix epoch ms). */
+	at: number;
+	/** How often its key was repeated. */
+	repeats: number;
+	/** Whether n8n has refused the repeated key: the execution has begun. */
+	hasBegun: boolean;
+	isReported: boolean;
+}
+
+/** What this process has seen of n8n. Nothing of it is stored. */
+export interface Observations {
+	/** Whether executions run on workers; undefined until one has come out. */
+	onWorkers?: boolean;
+	/** The last start that came out: its number, and when. */
+	lastOut?: { number: number; at: number };
+	/** When n8n could not start something, as its database was away. */
+	failedAt?: number;
+}
+
+/** Milliseconds that n8n is given to settle what it can. */
+const grace = 30_000;
+
+/** Milliseconds without any outcome after which the longest wait is taken for a lost job; doubles. */
+const longestSilence = 10 * 60_000;
+
+/** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
+const reportAfter = 60 * 60_000;
+
+/**
+ * Decides what to do about starts that n8n has not settled.
+ *
+ * In queue mode n8n 2.41 leaves a start open for ever when its database was away at that moment, or
+ * when Redis has lost the job. The execution is then `new` without a job, and repeating its key
+ * replaces it (execution-persistence, reclaimTombstone, since 2.32). Of a job that merely waits for a
+ * worker, the same fails the old job, which starts the error workflow; hence only with a reason:
+ * workers take jobs in their order, so one that was overtaken is lost or has begun.
+ *
+ * Never in the main process: there a start that waits for the concurrency limit runs though its
+ * execution was replaced. n8n 2.35 and later settles each start in its main process.
+ *
+ * @param starts the unsettled ones, in any order
+ * @returns the starts to repeat, and those to report to the user
+ */
+export function checkStarts<Start extends UnsettledStart>(
+	starts: readonly Start[],
+	{ onWorkers, lastOut, failedAt }: Observations,
+	now: number,
+): { repeat: Start[]; report: Start[] } {
+	if (onWorkers !== true) return { repeat: [], report: [] };
+	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
+	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
+
+	const repeat = open.filter(({ number, at }) => {
+		const isOvertaken = lastOut !== undefined && lastOut.number > number && isPast(lastOut.at, grace);
+		const wasFailing = failedAt !== undefined && failedAt >= at - grace && isPast(failedAt, grace);
+		return (isOvertaken || wasFailing) && isPast(at, grace);
+	});
+	const [longest] = open;
+	if (repeat.length === 0 && longest) {
+		const lastSign = Math.max(longest.at, lastOut?.at ?? 0);
+		if (isPast(lastSign, longestSilence * 2 ** longest.repeats)) repeat.push(longest);
+	}
+	const report = starts.filter(({ at, hasBegun, isReported }) => hasBegun && !isReported && isPast(at, reportAfter));
+	return { repeat, report };
+}
+
+/** Whether executions run on workers, by the run of one; undefined if the run does not tell. */
+export function ranOnWorker(run: IRun | undefined): boolean | undefined {
+	return run === undefined ? undefined : run.jobId !== undefined;
+}
+
+/**
+ * Whether an execution has ended as crashed before its first node. After a start of n8n in queue mode,
+ * the first executions may: n8n marks those as crashed whose jobs are not in Redis yet
+ * (scaling.service, recoverFromQueue), and a worker skips them (job-processor).
+ */
+export function neverBegan(run: IRun | undefined): boolean {
+	if (run?.status !== 'crashed') return false;
+	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+}
+
+/** Whether a run has neither a job nor nodes, as n8n makes it up for a job that failed (workflow-runner, processError). */
+export function hasNoTrace(run: IRun | undefined): boolean {
+	if (run?.status !== 'error' || run.jobId !== undefined) return false;
+	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
+}

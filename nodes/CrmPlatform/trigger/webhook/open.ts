@@ -1,0 +1,44 @@
+import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import type { SubscriptionPlace } from './place';
+import {
+	findOwnSubscription,
+	renewSecret,
+	subscribe,
+	updateSubscription,
+	type Subscription,
+	type SubscriptionRequest,
+} from './subscription';
+
+/** Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays so. */
+export async function openSubscription(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	wanted: SubscriptionRequest,
+	place: SubscriptionPlace,
+): Promise<{ own: Subscription; place: SubscriptionPlace }> {
+	const found = await findOwnSubscription(api, place.id, wanted.url);
+	const opened = found
+		? { own: await updateSubscription(n8n, api, found.own, wanted), secret: knownSecret(found.own, place) }
+		: await subscribe(n8n, api, wanted);
+	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
+	const { own, secret } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
+	return { own, place: { ...place, ...wanted, id: own.id, ...(secret !== undefined && { secret }) } };
+}
+
+export function isAsWanted(own: Subscription, { url, events }: SubscriptionRequest, place: SubscriptionPlace): boolean {
+	return (
+		own.url === url &&
+		own.events.join() === events.join() &&
+		own.status === 'active' &&
+		knownSecret(own, place) !== undefined
+	);
+}
+
+/** The stored secret, if it is still the current one. */
+function knownSecret({ id, secret_hint: hint }: Subscription, place: SubscriptionPlace): string | undefined {
+	// A hint may be masked up to its last characters.
+	const [end = ''] = /[A-Za-z0-9+/=_-]*$/.exec(hint ?? '') ?? [];
+	return place.id === id && place.secret?.endsWith(end) ? place.secret : undefined;
+}

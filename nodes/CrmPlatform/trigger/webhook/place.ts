@@ -1,0 +1,50 @@
+import type { IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { placeInCopy, readPlace, storePlace } from '../places';
+
+const schema = z.object({
+	/** The subscription this trigger has made; absent while it is unpublished. */
+	id: z.string().optional(),
+	/** The secret that signs its deliveries. */
+	secret: z.string().optional(),
+	/** What the subscription is for; n8n tells its address to those who publish only. */
+	url: z.string().optional(),
+	events: z.array(z.string()).optional(),
+	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
+	deliveredUntil: z.string().optional(),
+});
+
+/** What a webhook trigger keeps. */
+export type SubscriptionPlace = z.infer<typeof schema>;
+
+export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunctions;
+
+/** A test run has an address of its own for a while, and keeps nothing. */
+export const isTest = (n8n: TriggerFunctions): boolean => !n8n.getWorkflow().active;
+
+/** Whether n8n starts, and nobody has published the workflow just now. */
+export const isStart = (n8n: IHookFunctions | ITriggerFunctions): boolean =>
+	['init', 'leadershipChange'].includes(n8n.getActivationMode());
+
+export function readSubscription(n8n: TriggerFunctions): SubscriptionPlace {
+	if (!isTest(n8n)) return readPlace(n8n, schema) ?? {};
+	const stored: unknown = n8n.getWorkflowStaticData('global')[testName(n8n)];
+	return schema.safeParse(JSON.parse(JSON.stringify(stored ?? {}))).data ?? {};
+}
+
+export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, place: SubscriptionPlace): void {
+	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...place };
+	else storePlace(n8n, place);
+}
+
+/**
+ * The secrets that may sign a delivery: this process may know a newer one than n8n has stored, or,
+ * where several processes take deliveries, an older one.
+ */
+export function secretsOf(n8n: IWebhookFunctions): string[] {
+	const places = [readSubscription(n8n), isTest(n8n) ? undefined : placeInCopy(n8n, schema)];
+	return [...new Set(places.flatMap((place) => place?.secret ?? []))];
+}
+
+const testName = (n8n: TriggerFunctions): string => `crmPlatformTest/${n8n.getNode().id}`;

@@ -1,0 +1,14 @@
+import type { TriggerFunctions } from './place';
+
+/** The work under way in this process, by trigger. */
+const underWay = new Map<string, Promise<unknown>>();
+
+/** Does one thing after the other for each trigger, so that a check never undoes an unpublish. */
+export async function inTurn<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
+	const name = `${String(n8n.getWorkflow().id)} ${String(n8n.getWorkflow().active)} ${n8n.getNode().id}`;
+	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
+	underWay.set(name, turn);
+	return await turn.finally(() => {
+		if (underWay.get(name) === turn) underWay.delete(name);
+	});
+}

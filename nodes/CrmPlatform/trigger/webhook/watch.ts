@@ -1,0 +1,121 @@
+import {
+	NodeApiError,
+	NodeOperationError,
+	type ITriggerFunctions,
+	type ITriggerResponse,
+} from 'n8n-workflow';
+
+import { connect } from '../../api/connection';
+import { systemClock } from '../../api/http/request';
+import { storeOnly } from '../unwritable';
+import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
+import { inactive } from './lifecycle';
+import { isAsWanted, openSubscription } from './open';
+import { isStart, readSubscription, storeSubscription, type SubscriptionPlace } from './place';
+import { findSubscription, type Subscription } from './subscription';
+import { inTurn } from './turns';
+
+/** Milliseconds between two looks at the subscription, before the first after a start, and after a failure. */
+const interval = 10 * 60_000;
+const untilFirst = 5_000;
+const afterFailure = 60_000;
+
+/** Looks in a row that fail before the user is told; an outage of the service loses nothing. */
+const mostFailures = 5;
+
+/** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
+const longestUnstored = 12 * 60 * 60_000;
+
+/**
+ * Looks now and then whether the subscription of a published workflow is there, active, and as the
+ * workflow needs it. One that somebody has deleted, disabled or changed is restored, and what it has
+ * missed is recovered; so is what was missed while n8n was down, as n8n calls this at each start.
+ */
+export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
+	const hours = recoverHours(n8n);
+	const closing = new AbortController();
+	const { signal } = closing;
+	/** Whether nothing can have been missed that was not recovered. */
+	let isWell = !isStart(n8n);
+	let reported = '';
+	let failures = 0;
+	let saved = clock.now();
+
+	const keep = (place: SubscriptionPlace, isUrgent: boolean): void => {
+		storeSubscription(n8n, place);
+		if (!isUrgent && clock.now() - saved < longestUnstored) return;
+		saved = clock.now();
+		storeOnly(n8n);
+	};
+
+	/** Once for each problem: as a failed execution, which starts the error workflow. */
+	const report = (error: unknown): void => {
+		const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
+		const shown = isKnown ? error : new NodeOperationError(n8n.getNode(), error as Error);
+		if (reported !== shown.message) n8n.saveFailedExecution(shown);
+		reported = shown.message;
+	};
+
+	const look = async (): Promise<void> => {
+		const place = readSubscription(n8n);
+		const { id, url, events } = place;
+		// Not published, or the publish has failed.
+		if (signal.aborted || id === undefined || url === undefined || events === undefined) return;
+		const api = await connect(n8n, clock);
+		const wanted = { url, events };
+		const found = await findSubscription(api, id);
+		const seen = found?.own;
+		if (!found || !isAsWanted(found.own, wanted, place)) {
+			isWell = false;
+			const opened = await openSubscription(n8n, api, wanted, place);
+			if (opened.own.status !== 'active') {
+				report(inactive(n8n, opened.own));
+				return;
+			}
+			const restored = describeRestored(id, seen);
+			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
+			if (hours === undefined) report(new Error(`${restored}. Events may be missing, as Recover Missed Events is off`));
+			// Before the recovery, which is repeated if it fails.
+			keep(opened.place, true);
+			await recoverEvents(api, opened.place, hours);
+			isWell = true;
+		} else if (typeof found.own.failing_since === 'string') {
+			// Other processes may have an older secret, if something has set the static data back.
+			if (isWell) keep(place, true);
+			isWell = false;
+		} else {
+			if (!isWell) await recoverEvents(api, place, hours);
+			isWell = true;
+			reported = '';
+			// What was recovered just now is among the deliveries that are pending.
+			keep({ ...place, deliveredUntil: await deliveredUntil(api, found, place) }, false);
+		}
+	};
+
+	const run = async (): Promise<void> => {
+		let wait = isWell ? interval : untilFirst;
+		while (!signal.aborted) {
+			await clock.sleep(wait, signal).catch(() => undefined);
+			try {
+				await inTurn(n8n, look);
+				failures = 0;
+				wait = interval;
+			} catch (error) {
+				failures += 1;
+				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
+				if (failures === mostFailures) report(error);
+				wait = failures < mostFailures ? afterFailure : interval;
+			}
+		}
+	};
+	void run();
+
+	return {
+		closeFunction: async () => closing.abort(),
+	};
+}
+
+const describeRestored = (id: string, seen: Subscription | undefined): string =>
+	seen
+		? `The webhook ${id} was ${seen.status === 'active' ? 'changed' : seen.status} in the CRM Platform. It is as this trigger needs it again`
+		: `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;

@@ -1,0 +1,173 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { eventsIn } from './poll-log.ts';
+import { usePublished, type Published } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const log = eventsIn(sandbox);
+const { publish } = usePublished(sandbox);
+
+/** Executions that wait until they are let go. */
+function held() {
+	const gate = { isOpen: false };
+	const execute = async () => {
+		while (!gate.isOpen) await new Promise((resolve) => setTimeout(resolve, 2));
+		return 'success' as const;
+	};
+	return { gate, execute };
+}
+
+async function choose(n8n: Published, ...choices: IDataObject[]): Promise<void> {
+	for (const parameters of choices) {
+		await n8n.deactivate();
+		n8n.setup.parameters = parameters;
+		await n8n.activate();
+	}
+}
+
+const company = async (name: string) => (await sandbox.call('POST', '/v1/companies', { name })).body;
+const names = ({ executions }: Published) =>
+	executions.flatMap(({ items }) =>
+		items.flatMap(({ type, data }) => (type === 'company.created' ? [(data as { object: IDataObject }).object.name] : [])),
+	);
+
+test('what happened before other events were chosen starts, read ahead or not, and nothing of then unchosen types', async () => {
+	const { gate, execute } = held();
+	const n8n = await publish({ options: { atOnce: 1 } }, { execute });
+	const ids = await log.contacts(80);
+	await company('Before');
+	await until(() => n8n.executions.length > 0);
+	await choose(n8n, { events: ['company.created'], options: { atOnce: 1 } });
+	await company('After');
+	await log.contacts(1);
+	gate.isOpen = true;
+	await until(() => n8n.ids().length >= 81);
+	expect(n8n.ids().filter((id) => ids.includes(id)).sort()).toEqual([...ids].sort());
+	expect(names(n8n)).toEqual(['After']);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('two changes of the choice in a row start nothing that nobody had chosen', async () => {
+	const n8n = await publish();
+	await n8n.deactivate();
+	await company('Unchosen');
+	const ids = await log.contacts(5);
+	await choose(n8n, { events: ['company.created', 'contact.created'] }, { events: ['company.*', 'contact.created'] });
+	await company('Chosen');
+	await until(() => n8n.ids().length >= 6);
+	expect(n8n.ids().slice(0, 5)).toEqual(ids);
+	expect(names(n8n).at(-1)).toBe('Chosen');
+	expect(n8n.executions).toHaveLength(6);
+});
+
+test('what waits for another attempt is tried again after other events and another output were chosen, as it was', async () => {
+	let fails = true;
+	const execute = async () => (fails ? ('error' as const) : ('success' as const));
+	const parameters = { doneWhen: 'succeeded', attempts: 20 };
+	const n8n = await publish(parameters, { execute });
+	const ids = await log.contacts(5);
+	await until(() => n8n.executions.length >= 5);
+	await choose(n8n, { ...parameters, events: ['company.created'], output: 'record' });
+	n8n.kill();
+	await n8n.activate();
+	fails = false;
+	await until(() => n8n.ids().length >= 5);
+	expect(n8n.ids().sort()).toEqual([...ids].sort());
+	expect(n8n.executions.at(-1)!.items[0]).toMatchObject({ type: 'contact.created', data: { object: {} } });
+	expect(n8n.reported).toEqual([]);
+});
+
+test('a group whose events lie far apart is the same at its second attempt, in another process, too', async () => {
+	let fails = true;
+	const execute = async () => (fails ? ('error' as const) : ('success' as const));
+	const parameters = { events: ['company.created'], grouping: 'group', doneWhen: 'succeeded', attempts: 20 };
+	const n8n = await publish(parameters, { execute });
+	await n8n.deactivate();
+	for (let i = 0; i < 3; i++) {
+		await company(`Company ${i}`);
+		await log.contacts(700);
+	}
+	await n8n.activate();
+	await until(() => n8n.executions.length >= 1);
+	n8n.kill();
+	fails = false;
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 3);
+	expect(names(n8n).slice(-3)).toEqual(['Company 0', 'Company 1', 'Company 2']);
+});
+
+test('an event of an open group that the log no longer has is set aside and told, and the others start', async () => {
+	const { gate, execute } = held();
+	const parameters = { grouping: 'group', doneWhen: 'succeeded', attempts: 20, options: { atOnce: 1 } };
+	const n8n = await publish(parameters, { execute });
+	const ids = await log.contacts(3);
+	await until(() => n8n.executions.length === 1);
+	n8n.kill();
+	gate.isOpen = true;
+	// As if the service had forgotten one of them.
+	n8n.written = n8n.written.replaceAll(ids[1]!, 'evt_gone');
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 2 && n8n.reported.length > 0);
+	expect(n8n.ids().slice(0, 2)).toEqual([ids[0], ids[2]]);
+	expect(n8n.reported.join()).toMatch(/evt_gone was set aside and started no execution: the event log no longer has it/);
+});
+
+test.each([403, 500])('a record that answers %i stands in the way of no other, and the user is told', async (status) => {
+	const n8n = await publish({ output: 'current', events: ['contact.created'] });
+	await n8n.deactivate();
+	const ids = await log.contacts(12);
+	const contacts = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=12')).body.data as IDataObject[];
+	const bad = contacts.find(({ id }) => id === ids[3])!;
+	const path = `/v1/contacts/${String((bad.data as { object: IDataObject }).object.id)}`;
+	await sandbox.faults({ path, times: 10_000, status });
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 11 && n8n.reported.length > 0);
+	expect(n8n.ids().sort()).toEqual(ids.filter((id) => id !== ids[3]).sort());
+	expect(n8n.reported.join()).toMatch(status === 403 ? /was set aside and started no execution/ : /could not be read yet/);
+	await sandbox.faults();
+	if (status === 500) await until(() => n8n.ids().length >= 12);
+}, 120_000);
+
+test('in a group, a record that answers 403 stands in the way of no other', async () => {
+	const n8n = await publish({ output: 'current', grouping: 'group' });
+	await n8n.deactivate();
+	const ids = await log.contacts(12);
+	const [event] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as IDataObject[];
+	const path = `/v1/contacts/${String((event!.data as { object: IDataObject }).object.id)}`;
+	await sandbox.faults({ path, times: 10_000, status: 403 });
+	await n8n.activate();
+	await until(() => n8n.ids().length >= 11 && n8n.reported.length > 0);
+	expect(n8n.ids()).toEqual(ids.slice(0, -1));
+	expect(n8n.reported.join()).toContain(`The event ${ids.at(-1)} was set aside`);
+	await sandbox.faults();
+}, 120_000);
+
+test('one record whose executions fail does not stop the events of the others', async () => {
+	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Poison' });
+	const execute = async ([item]: IDataObject[]) => {
+		const { object } = item!.data as { object: IDataObject };
+		return object.id === body.id ? ('error' as const) : ('success' as const);
+	};
+	const n8n = await publish({ events: ['contact.*'], doneWhen: 'succeeded', attempts: 20 }, { execute });
+	for (let i = 0; i < 60; i++) await sandbox.call('PATCH', `/v1/contacts/${String(body.id)}`, { job_title: `${i}` });
+	const ids = await log.contacts(10);
+	await until(() => n8n.ids().length >= 10);
+	expect(n8n.ids().sort()).toEqual([...ids].sort());
+});
+
+test('a workflow that another n8n exported with its static data begins for itself', async () => {
+	const n8n = await publish();
+	await log.contacts(3);
+	await until(() => n8n.ids().length >= 3);
+	await n8n.deactivate();
+	n8n.kill();
+	await log.contacts(3);
+	n8n.written = n8n.written.replace(/"instance":"[^"]*"/, '"instance":"another"');
+	n8n.executions.splice(0);
+	await n8n.activate();
+	const [id] = await log.contacts(1);
+	await until(() => n8n.ids().length >= 1);
+	expect(n8n.ids()).toEqual([id]);
+});

@@ -1,0 +1,66 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { filterRows } from './parameters.ts';
+import { usePublished, type Published } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 250 });
+const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false });
+
+const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
+const contact = async (values: IDataObject) => (await sandbox.call('POST', '/v1/contacts', values)).body;
+const all = async (query = '') =>
+	(await sandbox.call('GET', `/v1/contacts?limit=500&sort=created_at${query}`)).body.data as IDataObject[];
+
+test('records that never were in scope do not come when they change or are deleted; those that left it do', async () => {
+	const n8n = await publish({ recordFilters: filterRows({ lifecycle_stage: 'lead' }) });
+	const inScope = await all('&lifecycle_stage=lead');
+	await until(() => items(n8n).length >= inScope.length);
+	const outside = await contact({ last_name: 'Outside', lifecycle_stage: 'customer' });
+	await sandbox.call('PATCH', `/v1/contacts/${String(outside.id)}`, { job_title: 'Buyer' });
+	await sandbox.call('DELETE', `/v1/contacts/${String(outside.id)}`);
+	const left = await contact({ last_name: 'Left', lifecycle_stage: 'lead' });
+	await until(() => items(n8n).some(({ id }) => id === left.id));
+	await sandbox.call('PATCH', `/v1/contacts/${String(left.id)}`, { lifecycle_stage: 'customer' });
+	await until(() => items(n8n).some(({ id, change }) => id === left.id && change === 'deleted'));
+	const [known] = inScope;
+	await sandbox.call('DELETE', `/v1/contacts/${String(known!.id)}`);
+	await until(() => items(n8n).some(({ id, change }) => id === known!.id && change === 'deleted'));
+	expect(items(n8n).filter(({ id }) => id === outside.id)).toEqual([]);
+});
+
+/** Publishes, and stops when the first records of the backfill have come. */
+async function interrupted(parameters: IDataObject = {}) {
+	let isHeld = true;
+	const execute = async () => {
+		while (isHeld) await new Promise((resolve) => setTimeout(resolve, 5));
+		return 'success' as const;
+	};
+	const n8n = await publish({ options: { atOnce: 1 }, ...parameters }, { execute });
+	await until(() => n8n.executions.length > 0);
+	n8n.kill();
+	isHeld = false;
+	return n8n;
+}
+
+test('a cursor that has expired during the backfill loses no record and repeats none', async () => {
+	const n8n = await interrupted();
+	n8n.written = n8n.written.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
+	await n8n.activate();
+	const expected = (await all()).map(({ id }) => id);
+	await until(() => items(n8n).length >= expected.length);
+	expect(items(n8n).map(({ id }) => id)).toEqual(expected);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('another scope during the backfill goes on with the records of the new scope', async () => {
+	const n8n = await interrupted();
+	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };
+	await n8n.activate();
+	const inScope = (await all('&lifecycle_stage=lead')).map(({ id }) => id);
+	const given = () => new Set(items(n8n).map(({ id }) => id));
+	await until(() => inScope.every((id) => given().has(id)));
+	expect(items(n8n)).toHaveLength(given().size);
+	expect(n8n.reported).toEqual([]);
+});

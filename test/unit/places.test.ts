@@ -1,0 +1,141 @@
+import * as fc from 'fast-check';
+import { Workflow, type INodeTypes } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { forgetPlaces, readPlace, storePlace, type PlaceKeeper } from '../../nodes/CrmPlatform/trigger/places';
+
+const schema = z.object({ at: z.number() });
+const triggers = ['poll', 'records', 'webhook'] as const;
+type Trigger = (typeof triggers)[number];
+
+const workflowOf = (staticData: string) =>
+	new Workflow({ id: 'w', nodes: [], connections: {}, active: true, nodeTypes: {} as INodeTypes, staticData: JSON.parse(staticData) });
+
+function keeper(workflow: Workflow, id: string, owner: { instance?: string; workflow?: string; name?: string } = {}): PlaceKeeper {
+	const type = id === 'webhook' ? 'CUSTOM.crmPlatformTrigger' : 'n8n-nodes-crm-platform.crmPlatformPollTrigger';
+	return {
+		getInstanceId: () => owner.instance ?? 'n8n-1',
+		getWorkflow: () => ({ id: owner.workflow ?? 'w', active: true }),
+		getNode: () => ({ id, name: owner.name ?? id, type }),
+		getWorkflowStaticData: (kind: string) => workflow.getStaticData(kind),
+	} as unknown as PlaceKeeper;
+}
+
+/** n8n as far as static data goes: each registration has a copy, and each store writes one copy as a whole. */
+class StaticDataOfN8n {
+	stored = '{}';
+	readonly copies = new Map<Trigger, Workflow>();
+
+	/** A publish that has found these triggers changed, or a start of n8n with all of them. */
+	register(changed: readonly Trigger[]): void {
+		const copy = workflowOf(this.stored);
+		for (const trigger of changed) this.copies.set(trigger, copy);
+		for (const trigger of changed) readPlace(this.keeper(trigger), schema);
+	}
+
+	store(trigger: Trigger): void {
+		this.stored = JSON.stringify(this.copies.get(trigger)!.staticData);
+	}
+
+	/** By trigger, as the database has them. */
+	placesInStore(): Record<string, number> {
+		const { global = {} } = JSON.parse(this.stored) as { global?: Record<string, { place: { at: number } }> };
+		return Object.fromEntries(Object.entries(global).map(([name, { place }]) => [name.split(':')[1]!, place.at]));
+	}
+
+	keeper = (trigger: Trigger) => keeper(this.copies.get(trigger)!, trigger);
+}
+
+beforeEach(forgetPlaces);
+afterEach(() => void jest.restoreAllMocks());
+
+const step = fc.oneof(
+	fc.record({ do: fc.constant('store' as const), trigger: fc.constantFrom(...triggers) }),
+	fc.record({ do: fc.constant('publish' as const), changed: fc.subarray([...triggers], { minLength: 1 }) }),
+	fc.record({ do: fc.constant('restart' as const) }),
+	fc.record({ do: fc.constant('set back by another node' as const), to: fc.nat(20) }),
+);
+
+test('whatever is published, killed or set back, no trigger sets the place of another back', () => {
+	const histories = fc.array(step, { minLength: 1, maxLength: 25 });
+	let clock = 1_700_000_000_000;
+	jest.spyOn(Date, 'now');
+	fc.assert(
+		fc.property(histories, (history) => {
+			forgetPlaces();
+			const n8n = new StaticDataOfN8n();
+			n8n.register(triggers);
+			const earlier = [n8n.stored];
+			const newest = new Map<Trigger, number>();
+			let count = 0;
+			/** A process learns what it finds in the store, if it is newer. */
+			const learn = () => {
+				for (const [id, at] of Object.entries(n8n.placesInStore())) {
+					newest.set(id as Trigger, Math.max(at, newest.get(id as Trigger) ?? 0));
+				}
+			};
+			for (const one of history) {
+				jest.mocked(Date.now).mockReturnValue((clock += 1000));
+				if (one.do === 'publish') {
+					n8n.register(one.changed);
+					learn();
+				} else if (one.do === 'store') {
+					newest.set(one.trigger, (count += 1));
+					storePlace(n8n.keeper(one.trigger), { at: count });
+					n8n.store(one.trigger);
+					earlier.push(n8n.stored);
+					// What any of them had stored would outlive a kill now.
+					expect(n8n.placesInStore()).toEqual(Object.fromEntries(newest));
+				} else if (one.do === 'set back by another node') {
+					n8n.stored = earlier[one.to % earlier.length]!;
+				} else {
+					forgetPlaces();
+					n8n.register(triggers);
+					newest.clear();
+					learn();
+				}
+				for (const id of triggers) expect(readPlace(n8n.keeper(id), schema)?.at).toBe(newest.get(id));
+			}
+		}),
+		{ numRuns: 2000 },
+	);
+});
+
+test('a place belongs to one workflow of one n8n', () => {
+	const workflow = workflowOf('{}');
+	storePlace(keeper(workflow, 'poll'), { at: 1 });
+	for (const other of [{ workflow: 'copy' }, { instance: 'n8n-2' }]) {
+		forgetPlaces();
+		expect(readPlace(keeper(workflow, 'poll', other), schema)).toBeUndefined();
+	}
+	storePlace(keeper(workflow, 'poll', { workflow: 'copy' }), { at: 2 });
+	expect(readPlace(keeper(workflow, 'poll', { workflow: 'copy' }), schema)).toEqual({ at: 2 });
+});
+
+test('a renamed trigger keeps its place, and one of another kind has its own', () => {
+	const workflow = workflowOf('{}');
+	storePlace(keeper(workflow, 'poll'), { at: 1 });
+	expect(readPlace(keeper(workflow, 'poll', { name: 'New deals' }), schema)).toEqual({ at: 1 });
+	expect(readPlace(keeper(workflow, 'webhook'), schema)).toBeUndefined();
+});
+
+test('what is stored does not change with the place afterwards, nor with what was read', () => {
+	const workflow = workflowOf('{}');
+	const place = { at: 1, open: [{ id: 'a' }] };
+	storePlace(keeper(workflow, 'poll'), place);
+	place.open.push({ id: 'b' });
+	const read = readPlace(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!;
+	read.open.pop();
+	expect(JSON.stringify(workflow.staticData)).toContain('"open":[{"id":"a"}]');
+	expect(readPlace(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!.open).toHaveLength(1);
+});
+
+test('reading marks nothing as changed, so that n8n stores nothing for it', () => {
+	const writer = workflowOf('{}');
+	storePlace(keeper(writer, 'poll'), { at: 1 });
+	const reader = workflowOf(JSON.stringify(writer.staticData));
+	readPlace(keeper(reader, 'poll'), schema);
+	expect(reader.staticData.__dataChanged).toBe(false);
+	storePlace(keeper(reader, 'poll'), { at: 2 });
+	expect(reader.staticData.__dataChanged).toBe(true);
+});

@@ -1,0 +1,92 @@
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { ModelClock } from './poll-model/clock.ts';
+import { choiceOf, type Deed, type History } from './poll-model/histories.ts';
+import { ModelN8n } from './poll-model/n8n.ts';
+import { play } from './poll-model/play.ts';
+import { brokenPromises } from './poll-model/promises.ts';
+import { ModelService } from './poll-model/service.ts';
+
+afterEach(forgetDispatchers);
+
+const happen = (type: string, count = 1, more: object = {}): Deed => ({ does: 'happen', count, type, record: 0, late: 0, ...more });
+const wait = (ms: number): Deed => ({ does: 'wait', ms });
+const choose = (...types: string[]): Deed => ({ does: 'choose', node: 0, types });
+const publish: Deed = { does: 'publish', node: 0 };
+const kill = (down = 0): Deed => ({ does: 'kill', down });
+const restore = (without: number, grows: number): Deed => ({ does: 'restore', without, grows });
+
+const quick: History = {
+	doneWhen: 'started',
+	afterCrash: 'startAgain',
+	groupSize: 1,
+	isDated: false,
+	nodes: 1,
+	courses: [{ ms: 1, status: 'success' }],
+	deeds: [],
+};
+
+/** Each was the shortest history in which the trigger once broke a promise. */
+const histories: Array<[string, Partial<History>]> = [
+	[
+		'a choice that was replaced does not apply to the log of a restored service',
+		{ deeds: [happen('a.x', 2), choose('b.x'), kill(60_000), restore(1, 0), happen('a.x')] },
+	],
+	[
+		'nor does the new choice apply to what a restored log has from before',
+		{ deeds: [happen('a.y', 2), wait(30_000), happen('a.x'), restore(2, 1), choose('a.*'), wait(50)] },
+	],
+	[
+		'a group of which the log has lost an event is not started a second time without it',
+		{ groupSize: 3, deeds: [restore(1, 2), wait(20_000), restore(1, 0), kill()] },
+	],
+	[
+		'a log that ends before the last event that was read is noticed, though the last look was older',
+		{ deeds: [happen('a.x', 2), publish, restore(2, 1), publish] },
+	],
+	[
+		'a trigger that has just begun anew notices that the log is another one',
+		{
+			groupSize: 3,
+			deeds: [happen('a.x', 6), wait(60_000), { does: 'loseStore' }, kill(1_000), restore(2, 15), kill()],
+		},
+	],
+	[
+		'late commits and a replica that is behind, both at once, hide no event',
+		{ nodes: 2, deeds: [{ does: 'lag', ms: 8_000 }, kill(), happen('a.x', 4, { late: 8_000 }), kill(), wait(50)] },
+	],
+	[
+		'an older position with an older choice hides no event of the newer choice',
+		{ deeds: [choose('b.x'), wait(60_000), { does: 'oldStore', back: 3 }, kill(), happen('b.x', 3), kill(60_000)] },
+	],
+	[
+		'an execution under way does not keep the trigger busy while another waits for its turn',
+		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], deeds: [restore(1, 4), happen('a.x', 5)] },
+	],
+];
+
+test.each(histories)('%s', async (_name, history) => {
+	expect(brokenPromises(await play({ ...quick, ...history }))).toEqual([]);
+});
+
+test('two publishes, one of two triggers and then the other, and a kill repeat no success', async () => {
+	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as Deed, wait(60_000), kill()];
+	const played = await play({ ...quick, nodes: 2, doneWhen: 'succeeded', deeds });
+	const successes = played.n8n.allRows.filter(({ status }) => status === 'success');
+	expect(successes).toHaveLength(12);
+	expect(played.n8n.reports).toEqual([]);
+});
+
+test('fifty idle triggers look together, 240 times an hour, and ask for nothing else', async () => {
+	const clock = new ModelClock();
+	const service = new ModelService(clock);
+	const n8n = new ModelN8n(clock, service);
+	service.happen('a.x', 'r0');
+	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(quick, ['a.x'], ''));
+	await clock.advance(10 * 60_000);
+	const looks = jest.spyOn(service.log, 'newest');
+	const reads = jest.spyOn(service.log, 'after');
+	await clock.advance(60 * 60_000);
+	await n8n.kill();
+	expect(reads).not.toHaveBeenCalled();
+	expect(Math.abs(looks.mock.calls.length - 240)).toBeLessThanOrEqual(1);
+});

@@ -1,0 +1,67 @@
+import type { IRun } from 'n8n-workflow';
+
+import {
+	checkStarts,
+	neverBegan,
+	ranOnWorker,
+	type Observations,
+	type UnsettledStart,
+} from '../../nodes/CrmPlatform/trigger/changes/watchdog';
+
+const second = 1000;
+const minute = 60 * second;
+const start = (number: number, more: Partial<UnsettledStart> = {}): UnsettledStart => ({
+	number,
+	at: 0,
+	repeats: 0,
+	hasBegun: false,
+	isReported: false,
+	...more,
+});
+const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
+	checkStarts(starts, seen, now).repeat.map(({ number }) => number);
+
+test('in the main process, and as long as nobody knows, no start is repeated', () => {
+	const seen = { lastOut: { number: 9, at: 0 }, failedAt: 0 };
+	expect(repeated([start(1)], seen, 1e9)).toEqual([]);
+	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
+});
+
+test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
+	const seen = { onWorkers: true, lastOut: { number: 3, at: 10 * second } };
+	expect(repeated([start(2), start(4)], seen, 20 * second)).toEqual([]);
+	expect(repeated([start(2), start(4)], seen, 40 * second)).toEqual([2]);
+});
+
+test('what was started around an outage of the database is repeated once it is over', () => {
+	const starts = [start(1, { at: 0 }), start(2, { at: 100 * second })];
+	const seen = { onWorkers: true, failedAt: 20 * second };
+	expect(repeated(starts, seen, 40 * second)).toEqual([]);
+	expect(repeated(starts, seen, 50 * second)).toEqual([1]);
+});
+
+test('if nothing comes out at all, the longest wait is repeated alone, and ever less often', () => {
+	const seen = { onWorkers: true, lastOut: { number: 0, at: 0 } };
+	const five = [5, 4, 3, 2, 1].map((number) => start(number));
+	expect(repeated(five, seen, 9 * minute)).toEqual([]);
+	expect(repeated(five, seen, 10 * minute)).toEqual([1]);
+	expect(repeated([start(1, { repeats: 1, at: 10 * minute })], seen, 29 * minute)).toEqual([]);
+	expect(repeated([start(1, { repeats: 1, at: 10 * minute })], seen, 30 * minute)).toEqual([1]);
+});
+
+test('what has begun is never repeated, and told after an hour', () => {
+	const begun = start(1, { hasBegun: true });
+	const seen = { onWorkers: true, lastOut: { number: 9, at: 0 }, failedAt: 0 };
+	expect(checkStarts([begun], seen, 59 * minute)).toEqual({ repeat: [], report: [] });
+	expect(checkStarts([begun], seen, 60 * minute)).toEqual({ repeat: [], report: [begun] });
+	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toEqual({ repeat: [], report: [] });
+});
+
+test('a run tells where it ran, and whether it had begun when it crashed', () => {
+	const run = (more: object) => ({ status: 'success', data: { resultData: { runData: {} } }, ...more }) as unknown as IRun;
+	expect([undefined, run({}), run({ jobId: '7' })].map(ranOnWorker)).toEqual([undefined, false, true]);
+	expect(neverBegan(run({ status: 'crashed' }))).toBe(true);
+	expect(neverBegan(run({ status: 'crashed', data: { resultData: { runData: { Trigger: [] } } } }))).toBe(false);
+	expect(neverBegan(run({ status: 'error' }))).toBe(false);
+	expect(neverBegan(undefined)).toBe(false);
+});
