@@ -56,7 +56,7 @@ function learn(n8n: PlaceKeeper): Map<string, Entry> {
 	const places = known.get(owner) ?? new Map<string, Entry>();
 	known.set(owner, places);
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
-		if (!isName.test(name)) continue;
+		if (!isPlaceName.test(name)) continue;
 		const { data: found } = entry.safeParse(value);
 		if (found?.instance !== instance || found.workflow !== workflow) continue;
 		if (found.revision > (places.get(name)?.revision ?? 0)) places.set(name, plain(found));
@@ -66,7 +66,7 @@ function learn(n8n: PlaceKeeper): Map<string, Entry> {
 
 const ownerOf = (n8n: PlaceKeeper) => ({ instance: n8n.getInstanceId(), workflow: String(n8n.getWorkflow().id) });
 
-const isName = /^crmPlatform\w*:/;
+const isPlaceName = /^crmPlatform\w*:/;
 
 /** By the node's id: n8n's own place for a node goes by its name, which a rename changes. */
 function nameOf(n8n: PlaceKeeper): string {

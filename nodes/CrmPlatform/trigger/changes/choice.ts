@@ -1,7 +1,20 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import type { DispatchOptions, DoneWhen } from './dispatcher';
+/** When a group counts as finished. */
+export type DoneWhen = 'started' | 'ended' | 'succeeded';
+
+export interface DispatchOptions {
+	doneWhen: DoneWhen;
+	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
+	attempts: number;
+	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
+	afterCrash: 'startAgain' | 'setAside';
+	/** The most executions under way. */
+	atOnce: number;
+	/** The most events or records in a group. */
+	groupSize: number;
+}
 
 /** The defaults that the parameters show. */
 const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };

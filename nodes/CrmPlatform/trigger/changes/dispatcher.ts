@@ -1,7 +1,8 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
-import { splitOff } from './group';
+import type { DispatchOptions } from './choice';
+import { startKey, splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
 import { silentError, setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
@@ -9,21 +10,6 @@ import { RecentIds } from './recent';
 import { reportFailure } from './report';
 import { Starts } from './starts';
 import { hasExecution, storeOnly } from './unwritable';
-
-/** When a group counts as finished. */
-export type DoneWhen = 'started' | 'ended' | 'succeeded';
-
-export interface DispatchOptions {
-	doneWhen: DoneWhen;
-	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
-	attempts: number;
-	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
-	afterCrash: 'startAgain' | 'setAside';
-	/** The most executions under way. */
-	atOnce: number;
-	/** The most events or records in a group. */
-	groupSize: number;
-}
 
 /** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
 const mostOpen = 500;
@@ -185,7 +171,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, keyOf(n8n, group), clock)) {
+		if (await hasExecution(n8n, startKey(n8n, group), clock)) {
 			this.settle(group, 'unknown');
 			return undefined;
 		}
@@ -209,7 +195,7 @@ export class Dispatcher {
 		this.isStored = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
-		const key = keyOf(n8n, group);
+		const key = startKey(n8n, group);
 		this.running.begin(n8n, group.name, key, items, (outcome) => this.settle(group, outcome));
 	}
 
@@ -252,13 +238,5 @@ export class Dispatcher {
 }
 
 const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
-
-/**
- * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
- * has become of the position.
- */
-export function keyOf(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
-	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
-}
 
 const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../api/event';
 import type { Choice, Group, Position } from './position';
@@ -59,4 +59,12 @@ export function splitOff(group: Group, ids: string[], parts: string[][]): Group[
 		ids: some,
 		sequences: group.sequences.filter((_, i) => some.includes(group.ids[i]!)),
 	}));
+}
+
+/**
+ * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
+ * has become of the position.
+ */
+export function startKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }

@@ -3,8 +3,9 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 import type { Clock } from '../../api/http/request';
 import type { EventLog } from '../eventLog';
 import { forgetPlaces } from '../places';
-import { Dispatcher, keyOf, type DispatchOptions } from './dispatcher';
-import { groupOfEvents } from './group';
+import type { DispatchOptions } from './choice';
+import { Dispatcher } from './dispatcher';
+import { groupOfEvents, startKey } from './group';
 import { findLostPlace } from './lostPlace';
 import { storedPosition, storePosition } from './position';
 import { reportFailure } from './report';
@@ -71,7 +72,7 @@ async function findAgain(
 	isRestart: boolean,
 ): Promise<string | undefined> {
 	const found = await findLostPlace(log, choice, async (event) => {
-		return await hasExecution(n8n, keyOf(n8n, groupOfEvents([event], start, choice.shape)), clock);
+		return await hasExecution(n8n, startKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// What is above the floor and has no execution is read again; n8n knows what it has started.
