@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/choice';
-import type { Choice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Course } from './n8n.ts';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
@@ -86,8 +86,8 @@ export const histories: fc.Arbitrary<History> = fc.record({
 });
 
 /** What the user chose for a trigger. */
-export function choiceOf({ doneWhen, afterCrash, groupSize, isDated }: History, events: string[], since: string): Choice {
-	const origin = { instance: 'instance', workflow: 'workflow' } as Choice['events']['output']['origin'];
+export function choiceOf({ doneWhen, afterCrash, groupSize, isDated }: History, events: string[], since: string): TriggerChoice {
+	const origin = { instance: 'instance', workflow: 'workflow' };
 	return {
 		source: 'events',
 		start: isDated ? '2026-11-01T00:00:00' : '',

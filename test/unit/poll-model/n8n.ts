@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
-import { startReading, type Choice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { ModelClock } from './clock.ts';
 import type { ModelService } from './service.ts';
@@ -38,7 +38,7 @@ export class ModelN8n {
 	courses: Course[] = [{ ms: 100, status: 'success' }];
 	private course = 0;
 	private process = 0;
-	private readonly published = new Map<string, { choice: Choice; response?: ITriggerResponse }>();
+	private readonly published = new Map<string, { choice: TriggerChoice; response?: ITriggerResponse }>();
 
 	private readonly clock: ModelClock;
 	private readonly service: ModelService;
@@ -49,7 +49,7 @@ export class ModelN8n {
 	}
 
 	/** Publishes the workflow after a change of one trigger: the others keep running on their copies. */
-	async publish(node: string, choice: Choice): Promise<void> {
+	async publish(node: string, choice: TriggerChoice): Promise<void> {
 		await this.unpublish(node);
 		await this.activate([node], 'update', choice);
 	}
@@ -81,7 +81,7 @@ export class ModelN8n {
 		}
 	}
 
-	private async activate(nodes: string[], mode: string, chosen?: Choice): Promise<void> {
+	private async activate(nodes: string[], mode: string, chosen?: TriggerChoice): Promise<void> {
 		const copy = JSON.parse(this.staticData) as IDataObject;
 		const process = this.process;
 		for (const node of nodes) {

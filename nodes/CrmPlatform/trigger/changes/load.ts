@@ -35,7 +35,7 @@ export interface LoadOptions {
 }
 
 /** Requests for current records at a time. */
-const parallelReads = 5;
+const recordsAtOnce = 5;
 
 /** Reads the items of a group by what the group says, whatever the user has chosen since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
@@ -68,7 +68,7 @@ async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDa
 			results[i] = await reading([event.id], async () => [await output(event)]);
 		}
 	};
-	await Promise.all(Array.from({ length: Math.min(parallelReads, events.length) }, worker));
+	await Promise.all(Array.from({ length: Math.min(recordsAtOnce, events.length) }, worker));
 	return joined(results);
 }
 

@@ -30,6 +30,8 @@ export class LogWatch {
 	private settled: Mark | undefined;
 	/** Up to here, every answer shows everything by now. */
 	private surely = 0;
+	/** Since when nobody is sure whether the log is the same (Unix epoch ms). */
+	private unsure: number | undefined;
 	private doubt: { since: number; sequence: number } | undefined;
 
 	private readonly log: Pick<EventLog, 'after'>;
@@ -85,15 +87,23 @@ export class LogWatch {
 		return notice;
 	}
 
-	/** @returns what to tell the user where another log has taken the place of the one that was read */
-	async other({ newest: known, sequence, at }: Position): Promise<string | undefined> {
-		if (!known) return undefined;
-		for (let proofs = 0; proofs < 2; proofs++) {
-			const event = await this.at(known.sequence);
-			// What is not there may have expired, or be hidden from this user.
-			if (event === undefined || event.id === known.id) return undefined;
+	/**
+	 * Whether another log has taken the place of the one that was read. A replica that is behind may not
+	 * show its event yet, so for a moment nobody is sure; what is hidden after that has expired, or is not
+	 * for this user.
+	 *
+	 * @returns also what to tell the user
+	 */
+	async other({ newest: known, sequence, at }: Position, now: number): Promise<{ isSure: boolean; notice?: string }> {
+		let events: Array<CrmEvent | undefined> = [];
+		if (known) events = [await this.at(known.sequence), await this.at(known.sequence)];
+		if (events.includes(undefined)) {
+			this.unsure ??= now;
+			if (now - this.unsure < longestLag) return { isSure: false };
 		}
-		return otherLog(at, sequence);
+		this.unsure = undefined;
+		const isOther = events.length > 0 && events.every((event) => event && event.id !== known?.id);
+		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 
 	private async at(sequence: number): Promise<CrmEvent | undefined> {

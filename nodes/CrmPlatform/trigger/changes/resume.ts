@@ -21,7 +21,7 @@ export interface Beginning {
 }
 
 /** How n8n came to start the trigger. */
-export interface Start {
+export interface Activation {
 	/** Whether n8n started it by itself, so that nobody has published anything meanwhile. */
 	isRestart: boolean;
 	/** Unix epoch milliseconds. */
@@ -42,7 +42,7 @@ export async function resume(
 	stored: Position | undefined,
 	newest: Newest | undefined,
 	beginning: Beginning,
-	{ isRestart, now }: Start,
+	{ isRestart, now }: Activation,
 ): Promise<Resumption> {
 	const { choice, start } = beginning;
 	const account = newest?.account || (stored?.account ?? '');

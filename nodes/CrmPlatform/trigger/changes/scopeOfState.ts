@@ -25,18 +25,18 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 export function isOutside(record: IDataObject, filters: Query): boolean {
 	return Object.entries(filters).some(([parameter, given]) => {
 		const { name, comparison } = comparedBy(parameter);
-		const value = valueAt(record, name);
+		const value = fieldOf(record, name);
 		const wanted = [given].flat().map(String);
 		return value !== undefined && wanted.length > 0 && wanted.every((one) => differs(value, comparison, one));
 	});
 }
 
-function valueAt(record: IDataObject, name: string): unknown {
+function fieldOf(record: IDataObject, name: string): unknown {
 	if (Object.hasOwn(record, name)) return record[name];
 	const [first = '', ...rest] = name.split('.');
 	if (rest.length === 0 || !Object.hasOwn(record, first)) return undefined;
 	const inner = record[first];
-	return isObject(inner) ? (valueAt(inner as IDataObject, rest.join('.')) ?? null) : undefined;
+	return isObject(inner) ? (fieldOf(inner, rest.join('.')) ?? null) : undefined;
 }
 
 function differs(value: unknown, comparison: Comparison, wanted: string): boolean {

@@ -26,13 +26,9 @@ export async function sharedLook(
 	const isFresh = known !== undefined && now >= known.at && now - known.at < longest;
 	const look = isFresh ? known : { at: now, newest: newest() };
 	looks.set(view, look);
-	try {
-		return { at: look.at, newest: await look.newest };
-	} catch (error) {
-		// Whoever asks next asks the service.
-		if (looks.get(view) === look) looks.delete(view);
-		throw error;
-	}
+	// After a failure, whoever asks next asks the service.
+	look.newest.catch(() => (looks.get(view) === look ? looks.delete(view) : undefined));
+	return { at: look.at, newest: await look.newest };
 }
 
 /** Milliseconds until all triggers with this interval look again, at the same time. */

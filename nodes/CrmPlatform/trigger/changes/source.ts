@@ -107,8 +107,8 @@ export class ChangeSource {
 		// An event that comes late, or one of another log.
 		const known = position.newest?.sequence ?? 0;
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= known);
-		const notice = isDoubtful ? await this.watch.other(position) : undefined;
-		if (isCancelled()) return [];
+		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now) : { isSure: true };
+		if (isCancelled() || !isSure) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
 			forgetLog(position);

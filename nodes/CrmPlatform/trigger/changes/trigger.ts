@@ -23,7 +23,7 @@ import { sharedLook, untilNextLook } from './sharedLook';
 import { ChangeSource } from './source';
 
 /** What the user chose, read when the workflow is published: n8n evaluates no expressions later. */
-export interface Choice extends ChangeChoice {
+export interface TriggerChoice extends ChangeChoice {
 	events: EventChoice;
 	records?: RecordReader;
 }
@@ -49,7 +49,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 	}
 }
 
-async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Choice> {
+async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<TriggerChoice> {
 	const choice = readChangeChoice(n8n);
 	if (choice.source === 'events') return { ...choice, events: readEventChoice(n8n) };
 	const { scope, eventTypes } = await readRecordChoice(n8n, api);
@@ -67,7 +67,7 @@ export interface Service {
 }
 
 /** Reads until the trigger is closed. */
-export async function startReading(n8n: ITriggerFunctions, service: Service, choice: Choice): Promise<ITriggerResponse> {
+export async function startReading(n8n: ITriggerFunctions, service: Service, choice: TriggerChoice): Promise<ITriggerResponse> {
 	const { api, log, clock } = service;
 	const beginning = beginningOf(choice);
 	const { origin } = choice.events.output;
@@ -169,7 +169,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	};
 }
 
-function beginningOf({ events: { events, filter, output }, records, start, since }: Choice): Beginning {
+function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
 	const choice = { events, filter, shape: output.shape };
 	// Another kind of records, or events instead, is another beginning.
 	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };

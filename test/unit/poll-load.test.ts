@@ -1,0 +1,93 @@
+import { NodeApiError, type INode } from 'n8n-workflow';
+
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
+import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
+import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/load';
+import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
+import { ModelClock } from './poll-model/clock.ts';
+import { ModelService } from './poll-model/service.ts';
+
+/** A group of events, the latest of their service, and what loading it takes. */
+async function groupOf(count: number, gap: number, send: () => Promise<unknown> = async () => ({ body: {} })) {
+	const service = new ModelService(new ModelClock());
+	for (let i = 0; i < count; i++) {
+		service.happen('a.created', `r${i}`);
+		for (let j = 0; j < gap; j++) service.happen('b.created', 'other');
+	}
+	const events = service.all.filter(({ type }) => type === 'a.created');
+	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
+	const reads = jest.spyOn(service.log, 'after');
+	const load = async () =>
+		await loadGroup(groupOfEvents(events, '', 'current'), {
+			api: { send, describeEvents } as unknown as Connection,
+			log: service.log,
+			origin: { instance: 'i', workflow: 'w' },
+			start: '',
+			cache: { events: new Map(), pages: new Map() },
+		});
+	return { events, reads, load };
+}
+
+test('a group of 500 asks for five records at a time', async () => {
+	let underWay = 0;
+	let most = 0;
+	const { load } = await groupOf(500, 0, async () => {
+		most = Math.max(most, (underWay += 1));
+		await new Promise((resolve) => setImmediate(resolve));
+		underWay -= 1;
+		return { body: { id: 'r' } };
+	});
+	expect((await load()).items).toHaveLength(500);
+	expect(most).toBe(5);
+});
+
+test('events of a group are found, however far apart they lie, in their order', async () => {
+	const { events, load, reads } = await groupOf(3, 15_000);
+	const { items, failures } = await load();
+	expect(items.map(({ json }) => json.id)).toEqual(events.map(({ id }) => id));
+	expect(failures).toEqual([]);
+	expect(reads.mock.calls.length).toBeLessThanOrEqual(3);
+});
+
+test.each([
+	['403', true],
+	['422', true],
+	['401', false],
+	['429', false],
+	['500', false],
+])('an answer %s is a refusal: %s', async (httpCode, isFinal) => {
+	const { load } = await groupOf(1, 0, async () => {
+		throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+	});
+	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
+});
+
+const lead = { id: 'c', stage: 'lead', amount: 10, created_at: '2026-01-02T00:00:00Z', tag_ids: ['t1'], custom_fields: { city: 'São Paulo' } };
+
+test.each([
+	[{ stage: 'lead' }, false],
+	[{ stage: 'LEAD,customer' }, false],
+	[{ stage: ['customer', 'other'] }, true],
+	[{ 'amount[gte]': '11' }, true],
+	[{ 'amount[lt]': '11' }, false],
+	[{ 'created_at[gte]': '2026-01-03T00:00:00Z' }, true],
+	[{ tag_ids: 't1' }, false],
+	[{ tag_ids: 't2' }, true],
+	[{ 'custom_fields.city': 'sao paulo' }, false],
+	[{ 'custom_fields.city[contains]': 'Rio' }, true],
+	[{ 'custom_fields.city[empty]': 'true' }, true],
+	[{ 'custom_fields.street[empty]': 'true' }, false],
+	[{ q: 'anything' }, false],
+	[{ 'stage[unknown]': 'x' }, false],
+])('%j leaves a record out for certain: %s', (filters, expected) => {
+	expect(isOutside(lead, filters)).toBe(expected);
+});
+
+test('an event tells how its record was before and after; one without that knowledge may have been anything', () => {
+	const event = (type: string, previous: object | null) =>
+		({ type, data: { object: lead, previous, changed: [] } }) as unknown as CrmEvent;
+	expect(statesOf(event('c.updated', { stage: 'new' })).map(({ stage }) => stage)).toEqual(['new', 'lead']);
+	expect(statesOf(event('c.deleted', null))).toEqual([lead]);
+	expect(statesOf(event('c.updated', null))).toEqual([lead, {}]);
+});
