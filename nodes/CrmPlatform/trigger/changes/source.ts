@@ -105,8 +105,7 @@ export class ChangeSource {
 			if (!isWhole) break;
 		}
 		// An event that comes late, or one of another log.
-		const known = position.newest?.sequence ?? 0;
-		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= known);
+		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
 		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now) : { isSure: true };
 		if (isCancelled() || !isSure) return [];
 		if (notice !== undefined) {

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { readPages } from '../../api/lists/pages';
@@ -50,13 +50,19 @@ export async function recoverEvents(
 	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body, ...newKeyFor(recover) });
 }
 
+/** Whether a delivery is pending or has failed; also where the service contradicts itself, as a replica may. */
 async function hasUndelivered(api: Connection, { id }: Subscription): Promise<boolean> {
 	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
 	if (!list) return false;
 	const query = { status: ['pending', 'failed'] };
 	const isEvent = ({ event_type: type }: IDataObject) => type !== 'webhook.test';
-	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
-		if (records.some(isEvent)) return true;
+	try {
+		for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
+			if (records.some(isEvent)) return true;
+		}
+	} catch (error) {
+		if (error instanceof NodeApiError) throw error;
+		return true;
 	}
 	return false;
 }
