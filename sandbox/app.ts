@@ -7,7 +7,8 @@ import { idMaker } from './foundation/ids.ts';
 import { requireCredentials, requireScopeOfRoute, identifyCaller } from './access/authentication.ts';
 import { injectFaults } from './control/fault-injection.ts';
 import { refuseConcurrentKeys } from './http/idempotency.ts';
-import { RateLimiter, rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
+import { rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
 import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthPaths } from './oauth/metadata.ts';
@@ -16,6 +17,7 @@ import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
 import { iconRoutes } from './pages/icon.ts';
 import { restrictHosts } from './pages/hosts.ts';
+import { limitVisitors } from './pages/limit-visitors.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './foundation/plans.ts';
@@ -79,9 +81,11 @@ export function createApp(options: AppOptions): Hono<Env> {
 		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
 	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
-	// Sign-in needs no credentials, so password guessing has to be slowed down. The OAuth endpoints
-	// count by client, once the client is known.
-	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
+	for (const path of consolePaths) app.use(path, limitVisitors(service, limiter));
+	// Sign-in needs no credentials, so password guessing has to be slowed down. The page itself is always
+	// shown, or else a stranger could lock an address out by opening it. The OAuth endpoints count by
+	// client, once the client is known.
+	app.post('/sign-in', rateLimit(service, limiter, 'sign-in'));
 	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
@@ -116,8 +120,11 @@ function asProblem(error: Error, store: Store): Problem {
 	return new Problem('internal_error', 'The service failed. Try again.');
 }
 
+/** The pages of signed-in users. */
+const consolePaths = ['/', '/records/*', '/events', '/settings/*'];
+
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [
-	...['/', '/records/*', '/events', '/settings/*', '/docs/*', '/sign-in', '/sign-out'],
+	...[...consolePaths, '/docs/*', '/sign-in', '/sign-out'],
 	...[oauthPaths.authorize, '/_sandbox/*'],
 ];

@@ -6,7 +6,7 @@ import type { Env, Service } from '../http/service.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
 import { type Answer, toResponse } from '../foundation/answer.ts';
 import type { JsonObject } from '../foundation/json.ts';
-import { applyDueTransitions } from '../records/due-transitions.ts';
+import { applyDueTransitions, applyOwnTransitions } from '../records/due-transitions.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import type { Writing } from '../store/writing.ts';
 
@@ -35,7 +35,8 @@ export async function answerWrite(
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
 	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
-	await applyDueTransitions(service);
+	applyDueTransitions(service);
+	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
 	const answer = runOnce(service, { key: c.req.header(idempotencyKeyHeader), fingerprint }, () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../foundation/json.ts';
+import { FormTexts } from '../pages/form-texts.ts';
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { FormField } from './form-fields.ts';
@@ -10,8 +11,8 @@ export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !==
 const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
-export const formTexts = (fields: FormField[], values: Record<string, unknown>): URLSearchParams =>
-	new URLSearchParams(fields.flatMap(({ name, schema }) => textsOf(schema, name, values[name])));
+export const formTexts = (fields: FormField[], values: Record<string, unknown>): FormTexts =>
+	new FormTexts(fields.flatMap(({ name, schema }) => textsOf(schema, name, values[name])));
 
 function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[string, string]> {
 	if (schema.properties) {
@@ -48,7 +49,7 @@ function textOf(schema: JsonSchema, value: unknown): string {
  *
  * @param shown the inputs as they were when the form was opened
  */
-export function changeOf(fields: FormField[], shown: URLSearchParams, typed: URLSearchParams): JsonObject {
+export function changeOf(fields: FormField[], shown: FormTexts, typed: FormTexts): JsonObject {
 	const change = fields.map(({ name, schema }) => [name, changed(schema, name, shown, typed)]);
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -56,8 +57,8 @@ export function changeOf(fields: FormField[], shown: URLSearchParams, typed: URL
 function changed(
 	schema: JsonSchema,
 	name: string,
-	shown: URLSearchParams,
-	typed: URLSearchParams,
+	shown: FormTexts,
+	typed: FormTexts,
 ): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
@@ -71,7 +72,7 @@ function changed(
 }
 
 /** What is typed into the inputs of a field; undefined if the form does not have them. */
-function valueIn(schema: JsonSchema, name: string, form: URLSearchParams): unknown {
+function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	if (!typesOf(schema).includes('array')) {
 		const text = form.get(name);
 		return text === null ? undefined : valueOf(schema, text);
@@ -84,8 +85,8 @@ function valueIn(schema: JsonSchema, name: string, form: URLSearchParams): unkno
 }
 
 /** Rows in which nothing is filled in are no items. */
-function rowsIn(items: JsonSchema, name: string, form: URLSearchParams): unknown {
-	const indexes = rowsOf(name, form);
+function rowsIn(items: JsonSchema, name: string, form: FormTexts): unknown {
+	const indexes = form.rowsOf(name);
 	if (indexes.length === 0) return undefined;
 	return indexes
 		.map((i) =>
@@ -99,14 +100,6 @@ function rowsIn(items: JsonSchema, name: string, form: URLSearchParams): unknown
 
 /** Browsers send the ends of lines in a way of their own. */
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
-
-/** The numbers of a list's rows in a form. */
-export function rowsOf(name: string, form: URLSearchParams): number[] {
-	const numbers = [...form.keys()]
-		.filter((key) => key.startsWith(`${name}.`))
-		.map((key) => Number(key.slice(name.length + 1).split('.')[0]));
-	return [...new Set(numbers)];
-}
 
 /** A text that is no value of its kind goes on as it is, for the service to say so. */
 function valueOf(schema: JsonSchema, typed: string): unknown {
@@ -133,7 +126,7 @@ export function startOf(
 	fields: FormField[],
 	stored: StoredRecord | undefined,
 	query: URLSearchParams,
-): URLSearchParams {
+): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));
 	if (stored) return texts;
 	for (const [name, text] of query) if (name.includes('.') && texts.has(name)) texts.set(name, text);

@@ -37,8 +37,7 @@ export function shownValue(store: StoreView, schema: JsonSchema, value: unknown)
 	const text = String(value);
 	if (typeof schema['x-resource'] === 'string') return linkToRecord(store, schema['x-resource'], text);
 	if (typeof schema['x-item-of'] === 'string') {
-		const titles = new Map(itemTitles(store, schema['x-item-of']));
-		return html`${titles.get(text) ?? text}`;
+		return html`${itemTitles(store, schema['x-item-of']).get(text) ?? text}`;
 	}
 	const label = (schema['x-enum-labels'] as Record<string, string> | undefined)?.[text];
 	if (label !== undefined) return html`<span class="badge ${toneOf(text)}">${label}</span>`;
@@ -89,7 +88,8 @@ export const toneOf = (choice: string): string => tones[choice] ?? '';
 export function actorOf({ store }: Service, seen: StoreView, { type, id }: { type: string; id: string }): Html {
 	if (type === 'user') return linkToRecord(seen, users.name, id);
 	if (type !== 'api_key') return html`the service (${id})`;
-	const key = store.apiKeys.list().find((one) => one.id === id);
+	// The names of keys are for administrators, as in the settings.
+	const key = seen === store ? store.apiKeys.list().find((one) => one.id === id) : undefined;
 	return key ? html`${key.name} <small>(API key)</small>` : html`<code>${id}</code>`;
 }
 

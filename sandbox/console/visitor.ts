@@ -34,7 +34,7 @@ export const forVisitors =
 		if (!session) {
 			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
 		}
-		await applyDueTransitions(service);
+		applyDueTransitions(service);
 		const show: Visitor['show'] = (title, body, status = 200) =>
 			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
 		const caller = { type: 'user', id: session.member.id };

@@ -90,6 +90,7 @@ export function appendEvent(
 		type: eventTypeOf(resource, what),
 		timestamp: writeClock.stamp(now),
 		resource: resource.name,
+		recordId: record.id,
 		...told,
 		actor,
 		request,

@@ -18,9 +18,30 @@ type Export = Pick<Job, 'resource' | 'query'>;
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export function countExportedRecords(store: StoreView, about: Export): number {
+export async function countExportedRecords(store: StoreView, about: Export): Promise<number> {
 	const { table, query } = exportedList(store, about);
-	return table.count(query.conditions, query.includeDeleted);
+	return await table.countAside(query.conditions, query.includeDeleted);
+}
+
+/** The next records of an export, read before the transaction that stores them as results. */
+export interface Exported {
+	texts: string[];
+	/** The position of the last record, to go on after; undefined at the end. */
+	position: string | undefined;
+}
+
+/** Reads the next records of an export without blocking requests: few of many records may match. */
+export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
+	const { table, query } = exportedList(store, job);
+	// An export has no input lines. Their table holds its cursor, the position of the last record
+	// exported.
+	const [last] = store.whole.jobItems.page(job.id, -1, 1);
+	const after = last && (JSON.parse(last.text) as Cell[]);
+	const { documents, hasMore } = await table.nextPage({ ...query, after, limit: recordsPerStep });
+	return {
+		texts: documents.map((document) => listedRecord(document, query)),
+		position: hasMore ? JSON.stringify(keysetPosition(documents.at(-1)!, table, query)) : undefined,
+	};
 }
 
 /**
@@ -28,22 +49,15 @@ export function countExportedRecords(store: StoreView, about: Export): number {
  *
  * @returns how many records were stored, and whether they were the last
  */
-export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
-	const { table, query } = exportedList(store, job);
-	// An export has no input lines. Their table holds its cursor, the position of the last record
-	// exported.
-	const [last] = store.whole.jobItems.take(job.id, 1);
-	const after = last && (JSON.parse(last.text) as Cell[]);
-	const documents = table.page({ ...query, after, limit: recordsPerStep });
-	for (const [i, document] of documents.entries()) {
-		store.whole.jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
-	}
-	const isLast = documents.length < recordsPerStep;
-	if (!isLast) {
-		const text = JSON.stringify(keysetPosition(documents.at(-1)!, table, query));
-		store.whole.jobItems.add(job.id, { position: 0, text });
-	}
-	return { count: documents.length, isLast };
+export function storeRecords(
+	{ whole: { jobItems, jobResults } }: StoreView,
+	job: Job,
+	{ texts, position }: Exported,
+): { count: number; isLast: boolean } {
+	for (const [i, text] of texts.entries()) jobResults.add(job.id, { position: job.processed + i, text });
+	jobItems.drop(job.id);
+	if (position !== undefined) jobItems.add(job.id, { position: 0, text: position });
+	return { count: texts.length, isLast: position === undefined };
 }
 
 function exportedList(store: StoreView, { resource: name, query: asked }: Export) {

@@ -6,7 +6,7 @@ import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
-import { exportNextRecords } from './export.ts';
+import { type Exported, readNextRecords, storeRecords } from './export.ts';
 import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
 
 /** As large as a batch, so that requests do not wait long for a step of a job. */
@@ -17,13 +17,19 @@ export interface JobStep {
 	isLast: boolean;
 }
 
+/** Reads what the next step of a job stores, before its transaction; undefined if that is nothing. */
+export async function readForStep({ store }: Service, job: Job): Promise<Exported | undefined> {
+	if (job.operation !== 'export') return undefined;
+	return await readNextRecords(storeSeenBy(store, job.created_by), job);
+}
+
 /**
  * Processes the next lines of a job and stores their results, with the visibility that the job's
  * creator has now. Call it in a transaction.
  */
-export function runJobStep(service: Service, job: Job): JobStep {
+export function runJobStep(service: Service, job: Job, exported: Exported | undefined): JobStep {
 	const store = storeSeenBy(service.store, job.created_by);
-	return job.operation === 'export' ? readSome(store, job) : writeSome(service, store, job);
+	return exported ? storeSome(store, job, exported) : writeSome(service, store, job);
 }
 
 function writeSome(service: Service, store: StoreView, job: Job): JobStep {
@@ -72,8 +78,8 @@ function writeLine(
 	return writeItem(writing, part, bulk, item, line.position, requestId);
 }
 
-function readSome(store: StoreView, job: Job): JobStep {
-	const { count, isLast } = exportNextRecords(store, job);
+function storeSome(store: StoreView, job: Job, exported: Exported): JobStep {
+	const { count, isLast } = storeRecords(store, job, exported);
 	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);
 	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };

@@ -5,7 +5,7 @@ import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
-import { runJobStep } from './job-step.ts';
+import { readForStep, runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
 const resultsKeptForMs = 7 * 24 * 60 * 60 * 1000;
@@ -30,9 +30,11 @@ export class JobQueue {
 	 * Processes the next lines of a job. Results and progress are stored in one transaction, so that a
 	 * crash neither repeats nor skips a line.
 	 */
-	step(id: string): void {
+	async step(id: string): Promise<void> {
 		const { store } = this.service;
 		try {
+			const read = await readForStep(this.service, this.table.find(id) as Job);
+			if (!store.isOpen) return;
 			store.transaction(() => {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
@@ -41,11 +43,12 @@ export class JobQueue {
 					this.end(job, 'failed', detail);
 					return;
 				}
-				const { progress, isLast } = runJobStep(this.service, job);
+				const { progress, isLast } = runJobStep(this.service, job, read);
 				const state = isLast ? this.ending('completed') : { status: 'processing' };
 				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
 			});
 		} catch (error) {
+			if (!store.isOpen) return;
 			if (!(error instanceof Problem)) console.error(error);
 			const reason = error instanceof Problem ? error.message : 'The service failed.';
 			const detail = `${reason} Lines without a result were not processed.`;

@@ -120,7 +120,8 @@ function orderOf({ store }: Service, c: Context): JobOrder {
 
 async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
-		return { lines: countExportedRecords(c.get('store'), order), digest: new Uint8Array() };
+		const lines = await countExportedRecords(c.get('store'), order);
+		return { lines, digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
-import { largestBody } from '../http/body.ts';
 import { Problem } from '../foundation/problem.ts';
+import { jobLimits } from '../schemas/jobs.ts';
 import type { Line } from '../store/job-lines.ts';
 
-/** The largest upload of a job, in bytes. */
-export const largestFile = 50_000_000;
-export const mostLines = 100_000;
 
 export interface Upload {
 	lines: number;
@@ -32,20 +29,20 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 	let rest = '';
 	const handOn = (texts: string[]) => {
 		const numbered = texts.map((text) => ({ position: position++, text }));
-		const long = numbered.find(({ text }) => text.length > largestBody);
+		const long = numbered.find(({ text }) => text.length > jobLimits.line_bytes);
 		if (long) throw tooLarge(`Line ${long.position + 1} has more than 1 MiB.`);
 		const given = numbered.filter(({ text }) => text.trim() !== '');
 		lines += given.length;
-		if (lines > mostLines) throw tooLarge('A job takes at most 100,000 lines.');
+		if (lines > jobLimits.lines) throw tooLarge('A job takes at most 100,000 lines.');
 		keep(given);
 	};
 	for await (const bytes of chunksOf(c.req.raw.body)) {
 		received += bytes.length;
-		if (received > largestFile) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
+		if (received > jobLimits.bytes) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
 		hash.update(bytes);
 		const texts = (rest + decode(decoder, bytes)).split('\n');
 		rest = texts.pop()!;
-		handOn(rest.length > largestBody ? [...texts, rest] : texts);
+		handOn(rest.length > jobLimits.line_bytes ? [...texts, rest] : texts);
 	}
 	handOn([rest + decode(decoder)]);
 	if (lines > 0) return { lines, digest: hash.digest() };

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { addressOf } from '../http/address.ts';
-import { RateLimiter } from '../http/rate-limit.ts';
+import { RateLimiter } from '../http/rate-limiter.ts';
 import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../http/route.ts';
 import { demoMembers } from '../seed/members.ts';
 import type { Env, Service } from '../http/service.ts';
-import { refuseForeignForm, formMiddleware, readForm } from './forms.ts';
+import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
 import { alert, renderPage } from './page.ts';
 import {
 	closeSession,
@@ -69,8 +69,8 @@ export function signInRoutes(service: Service): Route[] {
 			path,
 			handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), ''),
 		},
-		{ method: 'POST', path, handler: signIn, middleware: formMiddleware },
-		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: formMiddleware },
+		{ method: 'POST', path, handler: signIn, middleware: smallFormMiddleware },
+		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: smallFormMiddleware },
 	];
 }
 

@@ -16,6 +16,9 @@ export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 /** In characters. This bounds the number of words, each of which is a condition. */
 export const longestSearch = 200;
 
+/** SQLite refuses a condition of a thousand parts. */
+export const mostFilters = 100;
+
 /** The default order of a list. */
 export const standardOrder = 'created_at';
 
@@ -73,6 +76,10 @@ export function parseListQuery(
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
 	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
+	if (rest.size > mostFilters) {
+		const [name] = [...rest.keys()].slice(mostFilters);
+		throw invalidParameter(name!, `A list takes at most ${mostFilters} filters.`);
+	}
 	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);

@@ -8,6 +8,9 @@ import { defineResource, type StoredRecord } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
+/** Of the lines that a job is given. */
+export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 };
+
 export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
 /** Matches the names of the resources of custom objects' records. */

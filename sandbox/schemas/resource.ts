@@ -153,6 +153,15 @@ export interface Definition<F extends Fields> {
 	insteadOfDeletion?: Partial<FieldValues<F>>;
 }
 
+const inputs = new WeakMap<Action<Fields>, z.ZodObject>();
+
+/** Parses the body of an action, of which unknown fields are errors. */
+export function actionInput(action: Action<Fields>): z.ZodObject {
+	let input = inputs.get(action);
+	if (!input) inputs.set(action, (input = z.strictObject(action.input ?? {})));
+	return input;
+}
+
 export interface Resource extends Definition<Fields> {
 	/** Parses the complete input of a client: unknown fields are errors, absent ones get defaults. */
 	input: z.ZodObject;

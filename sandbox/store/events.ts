@@ -26,11 +26,17 @@ export class Events extends EventReader {
 		addMissingColumns(database, 'events', {
 			is_for_account: 'INTEGER NOT NULL DEFAULT 1',
 			request: "TEXT NOT NULL DEFAULT 'null'",
+			record_id: "TEXT NOT NULL DEFAULT ''",
 		});
+		database.exec(`
+			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
+			UPDATE events SET record_id = data ->> '$.object.id' WHERE record_id = '';
+		`);
 		this.statements = {
 			insert: database.prepare(`
-				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, is_for_account, request)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+				INSERT INTO events
+					(id, type, created_at, resource, record_id, seen_by, actor, data, is_for_account, request)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
@@ -47,8 +53,8 @@ export class Events extends EventReader {
 
 	/** Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
-		const { id, type, timestamp, resource, audience, actor, data, isForAccount, request } = event;
-		const about = [id, type, timestamp, resource, audienceText(audience)];
+		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
+		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];
 		const { lastInsertRowid } = this.statements.insert.run(
 			...about,
 			JSON.stringify(actor),

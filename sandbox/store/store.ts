@@ -23,6 +23,9 @@ import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
+/** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
+const mostCustomTables = 200;
+
 /** The database of the service: one SQLite file, one table per resource. */
 export class Store {
 	readonly accountKey: AccountKey;
@@ -135,10 +138,13 @@ export class Store {
 			return objects.findAll([byKey], 1)[0] ?? null;
 		});
 		if (!definition) return undefined;
-		let table = this.customTables.get(definition.id);
-		if (!table) {
-			table = new Table(this.database, recordsOf(definition), this.reader);
-			this.customTables.set(definition.id, table);
+		const known = this.customTables.get(definition.id);
+		const table = known ?? new Table(this.database, recordsOf(definition), this.reader);
+		// The least recently used one is first, and is forgotten first.
+		this.customTables.delete(definition.id);
+		this.customTables.set(definition.id, table);
+		if (this.customTables.size > mostCustomTables) {
+			this.customTables.delete(this.customTables.keys().next().value!);
 		}
 		return table;
 	}

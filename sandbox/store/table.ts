@@ -48,13 +48,18 @@ export class Table extends RecordReader {
 		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
 	}
 
-	/** Finds live records whose timed transition is due, earliest first. Times are instants. */
-	due(now: string, limit: number): Array<{ record: StoredRecord; at: string }> {
+	/**
+	 * Finds live records whose timed transition is due, earliest first. Times are instants.
+	 *
+	 * @param id restricts it to one record
+	 */
+	due(now: string, limit: number, id?: string): Array<{ record: StoredRecord; at: string }> {
 		const sql = `
 			SELECT document, ${nextStepAt} FROM ${this.sqlName}
-			WHERE ${nextStepAt} <> '' AND ${nextStepAt} <= ? ORDER BY ${nextStepAt}, id LIMIT ?
+			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
+			ORDER BY ${nextStepAt}, id LIMIT ?
 		`;
-		const rows = this.source.statements.get(sql).all(now, limit);
+		const rows = this.source.statements.get(sql).all(...(id === undefined ? [] : [id]), now, limit);
 		return rows.map((row) => ({
 			record: parseRecord(documentOf(row)),
 			at: row[nextStepAt] as string,

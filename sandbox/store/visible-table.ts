@@ -6,7 +6,17 @@ import { visibleTo } from './visibility.ts';
 /** The methods of a table that are safe for a caller who may not see all of its records. */
 export type TableView = Pick<
 	Table,
-	'resource' | 'columns' | 'find' | 'findAll' | 'page' | 'count' | 'list' | 'add' | 'save'
+	| 'resource'
+	| 'columns'
+	| 'find'
+	| 'findAll'
+	| 'page'
+	| 'nextPage'
+	| 'count'
+	| 'countAside'
+	| 'list'
+	| 'add'
+	| 'save'
 >;
 
 /** The records of a table that a user can see. It has no other method of `Table` than those above. */

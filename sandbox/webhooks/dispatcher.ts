@@ -81,7 +81,7 @@ export class Dispatcher {
 		try {
 			for (const webhook of active) this.fill(webhook);
 			// Timed transitions cause events too, and active subscriptions wait for them.
-			applyDueTransitions(service).catch(console.error);
+			applyDueTransitions(service);
 		} catch (error) {
 			console.error(error);
 		}

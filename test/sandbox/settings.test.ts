@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shownOnce } from './browser.ts';
+import { made, shownOnce } from './browser.ts';
 import { type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 
 const settings = '/settings/api';
@@ -13,7 +13,8 @@ async function administrator() {
 	const browser = await sandbox.signedIn('admin');
 	const submit = async (fields: Record<string, string>, headers?: Record<string, string>) =>
 		browser.submit(await browser.open(settings), settings, fields, headers);
-	return { ...browser, submit };
+	const create = (fields: Record<string, string>) => made(browser, settings, fields);
+	return { ...browser, submit, create };
 }
 
 test('the settings ask who is there, and let administrators in only', async () => {
@@ -28,8 +29,8 @@ test('the settings ask who is there, and let administrators in only', async () =
 });
 
 test('an API key is shown once, opens the account, shows when it was used, and is revoked', async () => {
-	const { open, submit } = await administrator();
-	const [key] = shownOnce(await submit({ action: 'create-key', key_name: 'Nightly export' }));
+	const { open, submit, create } = await administrator();
+	const [key] = shownOnce(await create({ action: 'create-key', key_name: 'Nightly export' }));
 	const unused = (await open(settings)).html;
 	expect(unused).toContain('Nightly export');
 	expect(unused).not.toContain(key);
@@ -79,14 +80,14 @@ test.each([
 });
 
 test('what people type is text, never markup', async () => {
-	const { submit, open } = await administrator();
+	const { submit, open, create } = await administrator();
 	const name = `"><script>alert('x')</script>`;
-	const made = await submit({
+	const shown = await create({
 		action: 'create-client',
 		client_name: name,
 		redirect_addresses: redirectUri,
 	});
-	const [id] = shownOnce(made);
+	const [id] = shownOnce(shown);
 	const query = new URLSearchParams({
 		response_type: 'code',
 		client_id: id!,
@@ -96,7 +97,7 @@ test('what people type is text, never markup', async () => {
 		code_challenge_method: 'S256',
 	});
 	const pages = [
-		made,
+		shown,
 		await open(settings),
 		await submit({ action: 'create-client', client_name: name, redirect_addresses: name }),
 		await open(`/oauth/authorize?${query}`),
