@@ -77,25 +77,26 @@ function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 		const text = form.get(name);
 		return text === null ? undefined : valueOf(schema, text);
 	}
-	if (hasRows(schema)) return rowsIn(schema.items!, name, form);
+	if (hasRows(schema)) return rowsIn(schema, name, form);
 	const texts = form.getAll(name);
 	if (texts.length === 0) return undefined;
 	const lines = schema.items?.enum ? texts : texts.flatMap((text) => text.split('\n'));
 	return lines.map((line) => valueOf({ ...schema, type: 'string' }, line.trim())).filter((item) => item !== null);
 }
 
-/** Rows in which nothing is filled in are no items. */
-function rowsIn(items: JsonSchema, name: string, form: FormTexts): unknown {
+/** Rows in which nothing is filled in are no items. Of too many, one more than the list takes is read. */
+function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts): unknown {
 	const indexes = form.rowsOf(name);
 	if (indexes.length === 0) return undefined;
-	return indexes
-		.map((i) =>
-			Object.entries(items.properties!)
-				.map(([member, about]) => [member, valueIn(about, `${name}.${i}.${member}`, form)] as const)
-				.filter(([, value]) => value !== null && value !== undefined),
-		)
-		.filter((members) => members.length > 0)
-		.map((members) => Object.fromEntries(members));
+	const rows: JsonObject[] = [];
+	for (const i of indexes) {
+		const members = Object.entries(items!.properties!)
+			.map(([member, about]) => [member, valueIn(about, `${name}.${i}.${member}`, form)] as const)
+			.filter(([, value]) => value !== null && value !== undefined);
+		if (members.length > 0) rows.push(Object.fromEntries(members));
+		if (rows.length > Number(maxItems)) break;
+	}
+	return rows;
 }
 
 /** Browsers send the ends of lines in a way of their own. */

@@ -54,7 +54,7 @@ ${samples.join('\n\n')}
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
 filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 unless you ask for 1 to
-500; it is the most that a page has, and a page of large records ends earlier, at some 4 MB. A list takes at
+500; it is the most that a page has, and a page of large records ends earlier, at some 2 MB. A list takes at
 most 100 filters. To follow changes, filter with \`updated_since\`, or read events.
 
 # Limits

@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Query, Row } from './query.ts';
 
 /** The most text on a page, in characters; a single record may have more. */
-export const largestPage = 4_000_000;
+export const largestPage = 2_000_000;
 
 /** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
 export function readRows(

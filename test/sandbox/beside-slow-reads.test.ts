@@ -24,7 +24,7 @@ test('two slow searches delay no third one', async () => {
 	const reader = new BackgroundReader(database, path);
 	const slow = {
 		sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) AS value FROM n',
-		values: [20_000_000],
+		values: [5_000_000],
 	};
 	const order: string[] = [];
 	const read = async (name: string, query: { sql: string; values: number[] }) => {

@@ -78,8 +78,8 @@ test('a form with tens of thousands of inputs is refused, and full lists are rea
 	const start = performance.now();
 	const full = await crm.admin.submit(page, '/records/contacts', { last_name: 'x', ...rows(9900) });
 	// In quadratic time it took many seconds.
-	expect(performance.now() - start).toBeLessThan(2000);
-	expect(full.status).toBe(422);
+	expect(performance.now() - start).toBeLessThan(5000);
+	expect([full.status, full.html]).toEqual([422, expect.stringContaining('It must not be longer than 20.')]);
 });
 
 test('a stranger cannot keep the service busy with a request for a token of many parameters', async () => {

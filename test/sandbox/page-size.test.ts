@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const count = 25;
-const mostBytes = 4_600_000;
+const mostBytes = 2_600_000;
 
 /** A sandbox with messages of half a megabyte. */
 async function withLargeMessages(path: string): Promise<InProcess> {
