@@ -47,6 +47,7 @@ async function main(): Promise<void> {
 	const sandbox = await startSandbox({
 		port: state.sandboxPort,
 		db: join(DATA, 'sandbox.sqlite'),
+		isLively: true,
 		contacts: SANDBOX_CONTACTS,
 		apiKey: state.apiKey,
 		oauthClient: {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Plan, planNames, plans } from './foundation/plans.ts';
-import { demoMembers } from './seed/members.ts';
+import { demoMembers } from './pages/demo-members.ts';
 import type { SandboxOptions } from './serve.ts';
 
 const planList = planNames.map((name) => `${name}: ${plans[name]}`).join(', ');
@@ -14,6 +14,7 @@ export const usage = `Serves the CRM Platform API, with made-up data, on this ma
   --port N                  port to listen on; 0 takes any free one (4010)
   --db PATH                 database file; :memory: keeps nothing (:memory:)
   --contacts N              number of contacts in a new database (200)
+  --day YYYY-MM-DD          day on which the made-up data of a new database ends (today)
   --api-key KEY             the API key to accept (generated once per database)
   --plan NAME               ${planList} requests per minute (starter)
   --requests-per-minute N   overrides the limit of the plan
@@ -46,6 +47,8 @@ export function parseCommandLine(args: string[]): SandboxOptions | undefined {
 		...(given.contacts !== undefined && {
 			contacts: wholeNumber('--contacts', given.contacts, 0, 1_000_000),
 		}),
+		...(given.day !== undefined && { day: calendarDay('--day', given.day) }),
+		isLively: true,
 		...(given['api-key'] !== undefined && { apiKey: apiKey(given['api-key']) }),
 		...(given.plan !== undefined && { plan: plan(given.plan) }),
 		...(given['requests-per-minute'] !== undefined && {
@@ -80,6 +83,7 @@ function parseFlags(args: string[]) {
 			port: string,
 			db: string,
 			contacts: string,
+			day: string,
 			'api-key': string,
 			plan: string,
 			'requests-per-minute': string,
@@ -110,6 +114,12 @@ function wholeNumber(flag: string, value: string, minimum: number, maximum: numb
 /** @returns milliseconds */
 const seconds = (flag: string, value: string, minimum: number): number =>
 	1000 * wholeNumber(flag, value, minimum, 86_400);
+
+function calendarDay(flag: string, value: string): string {
+	const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
+	if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return value;
+	throw new UsageError(`${flag} takes a day such as 2026-01-31, not "${value}".`);
+}
 
 function requireText(flag: string, value: string): string {
 	if (value !== '') return value;

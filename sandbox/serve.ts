@@ -14,6 +14,10 @@ export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	db?: string;
 	/** The number of contacts in a new database; 200 by default. */
 	contacts?: number;
+	/** The day at whose beginning the data of a new database ends (`YYYY-MM-DD`, UTC); today by default. */
+	day?: string;
+	/** Whether the event log of a new database begins with what a team does in some days; not by default. */
+	isLively?: boolean;
 	/** By default generated once per database, and the same at every start. */
 	apiKey?: string;
 	/** A public OAuth client to register, besides those created in the settings. */
@@ -35,7 +39,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 	const { port = 0, host = '127.0.0.1' } = options;
 	const store = openStore(options.db ?? ':memory:');
 	try {
-		seed(store, options.contacts ?? 200);
+		seed(store, options.contacts ?? 200, options);
 		const apiKey = keyOf(store, options.apiKey);
 		if (options.oauthClient) {
 			const { id, name, redirectUri } = options.oauthClient;

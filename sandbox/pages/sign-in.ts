@@ -4,7 +4,7 @@ import { addressOf } from '../http/address.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../http/route.ts';
-import { demoMembers } from '../seed/members.ts';
+import { demoMembers } from './demo-members.ts';
 import type { Env, Service } from '../http/service.ts';
 import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
 import { alert, renderPage } from './page.ts';

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Stage } from '../schemas/stages.ts';
-import type { Times } from './history.ts';
+import { dateAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 
 const subjects = [
@@ -18,9 +18,10 @@ const sources = ['website', 'referral', 'event', 'partner', 'cold_outreach'];
 /**
  * @param pipelines the pipelines of the deals; most deals are in the first one
  * @param people the contacts of the deals
+ * @param end the instant the data ends at; open deals are expected to close about then
  * @returns a function that creates the values of the next deal
  */
-export function dealSeeds(random: Random, pipelines: StoredRecord[], people: StoredRecord[]) {
+export function dealSeeds(random: Random, pipelines: StoredRecord[], people: StoredRecord[], end: number) {
 	return (i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {
 		const pipeline = random.chance(0.8) ? pipelines[0]! : random.pick(pipelines);
 		const stage = random.pick(pipeline['stages'] as Stage[]);
@@ -35,7 +36,8 @@ export function dealSeeds(random: Random, pipelines: StoredRecord[], people: Sto
 			amount: 500 * (1 + random.below(160)),
 			currency: random.chance(0.85) ? 'EUR' : random.pick(['USD', 'GBP']),
 			probability: random.chance(0.2) ? 5 * random.below(20) : null,
-			expected_close_date: inDays(createdAt, 20 + random.below(120)),
+			expected_close_date:
+				stage.kind === 'open' ? dateAfter(end, random.below(70) - 10) : dateAfter(movedAt, random.below(20) - 10),
 			company_id: contact['company_id'],
 			contact_id: contact.id,
 			contact_ids: [contact.id],
@@ -48,6 +50,3 @@ export function dealSeeds(random: Random, pipelines: StoredRecord[], people: Sto
 		};
 	};
 }
-
-const inDays = (instant: string, days: number): string =>
-	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);

@@ -1,11 +1,15 @@
 import { idMaker } from '../foundation/ids.ts';
 import { exampleId } from '../schemas/request-examples.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
-import type { Random } from './random.ts';
+import { type Random, randomFrom } from './random.ts';
 
-export const seedStart = Date.parse('2023-01-02T08:00:00.000Z');
-export const seedEnd = Date.parse('2025-06-30T17:00:00.000Z');
-const longestUntilChange = 90 * 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+/** Two and a half years. */
+const historyMs = 912 * dayMs;
+const maxUntilChange = 90 * dayMs;
+/** Part of the records changed within these last days, so that "this week" finds some. */
+const recentMs = 7 * dayMs;
+const recentShare = 0.15;
 const actor = { type: 'system', id: 'sandbox' };
 
 /** When a record was created and last changed; equal if it never changed. */
@@ -15,21 +19,27 @@ export interface Times {
 }
 
 /**
- * Creates records with creation times spread evenly over the years; values may contain an id. The last
- * record gets the id that is used in examples.
+ * Creates records with creation times spread evenly over the years before an instant; values may contain
+ * an id. The last record gets the id that is used in examples.
+ *
+ * @param end Unix epoch milliseconds; nothing was created or changed later
  */
 export function* history(
 	resource: Resource,
 	count: number,
+	end: number,
 	random: Random,
 	values: (i: number, times: Times) => Record<string, unknown>,
 ): Generator<StoredRecord> {
 	const newId = idMaker(random.next);
+	const start = end - historyMs;
+	const recent = randomFrom(count);
 	for (let i = 0; i < count; i++) {
-		const createdAt = Math.round(seedStart + (i * (seedEnd - seedStart)) / count);
+		const createdAt = Math.round(start + (i * historyMs) / count);
 		const id = newId(resource.idPrefix, createdAt);
 		const isChanged = random.chance(0.6);
-		const updatedAt = isChanged ? createdAt + random.below(longestUntilChange) : createdAt;
+		const later = createdAt + (isChanged ? random.below(Math.min(maxUntilChange, end - createdAt)) : 0);
+		const updatedAt = recent.chance(recentShare) ? Math.max(createdAt, end - 1 - recent.below(recentMs)) : later;
 		const times = {
 			createdAt: new Date(createdAt).toISOString(),
 			updatedAt: new Date(updatedAt).toISOString(),
@@ -38,7 +48,7 @@ export function* history(
 			id: i === count - 1 ? exampleId(resource.idPrefix) : id,
 			...values(i, times),
 			object: resource.object,
-			version: isChanged ? 2 + random.below(4) : 1,
+			version: isChanged || updatedAt > createdAt ? 2 + Math.floor(4 * random.next()) : 1,
 			created_at: times.createdAt,
 			updated_at: times.updatedAt,
 			deleted_at: null,
@@ -48,5 +58,8 @@ export function* history(
 	}
 }
 
-export const daysAfter = (instant: string, days: number): string =>
-	new Date(Date.parse(instant) + days * 24 * 60 * 60 * 1000).toISOString();
+export const daysAfter = (instant: string | number, days: number): string =>
+	new Date(new Date(instant).getTime() + days * dayMs).toISOString();
+
+/** The date some days after an instant, as `YYYY-MM-DD`. */
+export const dateAfter = (instant: string | number, days: number): string => daysAfter(instant, days).slice(0, 10);

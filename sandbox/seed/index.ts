@@ -25,14 +25,22 @@ import {
 import { dealSeeds } from './deals.ts';
 import { history, type Times } from './history.ts';
 import { ownersAndTags } from './owners-and-tags.ts';
-import { seedMembers } from './members.ts';
+import { seedMembers } from '../pages/demo-members.ts';
 import { messageSeeds } from './messages.ts';
 import { pipelineCount, pipelineSeeds } from './pipelines.ts';
 import { type Random, randomFrom } from './random.ts';
+import { recentDays, workRecently } from './recent.ts';
 import { tagCount, tagSeed } from './tags.ts';
 import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 import { workSeeds } from './work.ts';
+
+export interface SeedOptions {
+	/** The date (UTC) at whose beginning the data ends; today unless given. */
+	day?: string | undefined;
+	/** Whether the team has worked in the days before: the log has events then, and nobody can say how many. */
+	isLively?: boolean | undefined;
+}
 
 type ValuesFor = (i: number, times: Times) => Record<string, unknown>;
 
@@ -41,52 +49,59 @@ const mostWork = 2000;
 
 /**
  * Fills an empty database: the team, tags, pipelines and custom fields, the contacts, a company for
- * every ten of them, and a deal, a ticket and so on for every five. The same number of contacts always
- * gives the same data. A database with custom fields counts as not empty. The members who can sign in
+ * every ten of them, and a deal, a ticket and so on for every five. The same number of contacts on the same
+ * day always gives the same data. A database with custom fields counts as not empty. The members who can sign in
  * are always added.
  */
-export function seed(store: Store, contactCount: number): void {
+export function seed(
+	store: Store,
+	contactCount: number,
+	{ day = new Date().toISOString().slice(0, 10), isLively = false }: SeedOptions = {},
+): void {
+	const today = Date.parse(day);
+	const end = isLively ? today - recentDays * 24 * 60 * 60 * 1000 : today;
 	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
 		store.table(resource.name)!.fill(records);
 	const make = (resource: Resource, count: number, own: Random, values: ValuesFor) => {
-		const records = [...history(resource, count, own, values)];
+		const records = [...history(resource, count, end, own, values)];
 		fill(resource, records);
 		return records;
 	};
 	store.transaction(() => {
 		make(customFields, customFieldSeeds.length, random, customFieldSeed);
-		const team = make(users, userCount, randomFrom(2), userSeed);
+		const team = make(users, userCount, randomFrom(2), (i) => userSeed(i, end));
 		const labels = make(tags, tagCount, randomFrom(3), tagSeed);
 		const staff = team.filter(({ status }) => status === 'active');
 		const { keep, usage } = ownersAndTags(randomFrom(4), staff, labels);
 
 		const companyCount = Math.ceil(contactCount / 10);
-		const employers = [...keep(history(companies, companyCount, random, companySeeds(random)))];
+		const employers = [...keep(history(companies, companyCount, end, random, companySeeds(random)))];
 		fill(companies, employers);
-		fill(contacts, keep(history(contacts, contactCount, random, contactSeeds(random, employers))));
+		fill(contacts, keep(history(contacts, contactCount, end, random, contactSeeds(random, employers))));
 
 		const work = Math.min(Math.floor(contactCount / 5), mostWork);
 		const people = store.table(contacts.name)!.findAll([], mostWork);
 		const own = randomFrom(5);
 		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
-		fill(deals, keep(history(deals, work, own, dealSeeds(own, funnels, people))));
-		fill(tickets, keep(history(tickets, work, own, ticketSeeds(own, people, staff))));
+		fill(deals, keep(history(deals, work, end, own, dealSeeds(own, funnels, people, end))));
+		fill(tickets, keep(history(tickets, work, end, own, ticketSeeds(own, people, staff, end))));
 		const asked = store.table(tickets.name)!.findAll([], mostWork);
-		fill(messages, history(messages, work, own, messageSeeds(own, asked, people, staff)));
-		const { task, note, activity } = workSeeds(own, people, staff);
-		fill(tasks, keep(history(tasks, work, own, task)));
-		fill(notes, keep(history(notes, work, own, note)));
-		fill(activities, keep(history(activities, work, own, activity)));
+		fill(messages, history(messages, work, end, own, messageSeeds(own, asked, people, staff)));
+		const { task, note, activity } = workSeeds(own, people, staff, end);
+		fill(tasks, keep(history(tasks, work, end, own, task)));
+		fill(notes, keep(history(notes, work, end, own, note)));
+		fill(activities, keep(history(activities, work, end, own, activity)));
 
 		const [machine] = make(customObjects, 1, own, customObjectSeed);
-		for (const field of history(customFields, machineFieldSeeds.length, own, machineFieldSeed)) {
+		for (const field of history(customFields, machineFieldSeeds.length, end, own, machineFieldSeed)) {
 			store.table(customFields.name)!.save(field);
 		}
-		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, own, machineSeeds(own))));
+		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, end, own, machineSeeds(own))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
+		if (isLively) workRecently(store, randomFrom(6), staff, today);
 	});
 }

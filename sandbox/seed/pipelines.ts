@@ -1,5 +1,5 @@
 import { idMaker } from '../foundation/ids.ts';
-import { seedStart } from './history.ts';
+import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
 /** Name, kind, probability in percent, rotting days. */
@@ -33,7 +33,7 @@ export const pipelineCount = seeds.length;
 /** @returns a function that creates the values of the next pipeline; the first one is the default */
 export function pipelineSeeds(random: Random) {
 	const newId = idMaker(random.next);
-	return (i: number): Record<string, unknown> => {
+	return (i: number, { createdAt }: Times): Record<string, unknown> => {
 		const [name, stages] = seeds[i]!;
 		return {
 			name,
@@ -41,7 +41,7 @@ export function pipelineSeeds(random: Random) {
 			is_default: i === 0,
 			currency: 'EUR',
 			stages: stages.map(([stage, kind, probability, rottingDays], position) => ({
-				id: newId('stg', seedStart),
+				id: newId('stg', Date.parse(createdAt)),
 				name: stage,
 				position,
 				kind,

@@ -19,9 +19,10 @@ const statuses = ['new', 'open', 'pending', 'on_hold', 'solved', 'solved', 'clos
 /**
  * @param people the contacts who ask
  * @param team the users who answer
+ * @param end the instant the data ends at; tickets that are not solved are due about then
  * @returns a function that creates the values of the next ticket
  */
-export function ticketSeeds(random: Random, people: StoredRecord[], team: StoredRecord[]) {
+export function ticketSeeds(random: Random, people: StoredRecord[], team: StoredRecord[], end: number) {
 	return (i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {
 		const [subject, description, type] = random.pick(requests);
 		const contact = random.pick(people);
@@ -39,7 +40,7 @@ export function ticketSeeds(random: Random, people: StoredRecord[], team: Stored
 			contact_id: contact.id,
 			company_id: contact['company_id'],
 			assignee_id: isAssigned ? random.pick(team).id : null,
-			due_at: random.chance(0.3) ? daysAfter(createdAt, 3) : null,
+			due_at: random.chance(0.3) ? (isSolved ? daysAfter(createdAt, 3) : daysAfter(end, (i % 6) - 1)) : null,
 			first_responded_at: isAssigned ? updatedAt : null,
 			solved_at: isSolved ? updatedAt : null,
 			closed_at: status === 'closed' ? updatedAt : null,

@@ -1,4 +1,4 @@
-import { demoMembers } from './members.ts';
+import { demoMembers } from '../pages/demo-members.ts';
 import { slug } from './people.ts';
 
 const team = [
@@ -18,7 +18,7 @@ export const userCount = team.length;
  * The values of a user of the account; the first one is its owner. Users who can sign in have the ids
  * of the demo members.
  */
-export function userSeed(i: number): Record<string, unknown> {
+export function userSeed(i: number, end: number): Record<string, unknown> {
 	const [first, last, role, status, timezone, locale] = team[i]!;
 	const name = `${first} ${last}`;
 	const member = demoMembers.find((one) => one.name === name);
@@ -32,6 +32,6 @@ export function userSeed(i: number): Record<string, unknown> {
 		status,
 		timezone,
 		locale,
-		last_seen_at: status === 'active' ? `2025-06-30T${10 + i}:24:00.000Z` : null,
+		last_seen_at: status === 'active' ? new Date(end - (2 + i) * 60 * 60 * 1000).toISOString() : null,
 	};
 }

@@ -35,9 +35,10 @@ const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 /**
  * The tasks, notes and activities of the team.
  *
+ * @param end the instant the data ends at; open tasks are due about then
  * @returns for each kind of record, a function that creates the values of the next one
  */
-export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[]) {
+export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[], end: number) {
 	return {
 		task(_i: number, { createdAt, updatedAt }: Times): Record<string, unknown> {
 			const [title, type] = random.pick(chores);
@@ -47,7 +48,7 @@ export function workSeeds(random: Random, people: StoredRecord[], team: StoredRe
 				type,
 				status,
 				priority: random.pick(['low', 'normal', 'normal', 'high']),
-				due_at: daysAfter(createdAt, 1 + random.below(30)),
+				due_at: status === 'completed' ? daysAfter(createdAt, 1 + random.below(30)) : daysAfter(end, random.below(30) - 5),
 				all_day: random.chance(0.5),
 				assignee_id: random.pick(team).id,
 				completed_at: status === 'completed' ? updatedAt : null,

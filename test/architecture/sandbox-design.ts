@@ -5,7 +5,7 @@ const floors: Array<Record<string, string[]>> = [
 	{ foundation: ['zod'] },
 	{ schemas: ['zod'] },
 	{ store: ['node:**'] },
-	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:crypto'], seed: [] },
+	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:crypto'] },
 	{
 		access: ['hono'],
 		control: ['hono', 'zod', 'node:timers/promises'],
@@ -14,7 +14,7 @@ const floors: Array<Record<string, string[]>> = [
 	},
 	{ description: [], events: [] },
 	{ records: ['zod', 'node:timers/promises'] },
-	{ collection: ['hono', 'zod'] },
+	{ collection: ['hono', 'zod'], seed: [] },
 	{
 		account: [],
 		'event-log': ['hono', 'zod'],

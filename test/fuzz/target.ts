@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createApp } from '../../sandbox/app.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { demoMembers } from '../../sandbox/seed/members.ts';
+import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { watchContents } from './contents.ts';
 import { type Answered, brokenPromises } from './promises.ts';
@@ -27,7 +27,7 @@ export interface Target {
 export async function openTarget(): Promise<Target> {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const store = new Store(join(folder, 'sandbox.db'));
-	seed(store, 20);
+	seed(store, 20, { day: '2025-07-01' });
 	store.apiKeys.add('key_fuzz', apiKey, { now });
 	const tokens = tokensOf(store);
 	const app = createApp({ store, requestsPerMinute: 1_000_000_000, now: () => now });

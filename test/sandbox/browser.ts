@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/seed/members.ts';
+import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 
 export interface Shown {
 	status: number;

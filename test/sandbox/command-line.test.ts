@@ -34,6 +34,7 @@ test.each([
 	[['--colour'], "Unknown option '--colour'."],
 	[['contacts'], "Unexpected argument 'contacts'."],
 	[['--port'], "Option '--port <value>' argument missing."],
+	[['--day', '2026-02-30'], '--day takes a day such as 2026-01-31, not "2026-02-30".'],
 	[['--port', '70000'], '--port takes a whole number from 0 to 65535, not "70000".'],
 	[['--contacts', '-1'], 'argument is ambiguous'],
 	[['--contacts', 'many'], '--contacts takes a whole number from 0 to 1000000, not "many".'],
@@ -47,13 +48,15 @@ test.each([
 });
 
 test('all that can be said is understood', () => {
-	const args = '--port 1 --db x.db --contacts 2 --api-key K --plan pro --requests-per-minute 3';
+	const args = '--port 1 --db x.db --contacts 2 --day 2026-01-31 --api-key K --plan pro --requests-per-minute 3';
 	const lifetimes = '--access-token-seconds 4 --refresh-grace-seconds 0';
 	const flags = '--faults --allow-private-webhooks';
 	expect(parseCommandLine(`${args} ${lifetimes} ${flags}`.split(' '))).toEqual({
 		port: 1,
 		db: 'x.db',
 		contacts: 2,
+		day: '2026-01-31',
+		isLively: true,
 		apiKey: 'K',
 		plan: 'pro',
 		requestsPerMinute: 3,
@@ -63,6 +66,7 @@ test('all that can be said is understood', () => {
 	});
 	expect(parseCommandLine([])).toEqual({
 		port: 4010,
+		isLively: true,
 		tokenLifetimes: {},
 		allowPrivateWebhooks: false,
 		faults: false,

@@ -36,7 +36,7 @@ export function inProcess({
 	store = new Store(':memory:'),
 	...options
 }: Partial<AppOptions> & { contacts?: number } = {}): InProcess {
-	seed(store, contacts);
+	seed(store, contacts, { day: '2025-07-01' });
 	store.apiKeys.add('key_test', apiKey);
 	const app = createApp({ store, requestsPerMinute: 1_000_000, ...options });
 

@@ -40,7 +40,7 @@ const folder = mkdtempSync(join(tmpdir(), 'crm-platform-'));
 const seeded = join(folder, 'seeded.db');
 beforeAll(() => {
 	const store = new Store(seeded);
-	seed(store, 20);
+	seed(store, 20, { day: '2025-07-01' });
 	store.close();
 });
 afterAll(() => rmSync(folder, { recursive: true }));

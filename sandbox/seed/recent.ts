@@ -1,0 +1,64 @@
+import { idMaker } from '../foundation/ids.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { changeRecord, createRecord } from '../records/write.ts';
+import { contacts } from '../schemas/contacts.ts';
+import { deals } from '../schemas/deals.ts';
+import { pipelines } from '../schemas/pipelines.ts';
+import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Stage } from '../schemas/stages.ts';
+import { tasks } from '../schemas/tasks.ts';
+import { tickets } from '../schemas/tickets.ts';
+import type { Store } from '../store/store.ts';
+import type { Random } from './random.ts';
+
+const hourMs = 60 * 60 * 1000;
+
+/** The last days, in which the team works. */
+export const recentDays = 3;
+
+/** Hours between two changes. */
+const pace = 2;
+
+const replies = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
+
+/**
+ * Lets the team work in the days before an instant, so that the event log begins with deals that were
+ * won, contacts that were edited and tickets that came in. Nothing happens in an account without deals.
+ *
+ * @param team the users who work
+ * @param end Unix epoch milliseconds
+ */
+export function workRecently(store: Store, random: Random, team: StoredRecord[], end: number): void {
+	const newId = idMaker(random.next);
+	const records = (resource: Resource) => store.table(resource.name)!.findAll([], 500);
+	const stages = records(pipelines).flatMap((pipeline) =>
+		(pipeline['stages'] as Stage[]).map((stage) => ({ ...stage, pipelineId: pipeline.id })),
+	);
+	const open = records(deals).filter(({ status }) => status === 'open');
+	const people = records(contacts);
+	const due = records(tasks).filter(({ status }) => status !== 'completed');
+	if (open.length === 0 || people.length === 0) return;
+
+	/** Takes one of the records that has not been changed yet. */
+	const take = (from: StoredRecord[]) => from.splice(random.below(from.length), 1)[0];
+	const moveTo = (kind: Stage['kind'], deal: StoredRecord) => {
+		const choice = stages.filter((stage) => stage.pipelineId === deal['pipeline_id'] && stage.kind === kind);
+		return { stage_id: random.pick(choice).id };
+	};
+	const deeds: Array<() => [Resource, StoredRecord | undefined, (record: StoredRecord) => JsonObject]> = [
+		() => [deals, take(open), (deal) => moveTo('open', deal)],
+		() => [contacts, take(people), () => ({ lifecycle_stage: random.pick(['lead', 'customer', 'opportunity']) })],
+		() => [deals, take(open), (deal) => moveTo('won', deal)],
+		() => [tasks, take(due), () => ({ status: 'completed' })],
+	];
+	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += pace * hourMs, i++) {
+		const actor = { type: 'user', id: random.pick(team).id };
+		const writing = { store, actor, request: null, now: at, newId };
+		const [resource, record, change] = deeds[i % deeds.length]!();
+		if (record) changeRecord({ ...writing, resource }, record, change(record));
+		if (i % 6 === 5) {
+			const { id } = random.pick(people);
+			createRecord({ ...writing, resource: tickets }, { subject: random.pick(replies), contact_id: id, channel: 'email' });
+		}
+	}
+}
