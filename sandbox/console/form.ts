@@ -72,7 +72,7 @@ export async function submitForm<T>(
 ): Promise<Response> {
 	const form = await readForm(c);
 	if (!hasCsrfToken(visitor.session, form)) return refuseForeignForm(c);
-	const writing = writingOf(service, c, visitor, resource);
+	const writing = writingOf(service, c, resource);
 	try {
 		return c.redirect(done(service.store.transaction(() => effect(writing, form))), 303);
 	} catch (error) {

@@ -45,7 +45,7 @@ export function consoleRoutes(service: Service): Route[] {
 		stored: StoredRecord | undefined,
 		refused?: { typed: URLSearchParams; problem: ProblemBody },
 	) => {
-		writingOf(service, c, visitor, resource);
+		writingOf(service, c, resource);
 		const fields = formFields(visitor.store, resource, stored);
 		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;

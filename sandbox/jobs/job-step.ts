@@ -7,7 +7,10 @@ import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
 import { exportNextRecords } from './export.ts';
-import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
+import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
+import { scopeForRecordsOf } from '../access/scopes.ts';
+import { users } from '../schemas/users.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** As large as a batch, so that requests do not wait long for a step of a job. */
 const linesPerStep = 100;
@@ -15,41 +18,63 @@ const linesPerStep = 100;
 export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
+	/** Why the job goes no further, if its creator may no longer do this. */
+	ended?: string | undefined;
 }
 
 /**
- * Processes the next lines of a job and stores their results, with the visibility that the job's
- * creator has now. Call it in a transaction.
+ * Processes the next lines of a job and stores their results, as far as the job's creator may do this
+ * and with what they see now. Call it in a transaction.
  */
 export function runJobStep(service: Service, job: Job): JobStep {
-	const store = storeSeenBy(service.store, job.created_by);
-	return job.operation === 'export' ? readSome(store, job) : writeSome(service, store, job);
+	const authority = authorityOf(service.store, job);
+	const rights = () => rightsOf(service.store, authority, scopeForRecordsOf(job));
+	if (job.operation !== 'export') return writeSome(service, rights, job);
+	const now = rights();
+	return now instanceof Ended ? endedAt(job, now.reason) : readSome(now.store, job);
 }
 
-function writeSome(service: Service, store: StoreView, job: Job): JobStep {
+const endedAt = ({ total, processed, succeeded, failed }: Job, ended: string): JobStep => ({
+	progress: { total, processed, succeeded, failed },
+	isLast: false,
+	ended,
+});
+
+function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job): JobStep {
 	const { jobItems, jobResults } = service.store;
-	const resource = resourceNamed(store, job.resource);
+	const resource = resourceNamed(service.store, job.resource);
 	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
 	const { created_by: actor, request } = job;
-	const writing = { ...service, store, resource, actor, request, now: service.now() };
+	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	const lines = jobItems.take(job.id, linesPerStep);
-	const results = service.store.transactionOfParts((part) =>
-		lines.map((line) => writeLine(writing, part, bulk, line, request.id)),
-	);
+	// Within a step, only a line that changes users can change what the next one may do.
+	const { cache: people } = service.store.table(users.name)!.source;
+	let rights = rightsNow();
+	const results = service.store.transactionOfParts((part) => {
+		const done: ItemResult[] = [];
+		for (const line of jobItems.take(job.id, linesPerStep)) {
+			if (rights instanceof Ended) break;
+			const { changes } = people;
+			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
+			if (people.changes !== changes) rights = rightsNow();
+		}
+		return done;
+	});
 	for (const [i, result] of results.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}
 	const failed = results.filter(({ error }) => error).length;
-	const processed = job.processed + lines.length;
+	const processed = job.processed + results.length;
+	const isLast = processed === job.total;
 	return {
 		progress: {
 			total: job.total,
 			processed,
-			succeeded: job.succeeded + lines.length - failed,
+			succeeded: job.succeeded + results.length - failed,
 			failed: job.failed + failed,
 		},
-		isLast: processed === job.total,
+		isLast,
+		ended: rights instanceof Ended && !isLast ? rights.reason : undefined,
 	};
 }
 

@@ -67,7 +67,8 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		publishChange(writing, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
-		deleteRecord({ ...writing, resource: changedResource(name) }, other, undefined);
+		const byService = { ...writing, store: store.whole, resource: changedResource(name) };
+		deleteRecord(byService, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -122,8 +123,8 @@ function save(
 	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: changedResource(name) };
-		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+		const other = { ...writing, store: store.whole, resource: changedResource(name) };
+		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
 	}
 }
 

@@ -56,7 +56,8 @@ export const jobs = defineResource({
 		processed: count('Processed', 'How many of them are done.'),
 		succeeded: count('Succeeded', 'How many of those went well.'),
 		failed: count('Failed', 'How many of those were refused; the results say why.'),
-		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
+		error: text(readOnly('Error', 'Why the job as a whole has failed, or was canceled by the service because the key, the ' +
+					'application’s access or the user’s right to do this ended.'), 1000),
 		request: z
 			.strictObject({
 				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),

@@ -80,11 +80,13 @@ export interface Action<F extends Fields> {
 	): Partial<FieldValues<F>>;
 }
 
-/** Who can see a record. Administrators and API keys see every record. */
+/** Who can see a record. Administrators and API keys see every record, except of `application`. */
 export type Visibility<F extends Fields> =
 	| 'everyone'
 	/** The user who created it. */
 	| 'maker'
+	/** The API key that created it, or the user, but only through the same application or in the console. */
+	| 'application'
 	/** The user in this field; everyone if it is empty. */
 	| { owner: Name<F> }
 	/** The user in the first field, and everyone who sees one of the records in the other fields. */

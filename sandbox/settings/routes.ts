@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import { newApiKey } from '../store/api-keys.ts';
 import { newSecret } from '../store/secrets.ts';
-import { deleteClient } from '../webhooks/grants.ts';
+import { deleteClient, revokeKey } from '../webhooks/grants.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
@@ -87,8 +87,8 @@ const createClient: FormAction = ({ store, newId, now }, form) => {
 	return madeNotice(`OAuth client “${name}” created`, values, note);
 };
 
-const revokeKey: FormAction = ({ store }, form) => {
-	store.apiKeys.revoke(form.get('id') ?? '');
+const endKey: FormAction = (service, form) => {
+	revokeKey(service, form.get('id') ?? '');
 	return undefined;
 };
 
@@ -99,7 +99,7 @@ const removeClient: FormAction = (service, form) => {
 
 const actions: ReadonlyMap<string, FormAction> = new Map([
 	['create-key', createKey],
-	['revoke-key', revokeKey],
+	['revoke-key', endKey],
 	['create-client', createClient],
 	['delete-client', removeClient],
 ]);

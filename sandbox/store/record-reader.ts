@@ -68,10 +68,12 @@ export class RecordReader {
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const total = this.storedTotal(conditions, includeDeleted);
 		if (total !== undefined) return total;
-		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), () => {
+		const read = () => {
 			const { sql, values } = this.countQuery(conditions, includeDeleted);
 			return totalOf(this.source.statements.get(sql).all(...values));
-		});
+		};
+		if (!this.isCountCacheable(conditions)) return read();
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), read);
 	}
 
 	/**
@@ -87,13 +89,23 @@ export class RecordReader {
 		const { cache: memory, reader } = this.source;
 		const { changes } = memory;
 		const key = this.totalKey(conditions, includeDeleted);
-		const known = this.storedTotal(conditions, includeDeleted) ?? memory.get<number>(key);
-		const queries = [this.pageQuery(selection)];
-		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
-		const [page, counted] = await reader.read(queries);
+		const isCacheable = this.isCountCacheable(conditions);
+		const known = isCacheable ? memory.get<number>(key) : undefined;
+		const counting = this.countQuery(conditions, includeDeleted);
+		const [page, counted] = await reader.read(
+			known === undefined ? [this.pageQuery(selection), counting] : [this.pageQuery(selection)],
+		);
+		const isUnchanged = changes === memory.changes;
+		// What was counted before a write does not fit a page that was read after it.
+		if (known !== undefined && !isUnchanged) return this.list(selection);
 		const total = known ?? totalOf(counted!);
-		if (changes === memory.changes) memory.set(key, total);
+		if (isCacheable && isUnchanged) memory.set(key, total);
 		return { documents: page!.map(documentOf), total };
+	}
+
+	/** The cache is cleared when this table changes, not when another does. */
+	private isCountCacheable(conditions: Condition[]): boolean {
+		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
 	}
 
 	private pageQuery(selection: Selection) {

@@ -14,12 +14,12 @@ import { Grants } from './grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
+import { BegunWith } from './begun-with.ts';
 import { BackgroundReader } from './background-reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
 import { type Part, Transactions } from './transactions.ts';
-import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
@@ -43,7 +43,7 @@ export class Store {
 	readonly events: Events;
 	/** The deliveries of events to subscriptions. */
 	readonly deliveries: Deliveries;
-	readonly webhookGrants: WebhookGrants;
+	readonly begunWith: BegunWith;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
@@ -85,7 +85,7 @@ export class Store {
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database);
-		this.webhookGrants = new WebhookGrants(this.database);
+		this.begunWith = new BegunWith(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
 	}
