@@ -29,6 +29,9 @@ export const eventFilters: readonly Filter[] = [
 /** The orders of the event log: oldest first, newest first. */
 export const eventSorts = ['sequence', '-sequence'];
 
+/** As many as a subscription takes. */
+const mostPatterns = 100;
+
 const json = { 'Content-Type': 'application/json' };
 
 /** The routes of the event log, which holds the events of the last 30 days in sequence. */
@@ -110,7 +113,7 @@ const listEventsOperation = (): Operation => ({
 			enum: eventSorts,
 			default: eventSorts[0],
 		}),
-		listParameter('type', 'Only events of these types, or patterns such as contact.*.', {
+		listParameter('type', 'Only events of these types, or patterns such as contact.*; at most 100.', {
 			type: 'string',
 			examples: ['contact.*'],
 		}),
@@ -140,6 +143,9 @@ function isDescending(text: string | undefined): boolean {
 function typeConditions({ store }: Service, text: string | undefined): Condition[] {
 	if (text === undefined) return [];
 	const patterns = text.split(',');
+	if (patterns.length > mostPatterns) {
+		throw invalidParameter('type', `type takes at most ${mostPatterns} patterns.`);
+	}
 	const known = eventTypesIn(store);
 	for (const pattern of patterns) {
 		const problem = explainPattern(pattern, known);

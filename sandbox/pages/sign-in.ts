@@ -83,9 +83,12 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Accepts only known pages, so that sign-in is no open redirect. */
-const returnPath = (asked: string | null): string =>
-	asked !== null && returnPaths.test(asked) ? asked : '/';
+/** Accepts only known pages, so that sign-in is no open redirect, encoded as headers need them. */
+function returnPath(asked: string | null): string {
+	if (asked === null || !returnPaths.test(asked)) return '/';
+	const { pathname, search } = new URL(asked, 'http://localhost');
+	return pathname + search;
+}
 
 const signInPage = (
 	c: Context<Env>,

@@ -45,7 +45,8 @@ export const jobs = defineResource({
 			.meta(readOnly('Operation', 'What is done with each line, or export.')),
 		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
 		query: z
-			.record(z.string(), z.string())
+			.object({})
+			.catchall(z.string())
 			.nullable()
 			.meta({
 				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
