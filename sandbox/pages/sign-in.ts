@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { users } from '../schemas/users.ts';
 import { addressOf } from '../http/address.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
 import { isPassword, nobodysPassword } from './password.ts';
@@ -52,6 +53,7 @@ export function signInRoutes(service: Service): Route[] {
 			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
 		}
 		openSession(service, c, member.id);
+		noteSignIn(service, member.id);
 		return c.redirect(returnTo, 303);
 	};
 
@@ -72,6 +74,11 @@ export function signInRoutes(service: Service): Route[] {
 		{ method: 'POST', path, handler: signIn, middleware: formMiddleware },
 		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: formMiddleware },
 	];
+}
+
+function noteSignIn({ store, now }: Service, userId: string): void {
+	const table = store.table(users.name)!;
+	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
 }
 
 /** A form with a button to sign out. */

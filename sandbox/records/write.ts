@@ -7,7 +7,7 @@ import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
 import { isUniqueViolation } from '../store/unique-violation.ts';
 import type { StoreView } from '../store/visible-store.ts';
-import { etag, recordAnswer } from './answer.ts';
+import { etag, isOfVersion, recordAnswer } from './answer.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
@@ -163,7 +163,7 @@ const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): Stor
  */
 export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
-	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
+	if (ifMatch.split(',').some((tag) => isOfVersion(tag, stored))) return;
 	throw new Problem(
 		'version_mismatch',
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,

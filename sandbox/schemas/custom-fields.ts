@@ -51,7 +51,7 @@ export const customFieldTypes = [
 const option = z.strictObject({
 	value: plainText().min(1).max(100).meta({
 		title: 'Value',
-		description: 'Custom fields of records.',
+		description: 'What records hold if this is chosen.',
 		examples: ['express'],
 	}),
 	label: plainText().min(1).max(100).meta({

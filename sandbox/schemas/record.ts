@@ -31,7 +31,7 @@ export const systemFields = (object: string) => ({
 	}),
 	version: z.int().min(1).meta({
 		title: 'Version',
-		description: 'Counts the changes; it is also the ETag.',
+		description: 'Counts the changes; the ETag begins with it.',
 		examples: [1],
 		readOnly: true,
 	}),

@@ -143,6 +143,8 @@ export interface Definition<F extends Fields> {
 	actions?: Record<string, Action<F>>;
 	/** Further events of a record, by the last part of the event's type: `deal.won`. */
 	events?: Record<string, DomainEvent<F>>;
+	/** Fields that the service sets without a new version. They are part of the ETag beside it. */
+	unversioned?: Array<Name<F>>;
 	/** The prefix of its event types; by default the value of `object`. */
 	eventPrefix?: string;
 	/** Explains what still uses the record, which prevents its deletion; undefined if nothing does. */

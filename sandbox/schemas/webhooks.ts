@@ -71,6 +71,7 @@ export const webhooks = defineResource({
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],
 	lookups: ['status', 'url'],
+	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
 		disabled: {
