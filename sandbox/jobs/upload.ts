@@ -49,11 +49,13 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		const given: Line[] = [];
 		let start = 0;
 		for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
-			const line = bytes.subarray(start, end);
-			// Most blank lines have no bytes at all.
-			if (line.length === 0 && rest.length === 0) position += 1;
-			else given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
-			rest = new Uint8Array();
+			if (end === start && rest.length === 0) {
+				position += 1;
+			} else {
+				const line = bytes.subarray(start, end);
+				given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
+				rest = new Uint8Array();
+			}
 			start = end + 1;
 		}
 		rest = Buffer.concat([rest, bytes.subarray(start)]);

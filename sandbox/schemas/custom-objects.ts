@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { own } from '../foundation/json.ts';
 import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
@@ -92,7 +93,7 @@ export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord
 		eventPrefix: `custom.${String(key)}`,
 
 		complete: ({ custom_fields: values }) => ({
-			title: String(values[String(primaryField)] ?? ''),
+			title: String(own(values, String(primaryField)) ?? ''),
 		}),
 
 		check({ title }) {
