@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoMembers } from '../sandbox/seed/members.ts';
+import { demoMembers } from '../sandbox/pages/demo-members.ts';
 import { type Pair, percentile, type Row, rowOf, time } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
 import { startSandbox } from './sandbox-server.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { typeCondition } from '../events/conditions.ts';
 import { eventJson } from '../events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../events/types.ts';
-import type { JsonObject } from '../foundation/json.ts';
+import { type JsonObject, own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -132,7 +132,7 @@ const changes = ({ object, previous, changed }: EventData): Html =>
 
 /** @param field a name, or `custom_fields.<key>` */
 const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
-	field.split('.').reduce<unknown>((value, name) => (value as JsonObject | null)?.[name], values);
+	field.split('.').reduce<unknown>((value, name) => own(value as JsonObject | null | undefined, name), values);
 
 const longestBrief = 60;
 

@@ -71,7 +71,7 @@ export const submitForm = (
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
 		const { resource, effect, refused } = submissionOf();
-		const writing = writingOf(service, c, visitor, resource);
+		const writing = writingOf(service, c, resource);
 		try {
 			return doOnce(() => effect(writing, form));
 		} catch (error) {

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { own } from '../foundation/json.ts';
 import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
@@ -52,7 +53,7 @@ export function consoleRoutes(service: Service): Route[] {
 		stored: StoredRecord | undefined,
 		refused?: { typed: FormTexts; problem: ProblemBody },
 	) => {
-		writingOf(service, c, visitor, resource);
+		writingOf(service, c, resource);
 		const fields = formFields(visitor.store, resource, stored);
 		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
@@ -126,7 +127,7 @@ export function consoleRoutes(service: Service): Route[] {
 	const act = form(`${one}/actions/{action}`, (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
-		const action = resource.actions?.[c.req.param('action')!];
+		const action = own(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
 		const fields = actionFields(visitor.store, action.input ?? {});
 		return {

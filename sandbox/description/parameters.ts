@@ -19,8 +19,13 @@ export const requiredQueryParameter = (...about: Parameters<typeof queryParamete
 });
 
 /** A comma-separated list. */
-export const listParameter = (name: string, description: string, items: JsonSchema): Parameter => ({
-	...queryParameter(name, description, { type: 'array', items }),
+export const listParameter = (
+	name: string,
+	description: string,
+	items: JsonSchema,
+	limits: { maxItems?: number } = {},
+): Parameter => ({
+	...queryParameter(name, description, { type: 'array', items, ...limits }),
 	style: 'form',
 	explode: false,
 });

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
 import { filterParameter } from '../description/filter-parameters.ts';
-import { pageParameters, pathParameter, queryParameter } from '../description/parameters.ts';
+import { listParameter, pageParameters, pathParameter, queryParameter } from '../description/parameters.ts';
 import { errors, pageResponse, success } from '../description/responses.ts';
 import type { Operation } from '../http/operation.ts';
 import { type Filter, valueFilters } from '../queries/filters.ts';
@@ -111,15 +111,12 @@ const listEventsOperation = (): Operation => ({
 			enum: eventSorts,
 			default: eventSorts[0],
 		}),
-		{
-			...queryParameter('type', 'Only events of these types, or patterns such as contact.*.', {
-				type: 'array',
-				items: { type: 'string', examples: ['contact.*'] },
-				maxItems: mostPatterns,
-			}),
-			style: 'form',
-			explode: false,
-		},
+		listParameter(
+			'type',
+			'Only events of these types, or patterns such as contact.*.',
+			{ type: 'string', examples: ['contact.*'] },
+			{ maxItems: mostPatterns },
+		),
 		...eventFilters.map(filterParameter),
 	],
 	responses: {

@@ -6,6 +6,7 @@ import { unknownParameter } from '../http/query.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Cell } from '../store/columns.ts';
+import { parseRecord } from '../store/record-json.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 const recordsPerStep = 500;
@@ -25,7 +26,7 @@ export async function countExportedRecords(store: StoreView, about: Export): Pro
 
 /** The next records of an export, read before the transaction that stores them as results. */
 export interface Exported {
-	texts: string[];
+	records: Array<{ id: string; text: string }>;
 	/** The position of the last record, to go on after; undefined at the end. */
 	position: string | undefined;
 }
@@ -39,25 +40,41 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const after = last && (JSON.parse(last.text) as Cell[]);
 	const { documents, hasMore } = await table.nextPage({ ...query, after, limit: recordsPerStep });
 	return {
-		texts: documents.map((document) => listedRecord(document, query)),
+		records: documents.map((document) => ({
+			id: parseRecord(document).id,
+			text: listedRecord(document, query),
+		})),
 		position: hasMore ? JSON.stringify(keysetPosition(documents.at(-1)!, table, query)) : undefined,
 	};
 }
 
 /**
- * Stores the next records of an export as its results.
+ * Stores the next records of an export as its results, without those that came out of sight while they
+ * were read.
  *
  * @returns how many records were stored, and whether they were the last
  */
 export function storeRecords(
-	{ whole: { jobItems, jobResults } }: StoreView,
+	store: StoreView,
 	job: Job,
-	{ texts, position }: Exported,
+	{ records, position }: Exported,
 ): { count: number; isLast: boolean } {
-	for (const [i, text] of texts.entries()) jobResults.add(job.id, { position: job.processed + i, text });
+	const { jobItems, jobResults } = store.whole;
+	const seen = inSight(store, job, records.map(({ id }) => id));
+	const kept = records.filter(({ id }) => seen.has(id));
+	for (const [i, { text }] of kept.entries()) {
+		jobResults.add(job.id, { position: job.processed + i, text });
+	}
 	jobItems.drop(job.id);
 	if (position !== undefined) jobItems.add(job.id, { position: 0, text: position });
-	return { count: texts.length, isLast: position === undefined };
+	return { count: kept.length, isLast: position === undefined };
+}
+
+function inSight(store: StoreView, job: Job, ids: string[]): Set<string> {
+	const isOne = { sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] };
+	const selection = { order: [], after: undefined, includeDeleted: true, limit: ids.length };
+	const found = store.table(job.resource)?.page({ ...selection, conditions: [isOne] }) ?? [];
+	return new Set(found.map((document) => parseRecord(document).id));
 }
 
 function exportedList(store: StoreView, { resource: name, query: asked }: Export) {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { users } from '../schemas/users.ts';
 import { addressOf } from '../http/address.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import { isPassword, nobodysPassword } from './password.ts';
@@ -52,6 +53,7 @@ export function signInRoutes(service: Service): Route[] {
 			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
 		}
 		openSession(service, c, member.id);
+		noteSignIn(service, member.id);
 		return c.redirect(returnTo, 303);
 	};
 
@@ -74,6 +76,11 @@ export function signInRoutes(service: Service): Route[] {
 	];
 }
 
+function noteSignIn({ store, now }: Service, userId: string): void {
+	const table = store.table(users.name)!;
+	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
+}
+
 /** A form with a button to sign out. */
 export const signOutForm = (session: Session, returnTo: string) => html`
 	<form method="post" action="/sign-out">
@@ -83,9 +90,12 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Accepts only known pages, so that sign-in is no open redirect. */
-const returnPath = (asked: string | null): string =>
-	asked !== null && returnPaths.test(asked) ? asked : '/';
+/** Accepts only known pages, so that sign-in is no open redirect, encoded as headers need them. */
+function returnPath(asked: string | null): string {
+	if (asked === null || !returnPaths.test(asked)) return '/';
+	const { pathname, search } = new URL(asked, 'http://localhost');
+	return pathname + search;
+}
 
 const signInPage = (
 	c: Context<Env>,

@@ -2,7 +2,7 @@ import { invalidParameter } from '../foundation/problem.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { AccountKey } from '../store/account-key.ts';
-import type { Cell } from '../store/columns.ts';
+import { type Cell, sortColumn } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
 import { searchConditions } from '../store/search.ts';
@@ -132,7 +132,8 @@ function parseSort(resource: Resource, text: string | undefined): Order[] {
 			const known = sortableFields(resource).join(', ');
 			throw invalidParameter('sort', `Cannot sort by "${column}". Sort by any of: ${known}.`);
 		}
-		if (!order.some((earlier) => earlier.column === column)) order.push({ column, descending });
+		const sorted = sortColumn(resource, column);
+		if (!order.some((earlier) => earlier.column === sorted)) order.push({ column: sorted, descending });
 		if (column === 'id') return order;
 	}
 	return [...order, { column: 'id', descending: order.at(-1)!.descending }];

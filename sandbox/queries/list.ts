@@ -36,7 +36,7 @@ export function keysetPosition(document: string, table: TableView, query: ListQu
 	return query.order.map(({ column }) =>
 		column === 'id'
 			? record.id
-			: cellOf(table.columns.find(({ name }) => name === column)!, record[column]),
+			: cellOf(table.columns.find(({ name }) => name === column)!, record),
 	);
 }
 

@@ -54,7 +54,7 @@ export const mostCustomFields = 500;
 const option = z.strictObject({
 	value: plainText().min(1).max(100).meta({
 		title: 'Value',
-		description: 'Custom fields of records.',
+		description: 'What records hold if this is chosen.',
 		examples: ['express'],
 	}),
 	label: plainText().min(1).max(100).meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { own } from '../foundation/json.ts';
 import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
@@ -100,10 +101,9 @@ export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord
 	// With a prefix, because an object may have the name of a resource of the service.
 	eventPrefix: `custom.${String(key)}`,
 
-	complete({ custom_fields: values }) {
-		const title = (values as Record<string, unknown>)[String(primaryField)] ?? '';
-		return { title: String(title) };
-	},
+	complete: ({ custom_fields: values }) => ({
+		title: String(own(values as Record<string, unknown>, String(primaryField)) ?? ''),
+	}),
 
 	check({ title }) {
 		if (title !== '') return [];

@@ -48,7 +48,8 @@ export const jobs = defineResource({
 			.meta(readOnly('Operation', 'What is done with each line, or export.')),
 		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
 		query: z
-			.record(z.string(), z.string())
+			.object({})
+			.catchall(z.string())
 			.nullable()
 			.meta({
 				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
@@ -59,7 +60,8 @@ export const jobs = defineResource({
 		processed: count('Processed', 'How many of them are done.'),
 		succeeded: count('Succeeded', 'How many of those went well.'),
 		failed: count('Failed', 'How many of those were refused; the results say why.'),
-		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
+		error: text(readOnly('Error', 'Why the job as a whole has failed, or was canceled by the service because the key, the ' +
+					'application’s access or the user’s right to do this ended.'), 1000),
 		request: z
 			.strictObject({
 				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),

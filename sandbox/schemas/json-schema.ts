@@ -72,6 +72,8 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
+	// An object with names that nobody knows beforehand.
+	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(
 			Object.entries(result.properties).map(([name, property]) => [name, tidy(property, io)]),

@@ -11,7 +11,7 @@ export const webhooks = defineResource({
 	object: 'webhook',
 	idPrefix: 'whk',
 	description: 'Subscriptions: addresses that events are sent to when they happen.',
-	visibility: 'maker',
+	visibility: 'application',
 	fields: {
 		url: webAddress.meta({
 			title: 'URL',
@@ -48,6 +48,12 @@ export const webhooks = defineResource({
 			examples: ['k9Q='],
 			readOnly: true,
 		}),
+		application_id: z.string().nullable().meta({
+			title: 'Application ID',
+			description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',
+			examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+			readOnly: true,
+		}),
 		failing_since: instant({
 			title: 'Failing Since',
 			description: 'Since when no delivery has succeeded, if one failed since.',
@@ -65,6 +71,7 @@ export const webhooks = defineResource({
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],
 	lookups: ['status', 'url'],
+	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
 		disabled: {
@@ -95,6 +102,7 @@ export interface Webhook extends StoredRecord {
 	status: 'active' | 'paused' | 'disabled';
 	disabled_reason: (typeof disabledReasons)[number] | null;
 	secret_hint: string;
+	application_id: string | null;
 	failing_since: string | null;
 	last_success_at: string | null;
 	created_by: { type: string; id: string };

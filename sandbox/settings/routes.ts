@@ -5,7 +5,7 @@ import type { Env, Service } from '../http/service.ts';
 import { newApiKey } from '../store/api-keys.ts';
 import { newSecret } from '../store/secrets.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { deleteClient } from '../webhooks/grants.ts';
+import { deleteClient, revokeKey } from '../webhooks/grants.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { handleForm } from '../pages/own-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
@@ -95,8 +95,8 @@ const createClient: FormAction = ({ store, newId, now }, form) => {
 	return madeNotice(`OAuth client “${name}” created`, values, note);
 };
 
-const revokeKey: FormAction = ({ store }, form) => {
-	store.apiKeys.revoke(form.get('id') ?? '');
+const endKey: FormAction = (service, form) => {
+	revokeKey(service, form.get('id') ?? '');
 	return undefined;
 };
 
@@ -107,7 +107,7 @@ const removeClient: FormAction = (service, form) => {
 
 const actions: ReadonlyMap<string, FormAction> = new Map([
 	['create-key', createKey],
-	['revoke-key', revokeKey],
+	['revoke-key', endKey],
 	['create-client', createClient],
 	['delete-client', removeClient],
 ]);

@@ -1,11 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { webhooks } from '../schemas/webhooks.ts';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { addMissingColumns } from './missing-columns.ts';
 import type { BackgroundReader } from './background-reader.ts';
+import { madeThrough, type Viewer } from './visibility.ts';
 
 /** How long the log keeps events. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Selects the events that administrators and API keys receive. */
+const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
 
 /** The log of events. An event is appended in the transaction of the change that it reports. */
 export class Events extends EventReader {
@@ -13,7 +18,7 @@ export class Events extends EventReader {
 	private readonly expiry = { doneFor: -1 };
 
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
-		super(database, reader, [{ sql: 'is_for_account = 1', values: [] }]);
+		super(database, reader, [forAccount]);
 		// AUTOINCREMENT, so that no number is reused after the last event has expired.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
@@ -44,11 +49,15 @@ export class Events extends EventReader {
 	}
 
 	/**
-	 * A view of the log with the events that a user received: the user could see the record at that
-	 * time.
+	 * A view of the log with the events that somebody received: they could see the record at that time.
 	 */
-	readableBy(userId: string): EventReader {
-		return new EventReader(this.database, this.reader, [audienceIncludes(userId)]);
+	readableBy({ caller, seesAll, application }: Viewer): EventReader {
+		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
+		if (application !== undefined) {
+			const { sql, values } = madeThrough(caller, application, 'data', '$.object');
+			conditions.push({ sql: `resource <> '${webhooks.name}' OR (${sql})`, values });
+		}
+		return new EventReader(this.database, this.reader, conditions);
 	}
 
 	/** Call it in the transaction of the change. */

@@ -75,10 +75,12 @@ export class RecordReader {
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const total = this.storedTotal(conditions, includeDeleted);
 		if (total !== undefined) return total;
-		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), () => {
+		const read = () => {
 			const { sql, values } = this.countQuery(conditions, includeDeleted);
 			return totalOf(this.source.statements.get(sql).all(...values));
-		});
+		};
+		if (!this.isCountCacheable(conditions)) return read();
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), read);
 	}
 
 	/**
@@ -102,21 +104,35 @@ export class RecordReader {
 		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
 	}
 
-	private async readAndCount(query: Query | undefined, conditions: Condition[], includeDeleted: boolean) {
+	private async readAndCount(
+		query: Query | undefined,
+		conditions: Condition[],
+		includeDeleted: boolean,
+	): Promise<{ rows: Row[]; total: number }> {
 		const { cache: memory, reader } = this.source;
 		const { changes } = memory;
 		const key = this.totalKey(conditions, includeDeleted);
-		const known = this.storedTotal(conditions, includeDeleted) ?? memory.get<number>(key);
+		const isCacheable = this.isCountCacheable(conditions);
+		const known =
+			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? memory.get<number>(key) : undefined);
 		const queries = query ? [query] : [];
 		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const read = queries.length > 0 ? await reader.read(queries) : [];
+		const isUnchanged = changes === memory.changes;
+		// What was counted before a write does not fit a page that was read after it.
+		if (known !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
 		const total = known ?? totalOf(read.at(-1)!);
-		if (changes === memory.changes) memory.set(key, total);
+		if (isCacheable && isUnchanged) memory.set(key, total);
 		return { rows: query ? read[0]! : [], total };
 	}
 
 	private listQuery(selection: Selection): Query {
 		return { ...this.pageQuery({ ...selection, limit: selection.limit + 1 }), isPage: true };
+	}
+
+	/** The cache is cleared when this table changes, not when another does. */
+	private isCountCacheable(conditions: Condition[]): boolean {
+		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
 	}
 
 	private pageQuery(selection: Selection) {

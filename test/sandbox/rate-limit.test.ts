@@ -1,5 +1,5 @@
 import { createApp } from '../../sandbox/app.ts';
-import { demoMembers } from '../../sandbox/seed/members.ts';
+import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { basic, tokenSandbox } from './access-tokens.ts';
 import { inProcess, type Reply } from './in-process.ts';

@@ -3,7 +3,7 @@ import { createApp } from '../../sandbox/app.ts';
 import { csrfToken } from '../../sandbox/pages/session.ts';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { StoredRecord } from '../../sandbox/schemas/resource.ts';
-import { demoMembers } from '../../sandbox/seed/members.ts';
+import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 import { seed } from '../../sandbox/seed/index.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { valuesOf } from './deeds.ts';
