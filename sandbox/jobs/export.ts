@@ -60,7 +60,8 @@ export function storeRecords(
 	{ records, position }: Exported,
 ): { count: number; isLast: boolean } {
 	const { jobItems, jobResults } = store.whole;
-	const seen = inSight(store, job, records.map(({ id }) => id));
+	const { table } = exportedList(store, job);
+	const seen = table.visibleAmong(records.map(({ id }) => id));
 	const kept = records.filter(({ id }) => seen.has(id));
 	for (const [i, { text }] of kept.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
@@ -68,13 +69,6 @@ export function storeRecords(
 	jobItems.drop(job.id);
 	if (position !== undefined) jobItems.add(job.id, { position: 0, text: position });
 	return { count: kept.length, isLast: position === undefined };
-}
-
-function inSight(store: StoreView, job: Job, ids: string[]): Set<string> {
-	const isOne = { sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] };
-	const selection = { order: [], after: undefined, includeDeleted: true, limit: ids.length };
-	const found = store.table(job.resource)?.page({ ...selection, conditions: [isOne] }) ?? [];
-	return new Set(found.map((document) => parseRecord(document).id));
 }
 
 function exportedList(store: StoreView, { resource: name, query: asked }: Export) {

@@ -71,6 +71,14 @@ export class RecordReader {
 		return documentsOf(rows!, selection.limit);
 	}
 
+	/** Which of these records can be seen, deleted or not. */
+	visibleAmong(ids: string[]): Set<string> {
+		if (this.visible.length === 0) return new Set(ids);
+		const conditions = [{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] }];
+		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: ids.length };
+		return new Set(this.page(selection).map((document) => parseRecord(document).id));
+	}
+
 	/** Counts exactly. */
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const total = this.storedTotal(conditions, includeDeleted);

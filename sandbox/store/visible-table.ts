@@ -12,6 +12,7 @@ export type TableView = Pick<
 	| 'findAll'
 	| 'page'
 	| 'nextPage'
+	| 'visibleAmong'
 	| 'count'
 	| 'countAside'
 	| 'list'

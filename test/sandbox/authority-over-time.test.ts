@@ -66,11 +66,11 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 	const table = store.table(jobs.name)!;
 	// The end comes between two steps, or before the only one.
 	const isLong = who.role !== 'member' && store.table(resource.name)!.count([], false) > recordsPerStep;
-	if (!isExport || isLong) queue.step(job.id);
+	if (!isExport || isLong) await queue.step(job.id);
 	const { processed: soFar } = table.find(job.id) as Job;
 	await bring(sandbox, who, end);
 	const before = store.table(resource.name)!.count([], true);
-	while (!table.find(job.id)!['finished_at']) queue.step(job.id);
+	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
 	const written = store.table(resource.name)!.count([], true) - before;
 	const { status, error, processed } = table.find(job.id) as Job;
 	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name);
