@@ -6,6 +6,7 @@ import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import { isInAudience } from '../store/audience.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
 import type { Store } from '../store/store.ts';
+import { ofApplications } from '../store/visibility.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 /**
@@ -36,7 +37,7 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
 	if (rightsToRead(store.whole, webhook, event) instanceof Ended) return false;
-	if (event.resource === webhooks.name && !seesRecordOf(store.whole, webhook, event)) return false;
+	if (ofApplications.includes(event.resource) && !seesRecordOf(store.whole, webhook, event)) return false;
 	return store.whole.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
 

@@ -104,7 +104,7 @@ function writeLine(
 		const { status } = problem;
 		return { index: line.position, status, id: null, error: problem.body(requestId) };
 	}
-	return writeItem(writing, part, bulk, item, line.position, requestId);
+	return writeItem(() => writing, part, bulk, item, line.position, requestId);
 }
 
 function storeSome(store: StoreView, job: Job, exported: Exported): JobStep {

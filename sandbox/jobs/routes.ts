@@ -152,6 +152,7 @@ function newJob(
 		succeeded: 0,
 		failed: 0,
 		request: originOf(c),
+		application_id: c.get('authority')!.application ?? null,
 		...firstVersion(actor, at),
 	}) as Job;
 }

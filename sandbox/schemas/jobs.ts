@@ -3,7 +3,7 @@ import type { RequestOrigin } from '../foundation/origin.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
-import { systemFields } from './record.ts';
+import { applicationId, systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
@@ -34,7 +34,7 @@ export const jobs = defineResource({
 	object: 'job',
 	idPrefix: 'job',
 	description: 'Bulk work in the background: imports and exports of many records.',
-	visibility: 'maker',
+	visibility: 'application',
 	fields: {
 		resource: z
 			.string()
@@ -77,6 +77,7 @@ export const jobs = defineResource({
 		started_at: instant(readOnly('Started At', 'When the first line was done.')),
 		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
 		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
+		application_id: applicationId,
 		...systemFields('job'),
 	},
 	important: ['resource', 'operation', 'status', 'total', 'processed', 'failed', 'finished_at'],
@@ -110,5 +111,6 @@ export interface Job extends StoredRecord {
 	started_at: string | null;
 	finished_at: string | null;
 	results_expire_at: string | null;
+	application_id: string | null;
 	created_by: { type: string; id: string };
 }

@@ -101,3 +101,11 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	created_by: actor,
 	updated_by: actor,
 });
+
+/** Of records that are seen only through the application that made them. */
+export const applicationId = z.string().nullable().meta({
+	title: 'Application ID',
+	description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',
+	examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	readOnly: true,
+});

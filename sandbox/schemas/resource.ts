@@ -83,8 +83,6 @@ export interface Action<F extends Fields> {
 /** Who can see a record. Administrators and API keys see every record, except of `application`. */
 export type Visibility<F extends Fields> =
 	| 'everyone'
-	/** The user who created it. */
-	| 'maker'
 	/** The API key that created it, or the user, but only through the same application or in the console. */
 	| 'application'
 	/** The user in this field; everyone if it is empty. */

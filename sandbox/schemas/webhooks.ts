@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { choiceOr, instant, text, webAddress } from './fields.ts';
-import { systemFields } from './record.ts';
+import { applicationId, systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
 /** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
@@ -48,12 +48,7 @@ export const webhooks = defineResource({
 			examples: ['k9Q='],
 			readOnly: true,
 		}),
-		application_id: z.string().nullable().meta({
-			title: 'Application ID',
-			description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',
-			examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
-			readOnly: true,
-		}),
+		application_id: applicationId,
 		failing_since: instant({
 			title: 'Failing Since',
 			description: 'Since when no delivery has succeeded, if one failed since.',

@@ -1,10 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { webhooks } from '../schemas/webhooks.ts';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { addMissingColumns } from './missing-columns.ts';
 import type { BackgroundReader } from './background-reader.ts';
-import { madeThrough, type Viewer } from './visibility.ts';
+import { madeThrough, ofApplications, type Viewer } from './visibility.ts';
 
 /** How long the log keeps events. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -55,7 +54,7 @@ export class Events extends EventReader {
 		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
 		if (application !== undefined) {
 			const { sql, values } = madeThrough(caller, application, 'data', '$.object');
-			conditions.push({ sql: `resource <> '${webhooks.name}' OR (${sql})`, values });
+			conditions.push({ sql: `resource NOT IN ('${ofApplications.join("','")}') OR (${sql})`, values });
 		}
 		return new EventReader(this.database, this.reader, conditions);
 	}

@@ -1,5 +1,7 @@
 import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from './audience.ts';
 import type { Condition } from './condition.ts';
 import { sqlName } from './table-definition.ts';
@@ -21,6 +23,9 @@ export function visibleTo({ caller, seesAll, application }: Viewer, resource: Re
 	return seesAll ? [] : visibleToUser(caller.id, resource);
 }
 
+/** The resources whose records are seen only through the application, or with the key, that made them. */
+export const ofApplications = [webhooks, jobs].map(({ name }) => name);
+
 /**
  * Selects what an API key or a user's application has made.
  *
@@ -39,7 +44,7 @@ export const madeThrough = (
 function visibleToUser(userId: string, resource: Resource): Condition[] {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return [];
-	if (visibility === 'maker' || visibility === 'application') {
+	if (visibility === 'application') {
 		return [{ sql: "document ->> '$.created_by.id' = ?", values: [userId] }];
 	}
 	// The plus sign keeps the index on the sort order in use, as in filters.
@@ -74,7 +79,7 @@ export function audienceOf(
 ): Audience {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return everyone;
-	if (visibility === 'maker' || visibility === 'application') {
+	if (visibility === 'application') {
 		return onlyUsers((record['created_by'] as { id: string }).id);
 	}
 	const userIn = (field: string) => (record[field] as string | null) ?? undefined;

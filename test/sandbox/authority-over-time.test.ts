@@ -8,7 +8,7 @@ import { arrangeRecord, type Resource } from '../../sandbox/schemas/resource.ts'
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
-import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings } from './standing.ts';
+import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
 
 const everyScope = [...scopes.keys()];
 /** One more than a step takes, so that the end comes between two steps. */
@@ -83,9 +83,11 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 
 async function flaws(resource: Resource): Promise<string[]> {
 	const found: string[] = [];
-	for (const operation of jobOperations) {
-		if (operation === 'upsert' && Object.keys(resource.unique).length === 0) continue;
-		for (const [role, end] of standings) {
+	const isUnique = Object.keys(resource.unique).length > 0;
+	const operations = jobOperations.filter((operation) => operation !== 'upsert' || isUnique);
+	const kind = resources.findIndex(({ name }) => name === resource.name);
+	for (const [i, operation] of operations.entries()) {
+		for (const [role, end] of standingsInTurn(kind + 1 + i, operations.length)) {
 			const who = await newBeginner(sandbox, role, everyScope);
 			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, given));
 			const problem = await flaw(resource, operation, body.id, who, end);
@@ -118,6 +120,17 @@ test('an administrator who takes their own role away in a job changes nobody aft
 	while (!table.find(body.id)!['finished_at']) await new Promise(setImmediate);
 	expect(table.find(body.id)).toMatchObject({ status: 'canceled', processed: 2, succeeded: 2 });
 	expect((await sandbox.get(`/v1/users/${others[1]}`)).body.first_name).toBeNull();
+});
+
+test('an administrator who takes their own role away in a batch changes nobody after that item', async () => {
+	for (const end of [{ role: 'member' }, { status: 'deactivated' }]) {
+		const who = await newBeginner(sandbox, 'admin', everyScope);
+		const other = await sandbox.newUser('viewer');
+		const items = [{ id: who.caller.id, ...end }, { id: other, first_name: 'after' }];
+		const { body } = await who.call('POST', '/v1/users/batch/update', { items });
+		expect(body.results).toMatchObject([{ status: 200 }, { status: 'role' in end ? 403 : 401 }]);
+		expect((await sandbox.get(`/v1/users/${other}`)).body.first_name).toBeNull();
+	}
 });
 
 test.each(standings.filter(([, end]) => end !== 'nothing'))(

@@ -4,7 +4,7 @@ let sandbox: TokenSandbox;
 /** The callers of one account: two applications of one user, another user, two keys. */
 let callers: Map<string, Call>;
 
-const scopes = ['contacts:read', 'contacts:write', 'events:read', 'webhooks:read', 'webhooks:write'];
+const scopes = ['contacts:read', 'contacts:write', 'events:read', 'webhooks:read', 'webhooks:write', 'jobs:read', 'jobs:write'];
 
 beforeEach(() => {
 	sandbox = tokenSandbox();
@@ -42,6 +42,32 @@ test('a webhook is there for the application or key that made it, and for no oth
 			if (!isOwn) found.push((await call('DELETE', path)).status);
 			const expected = isOwn ? [200, true, 200, 200, 200, true] : [404, false, 404, 404, 404, false, 404];
 			expect([`${name}'s for ${other}`, ...found]).toEqual([`${name}'s for ${other}`, ...expected]);
+		}
+	}
+});
+
+test('a job is there for the application or key that started it, and for no other', async () => {
+	for (const [name, start] of callers) {
+		const query = 'resource=contacts&operation=create';
+		const type = { 'Content-Type': 'application/x-ndjson' };
+		const { body, status } = await start('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(300), type);
+		expect([name, status]).toEqual([name, 202]);
+		const path = `/v1/jobs/${body.id}`;
+		for (const [other, call] of callers) {
+			if (other === name) continue;
+			const found = [
+				(await call('GET', path)).status,
+				(await call('GET', `${path}/results`)).status,
+				(await call('POST', `${path}/cancel`)).status,
+				(await call('GET', '/v1/jobs')).body.data.some(({ id }: { id: string }) => id === body.id),
+			];
+			expect([`${name}'s for ${other}`, ...found]).toEqual([`${name}'s for ${other}`, 404, 404, 404, false]);
+		}
+		while ((await start('GET', path)).body.finished_at === null) await new Promise(setImmediate);
+		for (const [other, call] of callers) {
+			const events = (await call('GET', '/v1/events?type=job.*&limit=500')).body.data;
+			const isTold = events.some(({ data }: { data: { object: { id: string } } }) => data.object.id === body.id);
+			expect([`${name}'s for ${other}`, isTold]).toEqual([`${name}'s for ${other}`, name === other]);
 		}
 	}
 });
