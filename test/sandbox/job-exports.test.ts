@@ -108,7 +108,7 @@ test('what comes out of sight while an export reads it is not handed out', async
 		await patch(`/v1/contacts/${given!.body.id}`, { owner_id: admin });
 		return rows;
 	});
-	const job = await ended(sandbox, body.id);
+	const job = await ended({ ...sandbox, get: (path) => call('GET', path) }, body.id);
 	reads.mockRestore();
 	expect(job).toMatchObject({ status: 'completed', processed: 1, total: 1 });
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
