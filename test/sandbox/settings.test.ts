@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { made, shownOnce } from './browser.ts';
-import { type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 
 const settings = '/settings/api';
 let sandbox: OAuthSandbox;
@@ -66,6 +66,8 @@ test.each([
 	'https://app.example/#part',
 	'https://user:password@app.example/',
 	'javascript:alert(1)',
+	`https://app.example;script-src'unsafe-inline'/`,
+	'https://*/',
 	`${redirectUri}\nftp://app.example/`,
 ])('the redirect addresses "%s" are refused, in words', async (redirect_addresses) => {
 	const { submit } = await administrator();
@@ -109,6 +111,17 @@ test('what people type is text, never markup', async () => {
 		expect(html.replace(/<script>\nfor [^<]*<\/script>/, '')).not.toContain('<script');
 	}
 	expect(pages[3]!.html).toContain('&lt;script&gt;');
+});
+
+test('a redirect address of an older version adds nothing to the policy of the page that asks', async () => {
+	const address = "https://x.example;script-src'unsafe-inline'/";
+	const older = await startOAuthSandbox({ oauthClient: { id: 'cli_old', name: 'Old', redirectUri: address } });
+	const query = await authorizationQuery({ id: 'cli_old', secret: undefined }, 'x'.repeat(43));
+	query.set('redirect_uri', address);
+	const { html, headers } = await (await older.signedIn('admin')).open(`/oauth/authorize?${query}`);
+	expect(html).toContain('Allow Old');
+	expect(headers.get('Content-Security-Policy')).toContain("form-action 'self' https:; frame-ancestors 'none'");
+	await older.close();
 });
 
 test('pages run no script, are framed by nobody and stay in no cache', async () => {
