@@ -68,6 +68,7 @@ const sampleEvent = {
 	type: 'contact.created',
 	timestamp: new Date().toISOString(),
 	resource: contacts.name,
+	recordId: 'con_sample',
 	isForAccount: true,
 	actor: { type: 'api_key', id: 'key' },
 	request: { id: 'req', idempotency_key: null },

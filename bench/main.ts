@@ -3,6 +3,7 @@ import { benchNode } from './node.ts';
 import { benchPeers } from './peers/index.ts';
 import { publish } from './report.ts';
 import { benchBulk } from './sandbox-bulk.ts';
+import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSync } from './sync.ts';
@@ -13,6 +14,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	sandbox: async () => {
 		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() });
 		publish({ name: 'sandbox-load', ours: 'while searched', bare: 'alone', rows: await benchLoad() });
+		publish({ name: 'sandbox-beside', ours: 'beside it', bare: 'alone', rows: await benchBeside() });
 		publish({ name: 'sandbox-bulk', ours: 'sandbox', bare: 'bare loop', rows: await benchBulk() });
 	},
 	node: async () =>

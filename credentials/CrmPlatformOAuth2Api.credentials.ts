@@ -12,7 +12,7 @@ const reading = scopes.filter((scope) => scope.endsWith(':read'));
 
 /** All scopes except those that change the account's setup, which users pick on purpose. */
 const usual = scopes.filter(
-	(scope) => !['custom-fields:write', 'pipelines:write', 'users:write'].includes(scope),
+	(scope) => !['custom-fields:write', 'custom-objects:define', 'pipelines:write', 'users:write'].includes(scope),
 );
 
 export class CrmPlatformOAuth2Api implements ICredentialType {

@@ -7,7 +7,7 @@ import { eventRoutes } from './event-log/routes.ts';
 import { withoutVersion } from './http/deprecation.ts';
 import { docsPath } from './http/docs-path.ts';
 import type { Operation } from './http/operation.ts';
-import type { RateLimiter } from './http/rate-limit.ts';
+import type { RateLimiter } from './http/rate-limiter.ts';
 import type { ApiRoute } from './http/route.ts';
 import type { Service } from './http/service.ts';
 import { jobRoutes } from './jobs/routes.ts';

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { apiRoutes } from './api-routes.ts';
 import { Clock } from './foundation/clock.ts';
 import { controlRoutes } from './control/routes.ts';
@@ -7,7 +7,8 @@ import { idMaker } from './foundation/ids.ts';
 import { requireCredentials, requireScopeOfRoute, identifyCaller } from './access/authentication.ts';
 import { injectFaults } from './control/fault-injection.ts';
 import { refuseConcurrentKeys } from './http/idempotency.ts';
-import { RateLimiter, rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
+import { rateLimit, rateLimitHeaders } from './http/rate-limit.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
 import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthPaths } from './oauth/metadata.ts';
@@ -16,6 +17,8 @@ import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
 import { iconRoutes } from './pages/icon.ts';
 import { restrictHosts } from './pages/hosts.ts';
+import { limitVisitors } from './pages/limit-visitors.ts';
+import { refusalPage } from './pages/page.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { type Plan, plans } from './foundation/plans.ts';
@@ -79,9 +82,11 @@ export function createApp(options: AppOptions): Hono<Env> {
 		app.use(path, rateLimit(service, limiter), requireCredentials, requireScopeOfRoute);
 	}
 	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
-	// Sign-in needs no credentials, so password guessing has to be slowed down. The OAuth endpoints
-	// count by client, once the client is known.
-	app.use('/sign-in', rateLimit(service, limiter, 'sign-in'));
+	for (const path of consolePaths) app.use(path, limitVisitors(service, limiter));
+	// Sign-in needs no credentials, so password guessing has to be slowed down. The page itself is always
+	// shown, or else a stranger could lock an address out by opening it. The OAuth endpoints count by
+	// client, once the client is known.
+	app.post('/sign-in', rateLimit(service, limiter, 'sign-in'));
 	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
@@ -96,17 +101,28 @@ export function createApp(options: AppOptions): Hono<Env> {
 	mount(app, [...apiRoutes(service, limiter, dispatcher), ...pages], service.now);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
 
-	app.notFound((c) => {
-		const problem = new Problem('not_found', `There is nothing at ${c.req.path}.`);
-		return problem.response(c.get('requestId'));
-	});
+	/** People get a page; programs, and whoever calls the API, get JSON. */
+	const refuse = (c: Context<Env>, problem: Problem) => {
+		const requestId = c.get('requestId');
+		if (!isForPeople(c)) return problem.response(requestId);
+		const { headers, status } = problem;
+		for (const [name, value] of Object.entries(headers)) c.header(name, value);
+		return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
+	};
+	app.notFound((c) => refuse(c, new Problem('not_found', `There is nothing at ${c.req.path}.`)));
 	app.onError((error, c) => {
 		if (error instanceof OAuthError) return error.response();
 		const problem = asProblem(error, options.store);
-		const isOAuth = c.req.path.startsWith('/oauth/');
-		return isOAuth ? oauthErrorOf(problem).response() : problem.response(c.get('requestId'));
+		const isOAuth = c.req.path.startsWith('/oauth/') && !isForPeople(c);
+		return isOAuth ? oauthErrorOf(problem).response() : refuse(c, problem);
 	});
 	return app;
+}
+
+/** Whether a browser shows the answer to somebody; the API has JSON for everyone. */
+function isForPeople(c: Context<Env>): boolean {
+	const forPrograms = /^\/(v1|contacts$|openapi\.json$|_sandbox|\.well-known|oauth\/(token|revoke))/;
+	return !forPrograms.test(c.req.path) && Boolean(c.req.header('Accept')?.includes('text/html'));
 }
 
 function asProblem(error: Error, store: Store): Problem {
@@ -116,8 +132,11 @@ function asProblem(error: Error, store: Store): Problem {
 	return new Problem('internal_error', 'The service failed. Try again.');
 }
 
+/** The pages of signed-in users. */
+const consolePaths = ['/', '/records/*', '/events', '/settings/*'];
+
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [
-	...['/', '/records/*', '/events', '/settings/*', '/docs/*', '/sign-in', '/sign-out'],
-	...[oauthPaths.authorize, '/_sandbox/*'],
+	...[...consolePaths, '/docs/*', '/sign-in', '/sign-out'],
+	...[oauthPaths.authorize, oauthPaths.metadata, '/_sandbox/*'],
 ];

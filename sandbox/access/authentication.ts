@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { grantableScopes, scopeFor } from './scopes.ts';
+import { Ended, rightsOf } from './authority.ts';
+import { scopeFor } from './scopes.ts';
 import { Problem } from '../foundation/problem.ts';
-import type { Env, Service } from '../http/service.ts';
-import { storeSeenBy } from '../store/visible-store.ts';
+import type { Authority, Env, Service } from '../http/service.ts';
+import type { Store } from '../store/store.ts';
 
 /**
  * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
@@ -15,20 +16,37 @@ export const identifyCaller = ({ store, now }: Service) =>
 		const key = store.apiKeys.find(bearer);
 		const token = key ? undefined : store.tokens.findAccess(bearer);
 		c.set('isExpired', token !== undefined && now() >= token.expiresAt);
+		c.set('store', store);
 		if (key) {
 			store.apiKeys.noteUse(key, now());
-			c.set('caller', { type: 'api_key', id: key.id });
+			setRights(store, c, { caller: { type: 'api_key', id: key.id }, application: null });
+		} else if (token && !c.get('isExpired')) {
+			const { userId, clientId: application, ...grant } = token;
+			setRights(store, c, { caller: { type: 'user', id: userId }, application, grant });
 		}
-		const member = token && !c.get('isExpired') ? store.members.find(token.userId) : undefined;
-		if (token && member) {
-			c.set('caller', { type: 'user', id: member.id });
-			c.set('scopes', grantableScopes(member.role, token.scopes));
-			c.set('grantId', token.grantId);
-		}
-		const caller = c.get('caller');
-		c.set('store', caller ? storeSeenBy(store, caller) : store);
 		await next();
 	});
+
+/** @returns whether the caller may still do anything */
+function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
+	const rights = rightsOf(store, authority);
+	if (rights instanceof Ended) return false;
+	c.set('authority', authority);
+	c.set('caller', authority.caller);
+	c.set('scopes', rights.scopes);
+	c.set('store', rights.store);
+	return true;
+}
+
+/**
+ * Asks again after a wait, such as for the body of the request, which a client may take its time with.
+ *
+ * @throws Problem invalid_credentials, insufficient_scope
+ */
+export function requireRightsStill({ store }: Service, c: Context<Env>): void {
+	if (!setRights(store, c, c.get('authority')!)) throw invalidCredentials(true);
+	refuseScopeOfRoute(c);
+}
 
 /** Requires valid credentials (challenges: RFC 6750, section 3). */
 export const requireCredentials = createMiddleware<Env>(async (c, next) => {
@@ -38,23 +56,30 @@ export const requireCredentials = createMiddleware<Env>(async (c, next) => {
 			headers: { 'WWW-Authenticate': challenge('invalid_token') },
 		});
 	}
-	const isGiven = Boolean(c.req.header('Authorization'));
+	throw invalidCredentials(Boolean(c.req.header('Authorization')));
+});
+
+function invalidCredentials(isGiven: boolean): Problem {
 	const detail = isGiven
 		? 'This API key or access token is unknown or was revoked. Check that it was copied completely.'
 		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
-	throw new Problem('invalid_credentials', detail, {
+	return new Problem('invalid_credentials', detail, {
 		headers: { 'WWW-Authenticate': isGiven ? challenge('invalid_token') : challenge() },
 	});
-});
+}
 
 /** Requires the scope of the route from an access token; an API key has every scope. */
 export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {
-	if (!c.get('scopes')) return next();
+	refuseScopeOfRoute(c);
+	await next();
+});
+
+function refuseScopeOfRoute(c: Context<Env>): void {
+	if (!c.get('scopes')) return;
 	const scope = scopeFor(c.req.method, c.req.path);
 	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
 	if (scope !== null) requireScope(c, scope);
-	await next();
-});
+}
 
 /** @throws Problem insufficient_scope */
 export function requireScope(c: Context<Env>, scope: string): void {

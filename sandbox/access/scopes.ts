@@ -1,21 +1,30 @@
 import { safeMethods } from '../http/idempotency.ts';
+import { customObjects } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
 import { capital } from '../schemas/names.ts';
 import type { Role } from '../store/members.ts';
 
 /**
+ * Definitions of custom objects have a scope of their own; those of `custom-objects` are about records.
+ * Reading the records includes reading the definitions, without which a form could not show them.
+ */
+const defineObjects = `${customObjects.name}:define`;
+
+/**
  * Every scope with the permission that the user is asked for: two for each kind of record, one for
- * events.
+ * events, one for definitions of custom objects.
  */
 export const scopes: ReadonlyMap<string, string> = new Map([
 	...resources.flatMap(({ name }): Array<[string, string]> => {
-		const records = name.replaceAll('-', ' ');
+		const isObjects = name === customObjects.name;
+		const records = isObjects ? 'records of custom objects' : name.replaceAll('-', ' ');
 		return [
 			[`${name}:read`, `Read ${records}`],
 			[`${name}:write`, `Create, change and delete ${records}`],
 		];
 	}),
+	[defineObjects, 'Define, change and delete custom objects'],
 	['jobs:read', 'Read jobs and their results'],
 	['jobs:write', 'Start and cancel jobs'],
 	['webhooks:read', 'Read webhooks and what was sent to them'],
@@ -33,6 +42,7 @@ export const administrativeScopes: readonly string[] = [
 	'users:write',
 	'pipelines:write',
 	'custom-fields:write',
+	defineObjects,
 ];
 
 /**
@@ -61,13 +71,16 @@ export function accessByRecords(asked: readonly string[]): Map<string, string[]>
 }
 
 /**
- * The scope for a resource. The scope of custom objects covers their records too, because objects
- * differ by account.
+ * The scope for a resource. The records of all custom objects have the same, because objects differ by
+ * account.
  *
  * @param resource its name or its path, without `/v1`
  */
-export const scopeOf = (resource: string, access: Access): string =>
-	`${resource.split('/')[0]}:${access}`;
+export function scopeOf(resource: string, access: Access): string {
+	const [name, , ofObject] = resource.split('/');
+	const isDefined = name === customObjects.name && access === 'write' && ofObject !== 'records';
+	return isDefined ? defineObjects : `${name}:${access}`;
+}
 
 /**
  * The scope that a request needs: `contacts:write`.

@@ -1,4 +1,3 @@
-import { z } from 'zod/v4';
 import { limitBody } from '../http/body.ts';
 import { idempotencyKeyParameter, ifMatchParameter } from '../description/parameters.ts';
 import { errors, success } from '../description/responses.ts';
@@ -7,7 +6,7 @@ import type { Operation } from '../http/operation.ts';
 import type { ApiRoute } from '../http/route.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import { namesOf } from '../schemas/names.ts';
-import type { Resource } from '../schemas/resource.ts';
+import { actionInput, type Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import { recordAnswer } from '../records/answer.ts';
 import { takeAction } from '../records/take-action.ts';
@@ -36,8 +35,9 @@ export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 
 function actionOperation(resource: Resource, name: string): Operation {
 	const { One, one } = namesOf(resource);
-	const { summary, description, input = {} } = resource.actions![name]!;
-	const { properties = {}, required = [] } = jsonSchema(z.strictObject(input), 'input');
+	const action = resource.actions![name]!;
+	const { summary, description } = action;
+	const { properties = {}, required = [] } = jsonSchema(actionInput(action), 'input');
 	const fields = Object.entries(properties);
 	const schema = inputSchema(`${summary}: the input.`, fields, required);
 	return {

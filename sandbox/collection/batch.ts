@@ -14,10 +14,12 @@ import { parseInput } from '../foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
 import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
 import type { JsonObject } from '../foundation/json.ts';
+import { requireRightsStill } from '../access/authentication.ts';
 import { queryParameters } from '../http/query.ts';
 import { pathErrors } from './operations.ts';
 import { matchOnParameter } from './parameters.ts';
 import { answerWrite } from './requests.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import type { Writing } from '../store/writing.ts';
 
 /** The routes that write many records of one resource at once. */
@@ -33,7 +35,10 @@ export const batchRoutes = (service: Service, resource: Resource): ApiRoute[] =>
 			const bulk = { operation, matchOn: isUpsert ? matchOnOf(given) : undefined };
 			const requestId = c.get('requestId');
 			return answerWrite(service, resource, c, true, (writing, body) =>
-				batchAnswer(writing, bulk, body, requestId),
+				batchAnswer(writing, bulk, body, requestId, () => {
+					requireRightsStill(service, c);
+					return c.get('store');
+				}),
 			);
 		},
 	}));
@@ -61,15 +66,24 @@ function batchOperation(resource: Resource, operation: BulkOperation): Operation
 /**
  * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
+ * @param storeNow the store as the caller sees it at an item, because one that changes users can change
+ * what the caller may do; throws if they may do nothing more
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
-function batchAnswer(writing: Writing, bulk: Bulk, body: JsonObject, requestId: string): Answer {
+function batchAnswer(
+	writing: Writing,
+	bulk: Bulk,
+	body: JsonObject,
+	requestId: string,
+	storeNow: () => StoreView,
+): Answer {
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `A batch has items, a list of 1 to ${largestBatch}, and atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
+	const writingNow = () => ({ ...writing, store: storeNow() });
 	const results = store.whole.transactionOfParts(
-		(part) => items.map((item, index) => writeItem(writing, part, bulk, item, index, requestId)),
+		(part) => items.map((item, index) => writeItem(writingNow, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { Problem } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
-import { anyRecords, customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
+import { anyRecords, objectKeyOf, recordsName } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { Resource } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
@@ -23,21 +23,17 @@ export function customObjectRoutes(
 	service: Service,
 	routesOf: (service: Service, resource: Resource) => ApiRoute[],
 ): ApiRoute[] {
-	const known = new Map<string, ApiRoute[]>();
-	const routesFor = (definition: StoredRecord): ApiRoute[] => {
-		const routes = known.get(definition.id) ?? routesOf(service, recordsOf(definition));
-		known.set(definition.id, routes);
-		return routes;
-	};
-	const definitionOf = (c: Context<Env>): StoredRecord => {
+	const known = new WeakMap<Resource, ApiRoute[]>();
+	const routesFor = (c: Context<Env>): ApiRoute[] => {
 		const key = c.req.param('key')!;
-		const byKey = { sql: '"key" = ?', values: [key] };
-		const [definition] = service.store.table(customObjects.name)!.findAll([byKey], 1);
-		if (definition) return definition;
-		throw new Problem('not_found', `There is no custom object ${key}.`);
+		const resource = service.store.table(recordsName(key))?.resource;
+		if (!resource) throw new Problem('not_found', `There is no custom object ${key}.`);
+		const routes = known.get(resource) ?? routesOf(service, resource);
+		known.set(resource, routes);
+		return routes;
 	};
 	return routesOf(service, anyRecords).map((route, i) => ({
 		...route,
-		handler: (c) => routesFor(definitionOf(c))[i]!.handler(c),
+		handler: (c) => routesFor(c)[i]!.handler(c),
 	}));
 }

@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
 import { parseJsonObject, readBytes } from '../http/body.ts';
-import { idempotencyKeyHeader, runOnce, requestFingerprint } from '../http/idempotency.ts';
+import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
 import { type Answer, toResponse } from '../foundation/answer.ts';
 import type { JsonObject } from '../foundation/json.ts';
-import { applyDueTransitions } from '../records/due-transitions.ts';
+import { applyDueTransitions, applyOwnTransitions } from '../records/due-transitions.ts';
+import { requireRightsStill } from '../access/authentication.ts';
 import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import type { Writing } from '../store/writing.ts';
 
@@ -34,9 +35,10 @@ export async function answerWrite(
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};
 	const actor = c.get('caller')!;
-	const fingerprint = requestFingerprint(c.req.method, new URL(c.req.url), bytes, actor);
-	await applyDueTransitions(service);
-	const answer = runOnce(service, { key: c.req.header(idempotencyKeyHeader), fingerprint }, () => {
+	applyDueTransitions(service);
+	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
+	requireRightsStill(service, c);
+	const answer = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});

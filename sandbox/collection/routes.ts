@@ -7,7 +7,7 @@ import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage, pickFields } from '../queries/list.ts';
 import { parseFields, parseListQuery } from '../queries/list-query.ts';
 import { recordAnswer } from '../records/answer.ts';
-import { applyDueTransitions } from '../records/due-transitions.ts';
+import { applyDueTransitions, applyOwnTransitions } from '../records/due-transitions.ts';
 import { matchOnOf } from '../records/match.ts';
 import {
 	createRecord,
@@ -50,16 +50,18 @@ export function readRoutes(service: Service, resource: Resource): { list: ApiRou
 	const list: ApiRoute['handler'] = async (c) => {
 		const table = c.get('store').table(resource.name)!;
 		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
-		await applyDueTransitions(service);
+		applyDueTransitions(service);
 		const page = await listPage(table, query, store.accountKey);
 		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 
-	const get: ApiRoute['handler'] = async (c) => {
+	const get: ApiRoute['handler'] = (c) => {
 		const given = queryParameters(c, ['fields']);
 		const fields = parseFields(resource, given.get('fields'));
-		await applyDueTransitions(service);
-		const record = existingRecord(c.get('store'), resource, c.req.param('id')!);
+		applyDueTransitions(service);
+		const id = c.req.param('id')!;
+		applyOwnTransitions(service, resource, id);
+		const record = existingRecord(c.get('store'), resource, id);
 		const answer = recordAnswer(200, record);
 		return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
 	};

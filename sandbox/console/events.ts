@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { typeCondition } from '../events/conditions.ts';
 import { eventJson } from '../events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../events/types.ts';
-import type { JsonObject } from '../foundation/json.ts';
+import { type JsonObject, own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -19,40 +19,40 @@ const eventsAtOnce = 25;
 const recentEvents = 10;
 
 /** The log of events, the newest first, with what became of their deliveries. */
-export function eventsBody(service: Service, visitor: Visitor, address: URL): Html {
+export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
 	const type = address.searchParams.get('type') ?? '';
 	const before = Number(address.searchParams.get('before') ?? Infinity);
 	const conditions: Condition[] = [
 		...(type === '' ? [] : [typeCondition([type])]),
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
-	const found = visitor.store.events.page(conditions, eventsAtOnce + 1, true);
-	const events = found.slice(0, eventsAtOnce);
+	const { events, hasMore } = await visitor.store.events.newest(conditions, eventsAtOnce);
 	const older = new URLSearchParams({ type, before: String(events.at(-1)?.sequence) });
 	return html`<h1>Events</h1>
 		<p class="quiet">What happened to records in the last 30 days, and the webhooks that were told.</p>
 		${typeForm(visitor, type)} ${eventList(service, visitor, events)}
 		<p class="row">
 			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}">Newest</a>` : ''}
-			${found.length > eventsAtOnce
+			${hasMore
 				? html`<a class="button" href="${eventsPath}?${older.toString()}">Older</a>`
 				: ''}
 		</p>`;
 }
 
 /** The latest events of all records, or of one. */
-export function recentEventList(
+export async function recentEventList(
 	service: Service,
 	visitor: Visitor,
 	about?: { resource: Resource; record: StoredRecord },
-): Html {
+): Promise<Html> {
 	const conditions = about
 		? [
 				{ sql: 'resource = ?', values: [about.resource.name] },
-				{ sql: "data ->> '$.object.id' = ?", values: [about.record.id] },
+				{ sql: 'record_id = ?', values: [about.record.id] },
 			]
 		: [];
-	return eventList(service, visitor, visitor.store.events.page(conditions, recentEvents, true));
+	const { events } = await visitor.store.events.newest(conditions, recentEvents);
+	return eventList(service, visitor, events);
 }
 
 function typeForm({ store }: Visitor, chosen: string): Html {
@@ -132,7 +132,7 @@ const changes = ({ object, previous, changed }: EventData): Html =>
 
 /** @param field a name, or `custom_fields.<key>` */
 const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
-	field.split('.').reduce<unknown>((value, name) => (value as JsonObject | null)?.[name], values);
+	field.split('.').reduce<unknown>((value, name) => own(value as JsonObject | null | undefined, name), values);
 
 const longestBrief = 60;
 

@@ -9,6 +9,7 @@ import {
 } from '../schemas/resource.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import type { StoreView } from '../store/visible-store.ts';
+import type { TableView } from '../store/visible-table.ts';
 import { itemTitles, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
@@ -25,6 +26,9 @@ export interface FormField {
 const mostChoices = 50;
 const mostSuggestions = 200;
 
+/** As many items of lists, such as the stages of pipelines, are offered as a list. */
+const mostItems = 500;
+
 /**
  * What a form for a record asks for.
  *
@@ -39,75 +43,95 @@ export function formFields(
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
+	const withChoices = choicesIn(store);
 	return names.map((name) => ({
 		name,
 		schema:
 			name === 'custom_fields' && hasCustomFields(resource)
-				? customFieldsSchema(store, resource)
-				: withChoices(store, properties[name]!),
+				? customFieldsSchema(store, resource, withChoices)
+				: withChoices(properties[name]!),
 		isRequired: required.includes(name),
 		isImportant: resource.important.includes(name) || name === 'custom_fields',
 	}));
 }
 
 /** What an action asks for. */
-export const actionFields = (store: StoreView, input: Resource['fields']): FormField[] =>
-	Object.entries(input).map(([name, type]) => ({
+export function actionFields(store: StoreView, input: Resource['fields']): FormField[] {
+	const withChoices = choicesIn(store);
+	return Object.entries(input).map(([name, type]) => ({
 		name,
-		schema: withChoices(store, jsonSchema(type, 'input')),
+		schema: withChoices(jsonSchema(type, 'input')),
 		isRequired: !type.safeParse(undefined).success,
 		isImportant: true,
 	}));
+}
 
-function customFieldsSchema(store: StoreView, resource: Resource): JsonSchema {
+type WithChoices = (schema: JsonSchema) => JsonSchema;
+
+function customFieldsSchema(store: StoreView, resource: Resource, withChoices: WithChoices): JsonSchema {
 	const fields = [...customFieldsOf(store, resource.name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
 	);
-	const properties = fields.map((field) => [field.key, customFieldSchema(store, field)] as const);
+	const properties = fields.map((field) => [field.key, withChoices(customFieldSchema(field))] as const);
 	return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(properties) };
 }
 
 /** The schema of a custom field's value, labelled as its definition says. */
-export function customFieldSchema(store: StoreView, field: CustomField): JsonSchema {
+export function customFieldSchema(field: CustomField): JsonSchema {
 	// What goes in is any text, which must be an option to come out.
 	const schema = jsonSchema(customFieldType(field), 'output');
 	const labels = { 'x-enum-labels': labelsOfOptions(field) };
 	const { label: title, description } = field;
-	return withChoices(store, {
+	return {
 		...schema,
 		title,
 		description: String(description ?? ''),
 		...(schema.enum && labels),
 		...(schema.items?.enum && { items: { ...schema.items, ...labels } }),
-	});
+	};
 }
 
 const labelsOfOptions = ({ options }: CustomField) =>
 	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
 
-/** Puts in the records that an id can be of, wherever in the schema an id is asked for. */
-function withChoices(store: StoreView, schema: JsonSchema): JsonSchema {
-	const target = schema['x-resource'];
-	if (typeof schema['x-item-of'] === 'string') {
-		return { ...schema, ...choiceOfRecords(itemTitles(store, schema['x-item-of'])) };
-	}
-	if (typeof target !== 'string') return schema;
-	const table = store.table(target);
-	if (!table) return schema;
-	const newest = [{ column: 'id', descending: true }];
-	const selection = { conditions: [], order: newest, after: undefined, includeDeleted: false };
-	const records = table
-		.page({ ...selection, limit: mostSuggestions })
-		.map((document) => JSON.parse(document) as StoredRecord);
-	const named = records
-		.map((record): [string, string] => [record.id, titleOf(table.resource, record)])
-		.toSorted(([, one], [, other]) => one.localeCompare(other));
-	if (records.length > mostChoices) return { ...schema, 'x-suggestions': Object.fromEntries(named) };
-	const choices = choiceOfRecords(named);
-	return schema.items ? { ...schema, items: { ...schema.items, ...choices } } : { ...schema, ...choices };
+/**
+ * Puts in the records that an id can be of, wherever in a schema an id is asked for. Each kind of record is
+ * read once, because hundreds of custom fields may refer to it.
+ */
+function choicesIn(store: StoreView): WithChoices {
+	const known = new Map<Resource, Array<[id: string, title: string]>>();
+	const recordsIn = (table: TableView) => {
+		const records = known.get(table.resource) ?? newestTitles(table);
+		known.set(table.resource, records);
+		return records;
+	};
+	return (schema) => {
+		const target = schema['x-resource'];
+		if (typeof schema['x-item-of'] === 'string') {
+			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], mostItems) };
+		}
+		const table = typeof target === 'string' ? store.table(target) : undefined;
+		if (!table) return schema;
+		const choices = offered(recordsIn(table), mostChoices);
+		return schema.items && 'enum' in choices
+			? { ...schema, items: { ...schema.items, ...choices } }
+			: { ...schema, ...choices };
+	};
 }
 
-const choiceOfRecords = (named: Array<[string, string]>) => ({
-	enum: named.map(([id]) => id),
-	'x-enum-labels': Object.fromEntries(named),
-});
+/** The newest records, by title. */
+function newestTitles(table: TableView): Array<[id: string, title: string]> {
+	const newest = [{ column: 'id', descending: true }];
+	const selection = { conditions: [], order: newest, after: undefined, includeDeleted: false };
+	return table
+		.page({ ...selection, limit: mostSuggestions })
+		.map((document) => JSON.parse(document) as StoredRecord)
+		.map((record): [string, string] => [record.id, titleOf(table.resource, record)])
+		.toSorted(([, one], [, other]) => one.localeCompare(other));
+}
+
+/** Records to choose from: a list of all of them, or suggestions if they are many. */
+const offered = (named: Array<[id: string, title: string]>, most: number): Record<string, unknown> =>
+	named.length > most
+		? { 'x-suggestions': Object.fromEntries(named) }
+		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };

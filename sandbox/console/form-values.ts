@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../foundation/json.ts';
+import { isObject, type JsonObject, own } from '../foundation/json.ts';
+import { FormTexts } from '../pages/form-texts.ts';
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { FormField } from './form-fields.ts';
@@ -10,14 +11,14 @@ export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !==
 const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
-export const formTexts = (fields: FormField[], values: Record<string, unknown>): URLSearchParams =>
-	new URLSearchParams(fields.flatMap(({ name, schema }) => textsOf(schema, name, values[name])));
+export const formTexts = (fields: FormField[], values: Record<string, unknown>): FormTexts =>
+	new FormTexts(fields.flatMap(({ name, schema }) => textsOf(schema, name, own(values, name))));
 
 function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[string, string]> {
 	if (schema.properties) {
 		const members = isObject(value) ? value : {};
 		return Object.entries(schema.properties).flatMap(([member, about]) =>
-			textsOf(about, `${name}.${member}`, members[member]),
+			textsOf(about, `${name}.${member}`, own(members, member)),
 		);
 	}
 	if (!typesOf(schema).includes('array')) return [[name, textOf(schema, value)]];
@@ -38,7 +39,7 @@ function textOf(schema: JsonSchema, value: unknown): string {
 	const text = withLineFeeds(String(value));
 	// Written as a local time, without what is zero; all times in forms are by UTC.
 	if (schema.format === 'date-time') return text.replace(/(:00)?\.000Z$|Z$/, '');
-	const suggested = (schema['x-suggestions'] as Record<string, string> | undefined)?.[text];
+	const suggested = own(schema['x-suggestions'] as Record<string, string> | undefined, text);
 	return suggested === undefined ? text : `${suggested} (${text})`;
 }
 
@@ -48,7 +49,7 @@ function textOf(schema: JsonSchema, value: unknown): string {
  *
  * @param shown the inputs as they were when the form was opened
  */
-export function changeOf(fields: FormField[], shown: URLSearchParams, typed: URLSearchParams): JsonObject {
+export function changeOf(fields: FormField[], shown: FormTexts, typed: FormTexts): JsonObject {
 	const change = fields.map(({ name, schema }) => [name, changed(schema, name, shown, typed)]);
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -56,8 +57,8 @@ export function changeOf(fields: FormField[], shown: URLSearchParams, typed: URL
 function changed(
 	schema: JsonSchema,
 	name: string,
-	shown: URLSearchParams,
-	typed: URLSearchParams,
+	shown: FormTexts,
+	typed: FormTexts,
 ): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
@@ -71,42 +72,35 @@ function changed(
 }
 
 /** What is typed into the inputs of a field; undefined if the form does not have them. */
-function valueIn(schema: JsonSchema, name: string, form: URLSearchParams): unknown {
+function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	if (!typesOf(schema).includes('array')) {
 		const text = form.get(name);
 		return text === null ? undefined : valueOf(schema, text);
 	}
-	if (hasRows(schema)) return rowsIn(schema.items!, name, form);
+	if (hasRows(schema)) return rowsIn(schema, name, form);
 	const texts = form.getAll(name);
 	if (texts.length === 0) return undefined;
 	const lines = schema.items?.enum ? texts : texts.flatMap((text) => text.split('\n'));
 	return lines.map((line) => valueOf({ ...schema, type: 'string' }, line.trim())).filter((item) => item !== null);
 }
 
-/** Rows in which nothing is filled in are no items. */
-function rowsIn(items: JsonSchema, name: string, form: URLSearchParams): unknown {
-	const indexes = rowsOf(name, form);
+/** Rows in which nothing is filled in are no items. Of too many, one more than the list takes is read. */
+function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts): unknown {
+	const indexes = form.rowsOf(name);
 	if (indexes.length === 0) return undefined;
-	return indexes
-		.map((i) =>
-			Object.entries(items.properties!)
-				.map(([member, about]) => [member, valueIn(about, `${name}.${i}.${member}`, form)] as const)
-				.filter(([, value]) => value !== null && value !== undefined),
-		)
-		.filter((members) => members.length > 0)
-		.map((members) => Object.fromEntries(members));
+	const rows: JsonObject[] = [];
+	for (const i of indexes) {
+		const members = Object.entries(items!.properties!)
+			.map(([member, about]) => [member, valueIn(about, `${name}.${i}.${member}`, form)] as const)
+			.filter(([, value]) => value !== null && value !== undefined);
+		if (members.length > 0) rows.push(Object.fromEntries(members));
+		if (rows.length > Number(maxItems)) break;
+	}
+	return rows;
 }
 
 /** Browsers send the ends of lines in a way of their own. */
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
-
-/** The numbers of a list's rows in a form. */
-export function rowsOf(name: string, form: URLSearchParams): number[] {
-	const numbers = [...form.keys()]
-		.filter((key) => key.startsWith(`${name}.`))
-		.map((key) => Number(key.slice(name.length + 1).split('.')[0]));
-	return [...new Set(numbers)];
-}
 
 /** A text that is no value of its kind goes on as it is, for the service to say so. */
 function valueOf(schema: JsonSchema, typed: string): unknown {
@@ -133,7 +127,7 @@ export function startOf(
 	fields: FormField[],
 	stored: StoredRecord | undefined,
 	query: URLSearchParams,
-): URLSearchParams {
+): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));
 	if (stored) return texts;
 	for (const [name, text] of query) if (name.includes('.') && texts.has(name)) texts.set(name, text);

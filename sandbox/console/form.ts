@@ -2,18 +2,14 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import type { Env, Service } from '../http/service.ts';
-import { refuseForeignForm, readForm } from '../pages/forms.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import { formInputs, handleForm } from '../pages/own-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
-import { csrfToken, hasCsrfToken, type Session } from '../pages/session.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Writing } from '../store/writing.ts';
 import type { FormField } from './form-fields.ts';
 import { type FormState, formInput } from './widgets.ts';
 import { type Visitor, writingOf } from './visitor.ts';
-
-/** What every form of a signed-in user carries. */
-export const csrfInput = (session: Session): Html =>
-	html`<input type="hidden" name="csrf" value="${csrfToken(session)}" />`;
 
 interface Asked {
 	title: string;
@@ -40,7 +36,7 @@ export function recordForm({ session }: Visitor, asked: Asked): Html {
 	return html`<h1>${title}</h1>
 		${alert(message)}
 		<form class="card" method="post" action="${to}">
-			${csrfInput(session)}
+			${formInputs(session)}
 			${version === undefined ? '' : html`<input type="hidden" name="version" value="${version}" />`}
 			<div class="fields">${inputs(true)}</div>
 			${more.length === 0
@@ -54,32 +50,35 @@ export function recordForm({ session }: Visitor, asked: Asked): Html {
 }
 
 /** What a submitted form is about, and what follows. */
-interface Submission<T> {
+export interface Submission {
 	resource: Resource;
-	effect(writing: Writing, form: URLSearchParams): T;
-	/** Where to go on. */
-	done(result: T): string;
+	/** @returns where to go on */
+	effect(writing: Writing, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
-	refused(form: URLSearchParams, problem: ProblemBody): Response | Promise<Response>;
+	refused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
 
-/** Does what a form asks for, in one transaction, as the API does. */
-export async function submitForm<T>(
+/**
+ * Does what a form asks for, once and in one transaction, as the API does.
+ *
+ * @param submissionOf is not called for a form that was handled before, whose record may be gone
+ */
+export const submitForm = (
 	service: Service,
 	c: Context<Env>,
 	visitor: Visitor,
-	{ resource, effect, done, refused }: Submission<T>,
-): Promise<Response> {
-	const form = await readForm(c);
-	if (!hasCsrfToken(visitor.session, form)) return refuseForeignForm(c);
-	const writing = writingOf(service, c, visitor, resource);
-	try {
-		return c.redirect(done(service.store.transaction(() => effect(writing, form))), 303);
-	} catch (error) {
-		if (!(error instanceof Problem) || error.status === 404) throw error;
-		return refused(form, error.body(c.get('requestId')));
-	}
-}
+	submissionOf: () => Submission,
+): Promise<Response> =>
+	handleForm(service, c, visitor.session, async (form, doOnce) => {
+		const { resource, effect, refused } = submissionOf();
+		const writing = writingOf(service, c, resource);
+		try {
+			return doOnce(() => effect(writing, form));
+		} catch (error) {
+			if (!(error instanceof Problem) || error.status === 404) throw error;
+			return await refused(form, error.body(c.get('requestId')));
+		}
+	});
 
 /** What is wrong with a form: by the name of the input, and as a whole. */
 export function formErrors(resource: Resource, fields: FormField[], problem: ProblemBody) {

@@ -12,26 +12,32 @@ import type { Visitor } from './visitor.ts';
  *
  * @param origin of the API
  */
-export const homeBody = (service: Service, visitor: Visitor, origin: string): Html =>
-	html`<h1>Welcome, ${visitor.session.member.name}</h1>
+export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
+	const { session, store } = visitor;
+	const tiles = customerResources.map(async (resource) => {
+		const total = await store.table(resource.name)!.countAside([]);
+		return html`<li>
+			<a class="card" href="${recordsPath(resource.name)}">
+				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).many}
+			</a>
+		</li>`;
+	});
+	const key =
+		session.member.role === 'admin'
+			? html`get a key in <a href="${settingsPath}">API and integrations</a>`
+			: 'ask an administrator for a key';
+	return html`<h1>Welcome, ${session.member.name}</h1>
 		<p class="quiet">This is a sandbox with made-up customers. Change whatever you like, and see here what
-			your workflows do. Its API is at <code>${origin}</code>: get a key in
-			<a href="${settingsPath}">API and integrations</a>, and read the
+			your workflows do. Its API is at <code>${origin}</code>: ${key}, and read the
 			<a href="${docsPath}">API documentation</a>.</p>
 		<ul class="tiles">
-			${customerResources.map((resource) => {
-				const total = visitor.store.table(resource.name)!.count([], false);
-				return html`<li>
-					<a class="card" href="${recordsPath(resource.name)}">
-						<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(visitor.store, resource).many}
-					</a>
-				</li>`;
-			})}
+			${await Promise.all(tiles)}
 		</ul>
 		<section aria-labelledby="recent">
 			<div class="row apart">
 				<h2 id="recent">Recent events</h2>
 				<a href="${eventsPath}">All events</a>
 			</div>
-			${recentEventList(service, visitor)}
+			${await recentEventList(service, visitor)}
 		</section>`;
+}

@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
+import { own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { recordsPath } from '../pages/navigation.ts';
+import { formInputs } from '../pages/own-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { resources } from '../schemas/index.ts';
@@ -12,7 +14,6 @@ import { customFieldsOf } from '../store/custom-fields.ts';
 import { actionFields, customFieldSchema } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
 import { formInput } from './widgets.ts';
-import { csrfInput } from './form.ts';
 import { deliveryLine, recentEventList } from './events.ts';
 import { resourceLabels, recordPath, titleField, titleOf } from './titles.ts';
 import { isEmptyValue, shownValue, timeOf } from './values.ts';
@@ -22,13 +23,13 @@ import { mayWrite, type Visitor } from './visitor.ts';
 const technical = ['object', 'version', 'created_by', 'updated_by', 'created_at', 'updated_at', 'deleted_at'];
 
 /** A record: its fields, what can be done with it, what belongs to it and what happened to it. */
-export function recordBody(
+export async function recordBody(
 	service: Service,
 	visitor: Visitor,
 	resource: Resource,
 	record: StoredRecord,
 	message?: string,
-): Html {
+): Promise<Html> {
 	const { many } = resourceLabels(visitor.store, resource);
 	return html`<p class="quiet"><a href="${recordsPath(resource.name)}">${many}</a></p>
 		<div class="row apart">
@@ -45,11 +46,11 @@ export function recordBody(
 				</details>
 			</section>
 			<div>
-				${related(visitor, resource, record)}
+				${await related(visitor, resource, record)}
 				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
 				<section aria-labelledby="recent">
 					<h2 id="recent">Recent events</h2>
-					${recentEventList(service, visitor, { resource, record })}
+					${await recentEventList(service, visitor, { resource, record })}
 				</section>
 			</div>
 		</div>`;
@@ -70,8 +71,8 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 			.filter((name) => name !== titleField(resource) && name !== 'custom_fields')
 			.map((name) => line(properties[name]!, record[name]))}
 		${definitions
-			.filter(({ key }) => !isEmptyValue(custom[key]))
-			.map((field) => line(customFieldSchema(store, field), custom[field.key]))}
+			.filter(({ key }) => !isEmptyValue(own(custom, key)))
+			.map((field) => line(customFieldSchema(field), own(custom, field.key)))}
 		${others
 			.filter((name) => !isEmptyValue(record[name]))
 			.map((name) => line(properties[name]!, record[name]))}
@@ -86,7 +87,7 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 
 function actions({ store, session }: Visitor, resource: Resource, record: StoredRecord): Html {
 	const path = recordPath(resource, record);
-	const hidden = html`${csrfInput(session)}
+	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	return html`<div class="row">
 		${Object.entries(resource.actions ?? {}).map(([name, { summary, input }]) => {
@@ -106,34 +107,43 @@ function actions({ store, session }: Visitor, resource: Resource, record: Stored
 			<summary class="danger">Delete…</summary>
 			<form method="post" action="${path}/delete">
 				${hidden}
-				<p><small>It is then found by the API with include_deleted only.</small></p>
-				<button class="danger">Delete for good</button>
+				<p><small>${afterDeletion(resource)}</small></p>
+				<button class="danger">Delete</button>
 			</form>
 		</details>
 	</div>`;
 }
 
+/** What becomes of a deleted record. */
+const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
+	insteadOfDeletion
+		? `It is kept, and its ${Object.entries(insteadOfDeletion).map((change) => change.join(' becomes ')).join(', ')}.`
+		: 'It leaves all lists. The API still finds it with include_deleted.';
+
 /** The records that name this one, by the fields that records are looked up by or by a link. */
-function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Html {
+async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {
 	const { store } = visitor;
 	const add = (other: Resource, values: Record<string, string>) =>
 		mayWrite(visitor, other)
 			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
 					aria-label="New ${resourceLabels(store, other).one.toLowerCase()}">New</a>`
 			: '';
-	const byField = resources.flatMap((other) =>
+	const naming = resources.flatMap((other) =>
 		other.lookups
 			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
-			.map((field) => {
-				const names = { sql: `${quoted(field)} = ?`, values: [id] };
-				const query = new URLSearchParams({ [field]: id }).toString();
-				return html`<li class="row">
-					<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).many}
-						<small>by ${other.properties[field]!.title}</small></a>
-					<span>${store.table(other.name)!.count([names], false)}</span>
-					${add(other, { [field]: id })}
-				</li>`;
-			}),
+			.map((field) => ({ other, field })),
+	);
+	const byField = await Promise.all(
+		naming.map(async ({ other, field }) => {
+			const names = { sql: `${quoted(field)} = ?`, values: [id] };
+			const query = new URLSearchParams({ [field]: id }).toString();
+			return html`<li class="row">
+				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).many}
+					<small>by ${other.properties[field]!.title}</small></a>
+				<span>${await store.table(other.name)!.countAside([names])}</span>
+				${add(other, { [field]: id })}
+			</li>`;
+		}),
 	);
 	const linking = resources.filter(({ properties }) =>
 		properties['links']?.items?.properties?.['resource']?.enum?.includes(resource.name),

@@ -1,14 +1,17 @@
 import type { Context } from 'hono';
+import { own } from '../foundation/json.ts';
 import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { eventsPath, recordsPath } from '../pages/navigation.ts';
+import { applyOwnTransitions } from '../records/due-transitions.ts';
 import { takeAction } from '../records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../records/write.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { eventsBody } from './events.ts';
-import { formErrors, recordForm, submitForm } from './form.ts';
+import { formErrors, recordForm, type Submission, submitForm } from './form.ts';
 import { actionFields, formFields } from './form-fields.ts';
 import { changeOf, formTexts, startOf } from './form-values.ts';
 import { homeBody } from './home.ts';
@@ -28,14 +31,19 @@ export function consoleRoutes(service: Service): Route[] {
 		path,
 		handler: forVisitors(service, show),
 	});
-	const form = (path: string, submit: (c: Context<Env>, visitor: Visitor) => Promise<Response>): Route => ({
+	const form = (path: string, submissionOf: (c: Context<Env>, visitor: Visitor) => Submission): Route => ({
 		method: 'POST',
 		path,
-		handler: forVisitors(service, submit),
+		handler: forVisitors(service, (c, visitor) =>
+			submitForm(service, c, visitor, () => submissionOf(c, visitor)),
+		),
 		middleware: formMiddleware,
 	});
-	const recordOf = (c: Context<Env>, { store }: Visitor, resource: Resource) =>
-		existingRecord(store, resource, c.req.param('id')!);
+	const recordOf = (c: Context<Env>, { store }: Visitor, resource: Resource) => {
+		const id = c.req.param('id')!;
+		applyOwnTransitions(service, resource, id);
+		return existingRecord(store, resource, id);
+	};
 
 	/** The form of a new record or of one there is, as it begins or as it was refused. */
 	const showForm = (
@@ -43,9 +51,9 @@ export function consoleRoutes(service: Service): Route[] {
 		visitor: Visitor,
 		resource: Resource,
 		stored: StoredRecord | undefined,
-		refused?: { typed: URLSearchParams; problem: ProblemBody },
+		refused?: { typed: FormTexts; problem: ProblemBody },
 	) => {
-		writingOf(service, c, visitor, resource);
+		writingOf(service, c, resource);
 		const fields = formFields(visitor.store, resource, stored);
 		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
@@ -68,78 +76,74 @@ export function consoleRoutes(service: Service): Route[] {
 	const create = form(list, (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const fields = formFields(visitor.store, resource, undefined);
-		return submitForm(service, c, visitor, {
+		return {
 			resource,
-			effect: (writing, typed) =>
-				createRecord(writing, changeOf(fields, formTexts(fields, {}), typed)).id!,
-			done: (id) => recordPath(resource, { id }),
+			effect: (writing, typed) => {
+				const answer = createRecord(writing, changeOf(fields, formTexts(fields, {}), typed));
+				return recordPath(resource, { id: answer.id! });
+			},
 			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { typed, problem }),
-		});
+		};
 	});
 
 	const update = form(one, (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const stored = recordOf(c, visitor, resource);
 		const fields = formFields(visitor.store, resource, stored);
-		return submitForm(service, c, visitor, {
+		return {
 			resource,
-			effect: (writing, typed) =>
-				updateRecord(
-					writing,
-					stored.id,
-					changeOf(fields, formTexts(fields, stored), typed),
-					versionIn(typed),
-				),
-			done: () => recordPath(resource, stored),
+			effect: (writing, typed) => {
+				const change = changeOf(fields, formTexts(fields, stored), typed);
+				updateRecord(writing, stored.id, change, versionIn(typed));
+				return recordPath(resource, stored);
+			},
 			refused: (typed, problem) => showForm(c, visitor, resource, stored, { typed, problem }),
-		});
+		};
 	});
 
 	/** What cannot be done is said on the page of the record. */
 	const showRefusal =
-		(visitor: Visitor, resource: Resource, record: StoredRecord) =>
-		(_: URLSearchParams, { status, detail }: ProblemBody) =>
+		(visitor: Visitor, resource: Resource, record: StoredRecord): Submission['refused'] =>
+		async (_, { status, detail }) =>
 			visitor.show(
 				titleOf(resource, record),
-				recordBody(service, visitor, resource, record, detail),
+				await recordBody(service, visitor, resource, record, detail),
 				status as 409,
 			);
 
 	const remove = form(`${one}/delete`, (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
-		return submitForm(service, c, visitor, {
+		return {
 			resource,
-			effect: (writing, typed) => deleteRecord(writing, record.id, versionIn(typed)),
-			done: () => recordsPath(resource.name),
+			effect: (writing, typed) => {
+				deleteRecord(writing, record.id, versionIn(typed));
+				return recordsPath(resource.name);
+			},
 			refused: showRefusal(visitor, resource, record),
-		});
+		};
 	});
 
 	const act = form(`${one}/actions/{action}`, (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
-		const action = resource.actions?.[c.req.param('action')!];
+		const action = own(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
 		const fields = actionFields(visitor.store, action.input ?? {});
-		return submitForm(service, c, visitor, {
+		return {
 			resource,
-			effect: (writing, typed) =>
-				takeAction(
-					writing,
-					record.id,
-					action,
-					changeOf(fields, formTexts(fields, {}), typed),
-					versionIn(typed),
-				),
-			done: () => recordPath(resource, record),
+			effect: (writing, typed) => {
+				const input = changeOf(fields, formTexts(fields, {}), typed);
+				takeAction(writing, record.id, action, input, versionIn(typed));
+				return recordPath(resource, record);
+			},
 			refused: showRefusal(visitor, resource, record),
-		});
+		};
 	});
 
 	return [
-		page(eventsPath, (c, visitor) =>
-			visitor.show('Events', eventsBody(service, visitor, new URL(c.req.url))),
+		page(eventsPath, async (c, visitor) =>
+			visitor.show('Events', await eventsBody(service, visitor, new URL(c.req.url))),
 		),
 		page(list, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
@@ -147,10 +151,10 @@ export function consoleRoutes(service: Service): Route[] {
 			return visitor.show(resourceLabels(visitor.store, resource).many, body);
 		}),
 		page(`${list}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
-		page(one, (c, visitor) => {
+		page(one, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const record = recordOf(c, visitor, resource);
-			return visitor.show(titleOf(resource, record), recordBody(service, visitor, resource, record));
+			return visitor.show(titleOf(resource, record), await recordBody(service, visitor, resource, record));
 		}),
 		page(`${one}/edit`, (c, visitor) => {
 			const resource = resourceIn(c, visitor);
@@ -165,9 +169,9 @@ export function consoleRoutes(service: Service): Route[] {
 
 /** The home page, for those who open it in a browser. */
 export const homeHandler = (service: Service): Route['handler'] =>
-	forVisitors(service, (c, visitor) =>
-		visitor.show('Home', homeBody(service, visitor, new URL(c.req.url).origin)),
+	forVisitors(service, async (c, visitor) =>
+		visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)),
 	);
 
 /** A form changes the version that it shows; without one it changes none. */
-const versionIn = (form: URLSearchParams): string => `"${form.get('version') ?? ''}"`;
+const versionIn = (form: FormTexts): string => `"${form.get('version') ?? ''}"`;

@@ -46,17 +46,21 @@ export function resourceLabels(store: StoreView, resource: Resource): { one: str
 }
 
 /**
- * The items of a list that records of a resource have, by id, as `Renewals: Proposal`.
+ * The items of a list that records of a resource have, by id, as `Renewals: Proposal`. Everyone sees these
+ * records.
  *
  * @param place of the list, such as `pipelines.stages`
  */
-export function itemTitles(store: StoreView, place: string): Array<[id: string, title: string]> {
+export function itemTitles({ whole }: StoreView, place: string): ReadonlyMap<string, string> {
 	const [resource = '', list = ''] = place.split('.');
-	const table = store.table(resource);
-	return (table?.findAll([], 50) ?? []).flatMap((record) =>
-		(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [
-			item.id,
-			`${titleOf(table!.resource, record)}: ${item.name}`,
-		]),
-	);
+	const table = whole.table(resource)!;
+	return table.cached(`titles of ${list}`, () => {
+		const titles = table.findAll([], 10_000).flatMap((record) =>
+			(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [
+				item.id,
+				`${titleOf(table.resource, record)}: ${item.name}`,
+			]),
+		);
+		return new Map(titles);
+	});
 }

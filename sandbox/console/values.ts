@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { isObject } from '../foundation/json.ts';
+import { isObject, own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
@@ -37,14 +37,13 @@ export function shownValue(store: StoreView, schema: JsonSchema, value: unknown)
 	const text = String(value);
 	if (typeof schema['x-resource'] === 'string') return linkToRecord(store, schema['x-resource'], text);
 	if (typeof schema['x-item-of'] === 'string') {
-		const titles = new Map(itemTitles(store, schema['x-item-of']));
-		return html`${titles.get(text) ?? text}`;
+		return html`${itemTitles(store, schema['x-item-of']).get(text) ?? text}`;
 	}
-	const label = (schema['x-enum-labels'] as Record<string, string> | undefined)?.[text];
+	const label = own(schema['x-enum-labels'] as Record<string, string> | undefined, text);
 	if (label !== undefined) return html`<span class="badge ${toneOf(text)}">${label}</span>`;
-	if (schema.format === 'date-time') return timeOf(text);
+	if (schema.format === 'date-time' && !Number.isNaN(Date.parse(text))) return timeOf(text);
 	if (schema.format === 'email') return html`<a href="mailto:${text}">${text}</a>`;
-	if (schema.format === 'uri') return html`<a href="${text}" rel="noreferrer">${text}</a>`;
+	if (schema.format === 'uri' && /^https?:\/\//i.test(text)) return html`<a href="${text}" rel="noreferrer">${text}</a>`;
 	if (typeof value === 'boolean') return html`${value ? 'Yes' : 'No'}`;
 	if (typeof value === 'number') return html`${value.toLocaleString('en-GB')}`;
 	return html`<span class="text">${text}</span>`;
@@ -62,7 +61,7 @@ function shownObject(store: StoreView, schema: JsonSchema, value: Record<string,
 	const members = Object.entries(value).filter(([, member]) => !isEmptyValue(member));
 	return html`<dl class="members">
 		${members.map(([name, member]) => {
-			const about = schema.properties?.[name] ?? {};
+			const about = own(schema.properties, name) ?? {};
 			return html`<div>
 				<dt>${about.title ?? name}</dt>
 				<dd>${shownValue(store, about, member)}</dd>
@@ -83,13 +82,14 @@ const tones: Record<string, string> = {
 	),
 };
 
-export const toneOf = (choice: string): string => tones[choice] ?? '';
+export const toneOf = (choice: string): string => own(tones, choice) ?? '';
 
 /** Who did something: a user, an API key or the service. */
 export function actorOf({ store }: Service, seen: StoreView, { type, id }: { type: string; id: string }): Html {
 	if (type === 'user') return linkToRecord(seen, users.name, id);
 	if (type !== 'api_key') return html`the service (${id})`;
-	const key = store.apiKeys.list().find((one) => one.id === id);
+	// The names of keys are for administrators, as in the settings.
+	const key = seen === store ? store.apiKeys.list().find((one) => one.id === id) : undefined;
 	return key ? html`${key.name} <small>(API key)</small>` : html`<code>${id}</code>`;
 }
 

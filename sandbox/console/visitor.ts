@@ -34,12 +34,12 @@ export const forVisitors =
 		if (!session) {
 			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
 		}
-		await applyDueTransitions(service);
+		applyDueTransitions(service);
 		const show: Visitor['show'] = (title, body, status = 200) =>
 			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
 		const caller = { type: 'user', id: session.member.id };
 		try {
-			return await handler(c, { session, store: storeSeenBy(service.store, caller), show });
+			return await handler(c, { session, store: storeSeenBy(service.store, caller, undefined), show });
 		} catch (error) {
 			if (!(error instanceof Problem)) throw error;
 			const title = String(error.body(c.get('requestId'))['title']);
@@ -63,25 +63,28 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 const viewed = [webhooks.name, jobs.name];
 
 /** Whether the visitor may change these records here; a role allows what it allows by token. */
-export const mayWrite = ({ session }: Visitor, { name }: Resource): boolean =>
+export const mayWrite = ({ session }: Pick<Visitor, 'session'>, { name }: Resource): boolean =>
 	!viewed.includes(name) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
 export function writingOf(
-	{ newId, now }: Service,
+	service: Service,
 	c: Context<Env>,
-	visitor: Visitor,
 	resource: Resource,
 ): Writing {
-	if (!mayWrite(visitor, resource)) {
+	// A form may take its time to arrive, so the session is looked at again.
+	const session = sessionOf(service, c);
+	if (!session || !mayWrite({ session }, resource)) {
 		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
 	}
+	const { newId, now } = service;
+	const actor = { type: 'user', id: session.member.id };
 	return {
 		newId,
 		resource,
-		store: visitor.store,
-		actor: { type: 'user', id: visitor.session.member.id },
+		store: storeSeenBy(service.store, actor, undefined),
+		actor,
 		request: { id: c.get('requestId'), idempotency_key: null },
 		now: now(),
 	};

@@ -1,14 +1,15 @@
 import { html } from 'hono/html';
+import type { FormTexts } from '../pages/form-texts.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { FormField } from './form-fields.ts';
-import { hasRows, rowsOf } from './form-values.ts';
+import { hasRows } from './form-values.ts';
 import { isLongText } from './values.ts';
 
 /** What a form shows beside its labels. */
 export interface FormState {
 	/** The text of each input, by name. */
-	texts: URLSearchParams;
+	texts: FormTexts;
 	/** What is wrong, by the name of the input. */
 	errors: ReadonlyMap<string, string[]>;
 	/** Whether the record is new, so that a choice may be left to the service. */
@@ -42,12 +43,16 @@ const rows = (state: FormState, name: string, schema: JsonSchema): Html =>
 		<legend>${schema.title ?? name}</legend>
 		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
 		${errorsAt(state, name)}
-		${rowsOf(name, state.texts).map(
+		${shownRows(state, name, schema).map(
 			(i) => html`<div class="fields line" role="group" aria-label="${schema.title} ${i + 1}">
 				${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
 			</div>`,
 		)}
 	</fieldset>`;
+
+/** Of more rows than the list takes, some show that they are too many. */
+const shownRows = ({ texts }: FormState, name: string, { maxItems }: JsonSchema): number[] =>
+	texts.rowsOf(name).slice(0, Number(maxItems ?? 100) + 3);
 
 function checkboxes(state: FormState, name: string, schema: JsonSchema): Html {
 	const chosen = state.texts.getAll(name).filter(Boolean);

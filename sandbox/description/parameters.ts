@@ -19,8 +19,13 @@ export const requiredQueryParameter = (...about: Parameters<typeof queryParamete
 });
 
 /** A comma-separated list. */
-export const listParameter = (name: string, description: string, items: JsonSchema): Parameter => ({
-	...queryParameter(name, description, { type: 'array', items }),
+export const listParameter = (
+	name: string,
+	description: string,
+	items: JsonSchema,
+	limits: { maxItems?: number } = {},
+): Parameter => ({
+	...queryParameter(name, description, { type: 'array', items, ...limits }),
 	style: 'form',
 	explode: false,
 });
@@ -38,7 +43,7 @@ export const pageParameters: Parameter[] = [
 	queryParameter('cursor', 'The next_cursor of the previous page; filters and sort must stay the same.', {
 		type: 'string',
 	}),
-	queryParameter('limit', 'The most records on a page.', {
+	queryParameter('limit', 'The most records on a page. A page of large records has fewer, and a next_cursor.', {
 		type: 'integer',
 		minimum: pageSize.minimum,
 		maximum: pageSize.maximum,

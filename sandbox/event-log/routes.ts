@@ -26,6 +26,9 @@ export const eventFilters: readonly Filter[] = [
 	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
 ];
 
+/** The most types or patterns in a request; as many as a webhook has. */
+export const mostPatterns = 100;
+
 /** The orders of the event log: oldest first, newest first. */
 export const eventSorts = ['sequence', '-sequence'];
 
@@ -60,10 +63,8 @@ export function eventRoutes(service: Service): ApiRoute[] {
 		const order = [{ column: 'sequence', descending }];
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
 		const { events } = await logOf(c);
-		// One event more than requested shows whether there is a next page.
-		const { events: found, total } = await events.list(conditions, beyond, limit + 1, descending);
-		const page = found.slice(0, limit);
-		const next = found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
+		const { events: page, hasMore, total } = await events.list(conditions, beyond, limit, descending);
+		const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
 		return c.body(
 			`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
@@ -83,7 +84,7 @@ export function eventRoutes(service: Service): ApiRoute[] {
 
 	/** The log as the caller sees it, with what has become due by now. */
 	const logOf = async (c: Context<Env>) => {
-		await applyDueTransitions(service);
+		applyDueTransitions(service);
 		service.store.events.expire(service.now());
 		return c.get('store');
 	};
@@ -110,10 +111,12 @@ const listEventsOperation = (): Operation => ({
 			enum: eventSorts,
 			default: eventSorts[0],
 		}),
-		listParameter('type', 'Only events of these types, or patterns such as contact.*.', {
-			type: 'string',
-			examples: ['contact.*'],
-		}),
+		listParameter(
+			'type',
+			'Only events of these types, or patterns such as contact.*.',
+			{ type: 'string', examples: ['contact.*'] },
+			{ maxItems: mostPatterns },
+		),
 		...eventFilters.map(filterParameter),
 	],
 	responses: {
@@ -140,6 +143,9 @@ function isDescending(text: string | undefined): boolean {
 function typeConditions({ store }: Service, text: string | undefined): Condition[] {
 	if (text === undefined) return [];
 	const patterns = text.split(',');
+	if (patterns.length > mostPatterns) {
+		throw invalidParameter('type', `type takes at most ${mostPatterns} types or patterns.`);
+	}
 	const known = eventTypesIn(store);
 	for (const pattern of patterns) {
 		const problem = explainPattern(pattern, known);

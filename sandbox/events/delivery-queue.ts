@@ -1,9 +1,12 @@
 import type { Writing } from '../store/writing.ts';
 import { covers } from './types.ts';
+import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
 import { scopeOf } from '../access/scopes.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import { isInAudience } from '../store/audience.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
+import type { Store } from '../store/store.ts';
+import { ofApplications } from '../store/visibility.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 /**
@@ -27,18 +30,39 @@ export function activeWebhooks({ whole }: StoreView): Webhook[] {
 }
 
 /**
- * Whether a subscription matches an event and may read it. A subscription made with an access token
- * receives only what the token's user can see, for the scopes granted, and nothing while that user
- * cannot sign in.
+ * Whether a subscription matches an event and may read it: one made with an access token receives only
+ * what the token's user can see, for the scopes granted.
  */
 function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
-	const { id, events, created_by: by } = webhook;
+	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
-	if (store.whole.seesAll(by)) {
-		if (!event.isForAccount) return false;
-	} else if (!store.whole.members.find(by.id) || !isInAudience(event.audience, by.id)) {
-		return false;
-	}
-	const grant = store.whole.webhookGrants.find(id);
-	return !grant || grant.scopes.includes(scopeOf(event.resource, 'read'));
+	if (rightsToRead(store.whole, webhook, event) instanceof Ended) return false;
+	if (ofApplications.includes(event.resource) && !seesRecordOf(store.whole, webhook, event)) return false;
+	return store.whole.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
+
+/**
+ * Explains why an event may not be sent to a subscription now, although it was one for it when it
+ * happened; undefined if it may. A record that is out of sight is no longer told of, except that it is
+ * gone.
+ */
+export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
+	const rights = rightsToRead(store, webhook, event);
+	if (rights instanceof Ended) return rights.reason;
+	const isFarewell = event.type.endsWith('.deleted');
+	const isSeen = isFarewell || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
+	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
+}
+
+const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | Ended =>
+	rightsOf(store, authorityOf(store, webhook), scopeOf(resource, 'read'));
+
+function seesRecordOf(store: Store, webhook: Webhook, { resource, data }: StoredEvent): boolean {
+	const rights = rightsOf(store, authorityOf(store, webhook));
+	if (rights instanceof Ended) return false;
+	const conditions = [{ sql: 'id = ?', values: [idIn(data)] }];
+	const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+	return rights.store.table(resource)?.page(selection).length === 1;
+}
+
+const idIn = (data: string): string => (JSON.parse(data) as { object: { id: string } }).object.id;

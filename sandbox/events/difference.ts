@@ -1,4 +1,4 @@
-import { isObject } from '../foundation/json.ts';
+import { isObject, own } from '../foundation/json.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 
 /** The difference between two versions of a record. */
@@ -22,12 +22,12 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 		return { previous, changed };
 	}
 	const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-		(key) => !isSameJson(before[key], after[key]),
+		(key) => !isSameJson(own(before, key), own(after, key)),
 	);
 	return {
 		previous: {
 			...previous,
-			custom_fields: Object.fromEntries(keys.map((key) => [key, before[key] ?? null])),
+			custom_fields: Object.fromEntries(keys.map((key) => [key, own(before, key) ?? null])),
 		},
 		changed: changed.flatMap((field) =>
 			field === 'custom_fields' ? keys.map((key) => `custom_fields.${key}`) : [field],

@@ -2,8 +2,9 @@ import type { Writing } from '../store/writing.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { StoredEvent } from '../store/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../store/audience.ts';
-import { recordJson } from '../store/record-json.ts';
-import { audienceOf } from '../store/visibility.ts';
+import { quoted } from '../store/columns.ts';
+import { parseRecord, recordJson } from '../store/record-json.ts';
+import { audienceOf, seenThrough } from '../store/visibility.ts';
 import { queueDeliveries } from './delivery-queue.ts';
 import { differenceOf } from './difference.ts';
 import { eventTypeOf } from './types.ts';
@@ -23,7 +24,7 @@ interface Recipients {
  *
  * A change can alter who sees the record. Users who keep seeing it receive `updated`. Users who lose
  * sight of it receive `deleted`, with the record as they last saw it. Users who gain sight of it
- * receive `created`, without its earlier values.
+ * receive `created`, without its earlier values. The same goes for what they see through it.
  *
  * @param stored the record before the change; undefined for a new record
  */
@@ -41,8 +42,43 @@ export function publishChange(
 		const { version, updated_at: at } = record;
 		publish(writing, 'deleted', left, { ...stored, version, updated_at: at, deleted_at: at });
 		publish(writing, 'created', came, record);
+		publishSeenThrough(writing, record, stored);
 	}
 	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
+}
+
+const idOrder = [{ column: 'id', descending: false }];
+const recordsAtOnce = 500;
+
+/**
+ * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:
+ * the messages of a contact.
+ */
+function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
+	const { left, came } = audiences(writing, record, stored);
+	if (isEmptyAudience(left.audience) && isEmptyAudience(came.audience)) return;
+	for (const { resource, field } of seenThrough(writing.resource)) {
+		const table = writing.store.whole.table(resource.name)!;
+		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
+		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
+		let page: StoredRecord[] = [];
+		do {
+			const last = page.at(-1);
+			page = table.page({ ...selection, after: last && [last.id] }).map(parseRecord);
+			for (const one of page) publishSight({ ...writing, resource }, one, stored, record.updated_at);
+		} while (page.length === recordsAtOnce);
+	}
+}
+
+/** @param stored the record that `seen` is seen through, before its change */
+function publishSight(writing: Writing, seen: StoredRecord, stored: StoredRecord, at: string): void {
+	const { audience: after } = fullAudience(writing, seen);
+	const before = audienceOf(writing.resource, seen, (name, id) =>
+		id === stored.id ? stored : writing.store.whole.table(name)!.findEver(id),
+	);
+	const lost = { audience: subtract(before, after), isForAccount: false };
+	publish(writing, 'deleted', lost, { ...seen, deleted_at: at });
+	publish(writing, 'created', { audience: subtract(after, before), isForAccount: false }, seen);
 }
 
 /** Publishes the events that the resource's definition declares, such as `deal.won`. */
@@ -90,6 +126,7 @@ export function appendEvent(
 		type: eventTypeOf(resource, what),
 		timestamp: writeClock.stamp(now),
 		resource: resource.name,
+		recordId: record.id,
 		...told,
 		actor,
 		request,

@@ -51,9 +51,12 @@ export const eventPatterns: readonly string[] = [
 ];
 
 /** Every event type that this account has now. */
-export function eventTypesIn(store: StoreView): EventType[] {
-	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	return [...eventTypes, ...objects.flatMap((object) => changesOf(recordsOf(object)))];
+export function eventTypesIn({ whole }: StoreView): EventType[] {
+	const table = whole.table(customObjects.name)!;
+	return table.cached('event types', () => [
+		...eventTypes,
+		...table.findAll([], 10_000).flatMap((object) => changesOf(recordsOf(object))),
+	]);
 }
 
 /** @param pattern a type, `contact.*` or `*` */

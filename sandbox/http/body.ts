@@ -1,4 +1,4 @@
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { Problem } from '../foundation/problem.ts';
@@ -15,16 +15,67 @@ export const limitBatchBody = limitTo(
 	'The body of a batch may have at most 5 MiB (5,242,880 bytes). Send it in smaller batches.',
 );
 
-function limitTo(maxSize: number, detail: string) {
-	return bodyLimit({
-		maxSize,
-		onError() {
-			throw new Problem('payload_too_large', detail, {
-				// The rest of the body is not read, so the connection cannot be reused.
-				headers: { Connection: 'close' },
-			});
-		},
-	});
+function limitTo(maxSize: number, detail: string): MiddlewareHandler {
+	const onError = () => {
+		throw new Problem('payload_too_large', detail, {
+			// The rest of the body is not read, so the connection cannot be reused.
+			headers: { Connection: 'close' },
+		});
+	};
+	const limit = bodyLimit({ maxSize, onError });
+	return (c, next) =>
+		limit(c, async () => {
+			const body = decodedBody(c);
+			if (body && body !== c.req.raw.body) {
+				const { url, method, headers } = c.req.raw;
+				c.req.raw = new Request(url, { method, headers, body: await readUpTo(body, maxSize, onError) });
+			}
+			await next();
+		});
+}
+
+/** The body without its compression, as a stream: a small body can unfold to a very large one. */
+export function decodedBody(c: Context): ReadableStream<Uint8Array> | null {
+	const { body } = c.req.raw;
+	const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() ?? '';
+	if (['', 'identity'].includes(encoding)) return body;
+	if (encoding !== 'gzip') {
+		throw new Problem('unsupported_media_type', `Send the body with Content-Encoding: gzip or none, not ${encoding}.`, {
+			headers: { 'Accept-Encoding': 'gzip' },
+		});
+	}
+	return body && body.pipeThrough(new DecompressionStream('gzip') as TransformStream<Uint8Array, Uint8Array>);
+}
+
+async function readUpTo(
+	body: ReadableStream<Uint8Array>,
+	maxSize: number,
+	onTooLarge: () => never,
+): Promise<Uint8Array<ArrayBuffer>> {
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	for await (const chunk of chunksOf(body)) {
+		size += chunk.length;
+		if (size > maxSize) onTooLarge();
+		chunks.push(chunk);
+	}
+	return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** @throws Problem malformed_json if the body breaks off, or is not compressed as it says */
+export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+	const reader = body?.getReader();
+	while (reader) {
+		const { value, done } = await reader.read().catch((error: unknown) => {
+			const isBroken = (error as { code?: string }).code?.startsWith('Z_');
+			throw new Problem(
+				'malformed_json',
+				isBroken ? 'The body is not valid gzip.' : 'The body ended before it was complete.',
+			);
+		});
+		if (done) return;
+		yield value;
+	}
 }
 
 /**

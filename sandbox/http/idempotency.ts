@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Answer } from '../foundation/answer.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
-import type { Caller, Env, Service } from './service.ts';
+import type { Env, Service } from './service.ts';
 
 export const idempotencyKeyHeader = 'Idempotency-Key';
 const longestKey = 255;
@@ -20,20 +21,27 @@ export function refuseConcurrentKeys() {
 			const detail = `${idempotencyKeyHeader} must have 1 to ${longestKey} characters.`;
 			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
-		if (running.has(key)) {
+		const own = ownKey(c, key);
+		if (running.has(own)) {
 			throw new Problem(
 				'idempotency_in_progress',
 				'The first request with this key has not been answered yet. Send it again later.',
 				{ headers: { 'Retry-After': '1' } },
 			);
 		}
-		running.add(key);
+		running.add(own);
 		try {
 			await next();
 		} finally {
-			running.delete(key);
+			running.delete(own);
 		}
 	});
+}
+
+interface KeyedRequest {
+	/** Undefined if the request has none. */
+	key: string | undefined;
+	fingerprint: string;
 }
 
 /**
@@ -44,7 +52,7 @@ export function refuseConcurrentKeys() {
  */
 export function runOnce(
 	{ store, now }: Service,
-	request: { key: string | undefined; fingerprint: string },
+	request: KeyedRequest,
 	effect: () => Answer,
 ): Answer {
 	return store.transaction(() => {
@@ -67,17 +75,17 @@ export function runOnce(
 	});
 }
 
-/**
- * Hashes what makes two requests equal: method, path, query and body. For a user the hash includes
- * the user's id, because another user may not be allowed to see the answer.
- */
-export function requestFingerprint(
-	method: string,
-	url: URL,
-	body: Uint8Array,
-	caller: Caller,
-): string {
-	const hash = createHash('sha256').update(`${method} ${url.pathname}${url.search}\n`);
-	if (caller.type === 'user') hash.update(`${caller.id}\n`);
-	return hash.update(body).digest('hex');
+/** One caller's keys are no obstacle to another: they are kept by API key, or by user and application. */
+function ownKey(c: Context<Env>, key: string): string {
+	const { caller, application } = c.get('authority')!;
+	return [caller.type, caller.id, application ?? '', key].join('\n');
+}
+
+/** A request as `runOnce` knows it: its key, and a hash of what makes two requests equal. */
+export function keyedRequest(c: Context<Env>, body: Uint8Array): KeyedRequest {
+	const key = c.req.header(idempotencyKeyHeader);
+	const { pathname, search } = new URL(c.req.url);
+	const hash = createHash('sha256').update(`${c.req.method} ${pathname}${search}\n`);
+	hash.update(`${c.req.header('If-Match') ?? ''}\n`).update(body);
+	return { key: key && ownKey(c, key), fingerprint: hash.digest('hex') };
 }

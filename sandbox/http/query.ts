@@ -17,12 +17,17 @@ export function queryParameters(c: Context, known: string[]): Map<string, string
 /** @throws Problem invalid_parameter if a parameter is repeated */
 export function singleQueryValues(c: Context): Map<string, string> {
 	const { searchParams } = new URL(c.req.url);
-	for (const name of searchParams.keys()) {
-		if (searchParams.getAll(name).length > 1) {
-			throw invalidParameter(name, `${name} is repeated. Send it once.`);
-		}
-	}
-	return new Map(searchParams);
+	const [repeated] = repeatedNames(searchParams);
+	if (repeated === undefined) return new Map(searchParams);
+	throw invalidParameter(repeated, `${repeated} is repeated. Send it once.`);
+}
+
+/** The names that occur several times, found in one pass. */
+export function repeatedNames(given: URLSearchParams): string[] {
+	const seen = new Set<string>();
+	const repeated = new Set<string>();
+	for (const name of given.keys()) (seen.has(name) ? repeated : seen).add(name);
+	return [...repeated];
 }
 
 export function unknownParameter(name: string): Problem {

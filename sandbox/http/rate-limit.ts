@@ -4,48 +4,7 @@ import { accountId } from '../foundation/account-id.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Env, Service } from './service.ts';
 import { addressOf } from './address.ts';
-
-const windowMs = 60_000;
-
-/** The number of windows to hold before ended ones are removed. */
-const mostWindows = 10_000;
-
-/** Counts requests in fixed windows of a minute, each beginning with its first request. */
-export class RateLimiter {
-	private readonly limit: number;
-	private readonly windows = new Map<string, { endsAt: number; used: number }>();
-	private nextLookAt = 0;
-
-	constructor(requestsPerMinute: number) {
-		this.limit = requestsPerMinute;
-	}
-
-	/** Counts one request; false if it exceeds the limit. */
-	take(who: string, now: number): boolean {
-		const window = this.windows.get(who);
-		if (!window || now >= window.endsAt) {
-			this.forgetEnded(now);
-			this.windows.set(who, { endsAt: now + windowMs, used: 1 });
-			return this.limit > 0;
-		}
-		window.used += 1;
-		return window.used <= this.limit;
-	}
-
-	/** @returns requests left, and the end of the window in milliseconds since 1970 */
-	state(who: string, now: number): { remaining: number; endsAt: number } {
-		const window = this.windows.get(who);
-		if (!window || now >= window.endsAt) return { remaining: this.limit, endsAt: now + windowMs };
-		return { remaining: Math.max(0, this.limit - window.used), endsAt: window.endsAt };
-	}
-
-	/** Removes ended windows, which would otherwise accumulate with every new caller. */
-	private forgetEnded(now: number): void {
-		if (this.windows.size < mostWindows || now < this.nextLookAt) return;
-		this.nextLookAt = now + windowMs;
-		for (const [who, { endsAt }] of this.windows) if (now >= endsAt) this.windows.delete(who);
-	}
-}
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** Adds the rate-limit headers of the caller's window to every response, errors included. */
 export const rateLimitHeaders = (service: Service, limiter: RateLimiter) =>

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from '../foundation/plans.ts';
 import type { Problem } from '../foundation/problem.ts';
+import type { TokenGrant } from '../store/begun-with.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
@@ -28,6 +29,15 @@ export interface Caller {
 	id: string;
 }
 
+/** On whose behalf something is done, while a request is answered or days after it. */
+export interface Authority {
+	caller: Caller;
+	/** The id of the OAuth client that a user acts through; null for an API key, undefined in the console. */
+	application: string | null | undefined;
+	/** The permission that the user gave the application. */
+	grant?: TokenGrant | undefined;
+}
+
 /** The type parameters of hono's contexts in this service. */
 export interface Env {
 	/** Absent when the app is called in process. */
@@ -42,8 +52,8 @@ export interface Env {
 		store: StoreView;
 		/** The scopes of the access token; undefined for an API key, which has every scope. */
 		scopes: string[] | undefined;
-		/** The grant of the access token; undefined for an API key. */
-		grantId: string | undefined;
+		/** On whose behalf the request is answered. */
+		authority: Authority | undefined;
 		/** The rate-limit window that the request counts against; undefined until it is known. */
 		window: string | undefined;
 		/** Whether the access token of the request has expired. */

@@ -6,6 +6,7 @@ import { unknownParameter } from '../http/query.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Cell } from '../store/columns.ts';
+import { parseRecord } from '../store/record-json.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 const recordsPerStep = 500;
@@ -18,32 +19,56 @@ type Export = Pick<Job, 'resource' | 'query'>;
  *
  * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
  */
-export function countExportedRecords(store: StoreView, about: Export): number {
+export async function countExportedRecords(store: StoreView, about: Export): Promise<number> {
 	const { table, query } = exportedList(store, about);
-	return table.count(query.conditions, query.includeDeleted);
+	return await table.countAside(query.conditions, query.includeDeleted);
 }
 
-/**
- * Stores the next records of an export as its results.
- *
- * @returns how many records were stored, and whether they were the last
- */
-export function exportNextRecords(store: StoreView, job: Job): { count: number; isLast: boolean } {
+/** The next records of an export, read before the transaction that stores them as results. */
+export interface Exported {
+	records: Array<{ id: string; text: string }>;
+	/** The position of the last record, to go on after; undefined at the end. */
+	position: string | undefined;
+}
+
+/** Reads the next records of an export without blocking requests: few of many records may match. */
+export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
 	const { table, query } = exportedList(store, job);
 	// An export has no input lines. Their table holds its cursor, the position of the last record
 	// exported.
-	const [last] = store.whole.jobItems.take(job.id, 1);
+	const [last] = store.whole.jobItems.page(job.id, -1, 1);
 	const after = last && (JSON.parse(last.text) as Cell[]);
-	const documents = table.page({ ...query, after, limit: recordsPerStep });
-	for (const [i, document] of documents.entries()) {
-		store.whole.jobResults.add(job.id, { position: job.processed + i, text: listedRecord(document, query) });
+	const { documents, hasMore } = await table.nextPage({ ...query, after, limit: recordsPerStep });
+	return {
+		records: documents.map((document) => ({
+			id: parseRecord(document).id,
+			text: listedRecord(document, query),
+		})),
+		position: hasMore ? JSON.stringify(keysetPosition(documents.at(-1)!, table, query)) : undefined,
+	};
+}
+
+/**
+ * Stores the next records of an export as its results, without those that came out of sight while they
+ * were read.
+ *
+ * @returns how many records were stored, and whether they were the last
+ */
+export function storeRecords(
+	store: StoreView,
+	job: Job,
+	{ records, position }: Exported,
+): { count: number; isLast: boolean } {
+	const { jobItems, jobResults } = store.whole;
+	const { table } = exportedList(store, job);
+	const seen = table.visibleAmong(records.map(({ id }) => id));
+	const kept = records.filter(({ id }) => seen.has(id));
+	for (const [i, { text }] of kept.entries()) {
+		jobResults.add(job.id, { position: job.processed + i, text });
 	}
-	const isLast = documents.length < recordsPerStep;
-	if (!isLast) {
-		const text = JSON.stringify(keysetPosition(documents.at(-1)!, table, query));
-		store.whole.jobItems.add(job.id, { position: 0, text });
-	}
-	return { count: documents.length, isLast };
+	jobItems.drop(job.id);
+	if (position !== undefined) jobItems.add(job.id, { position: 0, text: position });
+	return { count: kept.length, isLast: position === undefined };
 }
 
 function exportedList(store: StoreView, { resource: name, query: asked }: Export) {

@@ -6,8 +6,11 @@ import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
 import type { Line } from '../store/job-lines.ts';
 import type { Part } from '../store/transactions.ts';
-import { exportNextRecords } from './export.ts';
-import { storeSeenBy, type StoreView } from '../store/visible-store.ts';
+import { type Exported, readNextRecords, storeRecords } from './export.ts';
+import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
+import { scopeForRecordsOf } from '../access/scopes.ts';
+import { users } from '../schemas/users.ts';
+import type { StoreView } from '../store/visible-store.ts';
 
 /** As large as a batch, so that requests do not wait long for a step of a job. */
 const linesPerStep = 100;
@@ -15,41 +18,73 @@ const linesPerStep = 100;
 export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
+	/** Why the job goes no further, if its creator may no longer do this. */
+	ended?: string | undefined;
 }
+
+/** Reads what the next step of a job stores, before its transaction; undefined if that is nothing. */
+export async function readForStep(service: Service, job: Job): Promise<Exported | undefined> {
+	if (job.operation !== 'export') return undefined;
+	const rights = rightsFor(service, job);
+	return rights instanceof Ended ? undefined : await readNextRecords(rights.store, job);
+}
+
+const rightsFor = ({ store }: Service, job: Job): Rights | Ended =>
+	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job));
 
 /**
- * Processes the next lines of a job and stores their results, with the visibility that the job's
- * creator has now. Call it in a transaction.
+ * Processes the next lines of a job and stores their results, as far as the job's creator may do this
+ * and with what they see now. Call it in a transaction.
  */
-export function runJobStep(service: Service, job: Job): JobStep {
-	const store = storeSeenBy(service.store, job.created_by);
-	return job.operation === 'export' ? readSome(store, job) : writeSome(service, store, job);
+export function runJobStep(service: Service, job: Job, exported: Exported | undefined): JobStep {
+	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job);
+	const rights = rightsFor(service, job);
+	if (rights instanceof Ended) return { progress: progressOf(job), isLast: false, ended: rights.reason };
+	return exported ? storeSome(rights.store, job, exported) : { progress: progressOf(job), isLast: false };
 }
 
-function writeSome(service: Service, store: StoreView, job: Job): JobStep {
+const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['progress'] => ({
+	total,
+	processed,
+	succeeded,
+	failed,
+});
+
+function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job): JobStep {
 	const { jobItems, jobResults } = service.store;
-	const resource = resourceNamed(store, job.resource);
+	const resource = resourceNamed(service.store, job.resource);
 	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
 	const { created_by: actor, request } = job;
-	const writing = { ...service, store, resource, actor, request, now: service.now() };
+	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	const lines = jobItems.take(job.id, linesPerStep);
-	const results = service.store.transactionOfParts((part) =>
-		lines.map((line) => writeLine(writing, part, bulk, line, request.id)),
-	);
+	// Within a step, only a line that changes users can change what the next one may do.
+	const { cache: people } = service.store.table(users.name)!.source;
+	let rights = rightsNow();
+	const results = service.store.transactionOfParts((part) => {
+		const done: ItemResult[] = [];
+		for (const line of jobItems.take(job.id, linesPerStep)) {
+			if (rights instanceof Ended) break;
+			const { changes } = people;
+			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
+			if (people.changes !== changes) rights = rightsNow();
+		}
+		return done;
+	});
 	for (const [i, result] of results.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}
 	const failed = results.filter(({ error }) => error).length;
-	const processed = job.processed + lines.length;
+	const processed = job.processed + results.length;
+	const isLast = processed === job.total;
 	return {
 		progress: {
 			total: job.total,
 			processed,
-			succeeded: job.succeeded + lines.length - failed,
+			succeeded: job.succeeded + results.length - failed,
 			failed: job.failed + failed,
 		},
-		isLast: processed === job.total,
+		isLast,
+		ended: rights instanceof Ended && !isLast ? rights.reason : undefined,
 	};
 }
 
@@ -69,11 +104,11 @@ function writeLine(
 		const { status } = problem;
 		return { index: line.position, status, id: null, error: problem.body(requestId) };
 	}
-	return writeItem(writing, part, bulk, item, line.position, requestId);
+	return writeItem(() => writing, part, bulk, item, line.position, requestId);
 }
 
-function readSome(store: StoreView, job: Job): JobStep {
-	const { count, isLast } = exportNextRecords(store, job);
+function storeSome(store: StoreView, job: Job, exported: Exported): JobStep {
+	const { count, isLast } = storeRecords(store, job, exported);
 	const processed = job.processed + count;
 	const total = isLast ? processed : Math.max(job.total, processed);
 	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };

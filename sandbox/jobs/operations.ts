@@ -6,7 +6,7 @@ import {
 import { commonHeaders, errors, success, writeErrors } from '../description/responses.ts';
 import type { Operation } from '../http/operation.ts';
 import { resources } from '../schemas/index.ts';
-import { customRecords, jobOperations, jobs } from '../schemas/jobs.ts';
+import { customRecords, jobLimits, jobOperations, jobs } from '../schemas/jobs.ts';
 
 const ndjson = 'application/x-ndjson';
 
@@ -21,12 +21,14 @@ export const createJobOperation = (): Operation => ({
 	summary: 'Start a job',
 	description:
 		'Processes many records in the background. Send one JSON object per line, like an item of ' +
-		'the batch of the same operation: at most 100,000 lines or 50 MB, and 1 MiB per line. ' +
+		'the batch of the same operation: at most 100,000 lines or 50 MB, and 1 MiB per line, as ' +
+		'`x-limits` has it. ' +
 		'An export takes no body: its results are the records that a list with its query would ' +
 		'return. Records whose sort fields change during an export can be missed or repeated; ' +
 		'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +
 		'Each line is processed exactly once, even if the service restarts. An access token also ' +
 		'needs the scope of the records: write, or read for an export.',
+	'x-limits': jobLimits,
 	parameters: [
 		requiredQueryParameter('resource', 'The resource of the records.', {
 			anyOf: [

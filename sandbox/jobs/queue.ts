@@ -1,13 +1,13 @@
 import { publishDomainEvents } from '../events/publish.ts';
-import { grantableScopes, scopeForRecordsOf } from '../access/scopes.ts';
 import { Problem } from '../foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../schemas/jobs.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Table } from '../store/table.ts';
-import { runJobStep } from './job-step.ts';
+import { readForStep, runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
+const rest = 'Lines without a result were not processed.';
 const resultsKeptForMs = 7 * 24 * 60 * 60 * 1000;
 
 /** The job queue. Its whole state is in the store, so jobs continue after a restart. */
@@ -30,26 +30,25 @@ export class JobQueue {
 	 * Processes the next lines of a job. Results and progress are stored in one transaction, so that a
 	 * crash neither repeats nor skips a line.
 	 */
-	step(id: string): void {
+	async step(id: string): Promise<void> {
 		const { store } = this.service;
 		try {
+			const read = await readForStep(this.service, this.table.find(id) as Job);
+			if (!store.isOpen) return;
 			store.transaction(() => {
 				const job = this.table.find(id) as Job;
 				if (hasEnded(job)) return;
-				if (!this.mayGoOn(job)) {
-					const detail = 'The user who created the job no longer has the right to do this. Lines without a result were not processed.';
-					this.end(job, 'failed', detail);
-					return;
-				}
-				const { progress, isLast } = runJobStep(this.service, job);
-				const state = isLast ? this.ending('completed') : { status: 'processing' };
-				this.save(job, { started_at: job.started_at ?? this.now(), ...progress, ...state });
+				const { progress, isLast, ended } = runJobStep(this.service, job, read);
+				const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
+				if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
+				else if (isLast) this.end(done, 'completed');
+				else this.save(job, { ...done, status: 'processing' });
 			});
 		} catch (error) {
+			if (!store.isOpen) return;
 			if (!(error instanceof Problem)) console.error(error);
 			const reason = error instanceof Problem ? error.message : 'The service failed.';
-			const detail = `${reason} Lines without a result were not processed.`;
-			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', detail));
+			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${rest}`));
 		}
 	}
 
@@ -65,16 +64,10 @@ export class JobQueue {
 		});
 	}
 
-	/** A user's job continues as long as the user has the scopes that it needs. */
-	private mayGoOn(job: Job): boolean {
-		const { type, id } = job.created_by;
-		if (type !== 'user') return true;
-		const member = this.service.store.members.find(id);
-		return member !== undefined && grantableScopes(member.role, [scopeForRecordsOf(job)]).length > 0;
-	}
-
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {
-		this.service.store.jobItems.drop(job.id);
+		const { jobItems, begunWith } = this.service.store;
+		jobItems.drop(job.id);
+		begunWith.drop(job.id);
 		return this.save(job, { ...this.ending(status), error });
 	}
 

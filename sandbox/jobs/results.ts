@@ -28,6 +28,7 @@ export function parseRange(given: Map<string, string>): Range {
  * Streams the results of a job as newline-delimited JSON, in the order of its lines.
  *
  * @param hasRecords whether results hold the written records, or only their ids and versions
+ * @param mayGoOn throws if the caller may read no more; then the connection breaks
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
@@ -35,6 +36,7 @@ export function resultLines(
 	job: Job,
 	{ offset, limit }: Range,
 	hasRecords: boolean,
+	mayGoOn: () => void,
 ): ReadableStream<Uint8Array> {
 	const { store } = service;
 	const now = new Date(service.now()).toISOString();
@@ -51,6 +53,8 @@ export function resultLines(
 	let left = limit;
 	return new ReadableStream({
 		pull(controller) {
+			// A client may take hours to read, and what is thrown here ends the stream.
+			mayGoOn();
 			const lines = store.jobResults.page(job.id, after, Math.min(left, linesAtOnce));
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;

@@ -8,8 +8,8 @@ import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite, originOf } from '../collection/requests.ts';
 import { readRoutes } from '../collection/routes.ts';
 import { existingRecord } from '../records/write.ts';
-import { requireScope } from '../access/authentication.ts';
-import { idempotencyKeyHeader, runOnce, requestFingerprint } from '../http/idempotency.ts';
+import { requireRightsStill, requireScope } from '../access/authentication.ts';
+import { keyedRequest, runOnce } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../access/scopes.ts';
 import { invalidParameter } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
@@ -43,11 +43,13 @@ export function jobRoutes(service: Service): ApiRoute[] {
 		store.jobResults.dropExpired(new Date(service.now()).toISOString());
 		try {
 			const upload = await uploadOf(service, c, order, id);
-			const url = new URL(c.req.url);
-			const fingerprint = requestFingerprint('POST', url, upload.digest, c.get('caller')!);
-			const answer = runOnce(service, { key: c.req.header(idempotencyKeyHeader), fingerprint }, () => {
+			requireRightsStill(service, c);
+			requireScope(c, scopeForRecordsOf(order));
+			const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
 				const job = newJob(service, c, { ...order, id, total: upload.lines });
 				store.table(jobs.name)!.save(job);
+				const { grant } = c.get('authority')!;
+				if (grant) store.begunWith.set(id, grant);
 				return recordAnswer(202, job, { Location: `${list.path}/${id}` });
 			});
 			return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
@@ -69,7 +71,12 @@ export function jobRoutes(service: Service): ApiRoute[] {
 		const isAsked = parseFlag('records', given.get('records') ?? 'true');
 		const job = jobOf(c);
 		requireScope(c, scopeForRecordsOf(job));
-		const lines = resultLines(service, job, range, isAsked && hasAccess(c, 'read', job.resource));
+		const mayGoOn = () => {
+			requireRightsStill(service, c);
+			requireScope(c, scopeForRecordsOf(job));
+		};
+		const hasRecords = isAsked && hasAccess(c, 'read', job.resource);
+		const lines = resultLines(service, job, range, hasRecords, mayGoOn);
 		return c.body(lines, 200, { 'Content-Type': 'application/x-ndjson' });
 	};
 
@@ -120,7 +127,8 @@ function orderOf({ store }: Service, c: Context): JobOrder {
 
 async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
-		return { lines: countExportedRecords(c.get('store'), order), digest: new Uint8Array() };
+		const lines = await countExportedRecords(c.get('store'), order);
+		return { lines, digest: new Uint8Array() };
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {
@@ -144,6 +152,7 @@ function newJob(
 		succeeded: 0,
 		failed: 0,
 		request: originOf(c),
+		application_id: c.get('authority')!.application ?? null,
 		...firstVersion(actor, at),
 	}) as Job;
 }

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
-import { largestBody } from '../http/body.ts';
+import { chunksOf, decodedBody } from '../http/body.ts';
 import { Problem } from '../foundation/problem.ts';
+import { jobLimits } from '../schemas/jobs.ts';
 import type { Line } from '../store/job-lines.ts';
-
-/** The largest upload of a job, in bytes. */
-export const largestFile = 50_000_000;
-export const mostLines = 100_000;
 
 export interface Upload {
 	lines: number;
@@ -15,9 +12,14 @@ export interface Upload {
 	digest: Uint8Array;
 }
 
+const lineFeed = 0x0a;
+/** What JSON may have around values, so that lines of it are blank. */
+const blanks = new Set([0x09, 0x0d, 0x20]);
+
 /**
  * Receives a body of newline-delimited JSON. Lines are passed on as they arrive, so that memory holds
- * no more than one line and one chunk. Blank lines are skipped.
+ * no more than one line and one chunk. Blank lines are counted and skipped as bytes, because a body can
+ * have fifty million of them.
  *
  * @throws Problem unsupported_media_type, payload_too_large, malformed_json (not UTF-8, truncated),
  * validation_failed (no lines)
@@ -25,29 +27,39 @@ export interface Upload {
 export async function receiveLines(c: Context, keep: (lines: Line[]) => void): Promise<Upload> {
 	refuseOtherType(c.req.header('Content-Type') ?? '');
 	const hash = createHash('sha256');
-	const decoder = new TextDecoder('utf-8', { fatal: true });
 	let received = 0;
 	let position = 0;
 	let lines = 0;
-	let rest = '';
-	const handOn = (texts: string[]) => {
-		const numbered = texts.map((text) => ({ position: position++, text }));
-		const long = numbered.find(({ text }) => text.length > largestBody);
-		if (long) throw tooLarge(`Line ${long.position + 1} has more than 1 MiB.`);
-		const given = numbered.filter(({ text }) => text.trim() !== '');
-		lines += given.length;
-		if (lines > mostLines) throw tooLarge('A job takes at most 100,000 lines.');
-		keep(given);
+	let rest: Uint8Array = new Uint8Array();
+	const lineOf = (bytes: Uint8Array): Line[] => {
+		const at = position++;
+		if (bytes.length > jobLimits.line_bytes) throw tooLarge(`Line ${at + 1} has more than 1 MiB (1,048,576 bytes).`);
+		if (bytes.every((byte) => blanks.has(byte))) return [];
+		lines += 1;
+		if (lines > jobLimits.lines) throw tooLarge('A job takes at most 100,000 lines.');
+		return [{ position: at, text: decode(bytes, at > 0) }];
 	};
-	for await (const bytes of chunksOf(c.req.raw.body)) {
+	for await (const bytes of chunksOf(decodedBody(c))) {
 		received += bytes.length;
-		if (received > largestFile) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
+		if (received > jobLimits.bytes) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
 		hash.update(bytes);
-		const texts = (rest + decode(decoder, bytes)).split('\n');
-		rest = texts.pop()!;
-		handOn(rest.length > largestBody ? [...texts, rest] : texts);
+		const given: Line[] = [];
+		let start = 0;
+		for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
+			if (end === start && rest.length === 0) {
+				position += 1;
+			} else {
+				const line = bytes.subarray(start, end);
+				given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
+				rest = new Uint8Array();
+			}
+			start = end + 1;
+		}
+		rest = Buffer.concat([rest, bytes.subarray(start)]);
+		if (rest.length > jobLimits.line_bytes) lineOf(rest);
+		keep(given);
 	}
-	handOn([rest + decode(decoder)]);
+	keep(lineOf(rest));
 	if (lines > 0) return { lines, digest: hash.digest() };
 	const detail = 'The body is empty. Send one JSON object per line.';
 	throw new Problem('validation_failed', detail, {
@@ -55,20 +67,10 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 	});
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-	const reader = body?.getReader();
-	while (reader) {
-		const { value, done } = await reader.read().catch(() => {
-			throw new Problem('malformed_json', 'The body ended before it was complete.');
-		});
-		if (done) return;
-		yield value;
-	}
-}
-
-function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
+/** @param ignoreBOM true where a byte order mark is text: everywhere but at the start of a file */
+function decode(bytes: Uint8Array, ignoreBOM: boolean): string {
 	try {
-		return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
+		return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes);
 	} catch {
 		throw new Problem('malformed_json', 'The body is not valid UTF-8.');
 	}

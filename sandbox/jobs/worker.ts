@@ -3,27 +3,32 @@ import type { Store } from '../store/store.ts';
 import type { JobQueue } from './queue.ts';
 
 /**
- * Processes jobs while there are any, a step of each in turn; requests are answered in between.
+ * Processes jobs while there are any, a step at a time; requests are answered in between. Jobs do not wait
+ * for each other's reads.
  *
  * @returns a function to call whenever there may be work
  */
 export function jobWorker(store: Store, queue: JobQueue): () => void {
-	let isWorking = false;
-	const work = async () => {
-		isWorking = true;
-		try {
-			for (let jobs = queue.running(); jobs.length > 0; jobs = queue.running()) {
-				for (const { id } of jobs) {
-					await turn();
-					if (!store.isOpen) return;
-					queue.step(id);
-				}
-			}
-		} finally {
-			isWorking = false;
+	const inWork = new Set<string>();
+	const work = async (id: string) => {
+		for (;;) {
+			await turn();
+			if (!store.isOpen || !queue.running().some((job) => job.id === id)) return;
+			await queue.step(id);
 		}
 	};
-	return () => {
-		if (!isWorking) work().catch(console.error);
+	const wake = () => {
+		if (!store.isOpen) return;
+		for (const { id } of queue.running()) {
+			if (inWork.has(id)) continue;
+			inWork.add(id);
+			work(id)
+				.catch(console.error)
+				.finally(() => {
+					inWork.delete(id);
+					wake();
+				});
+		}
 	};
+	return wake;
 }

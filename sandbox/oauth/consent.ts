@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { isPlainHost } from './redirect-addresses.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { accessByRecords } from '../access/scopes.ts';
 import type { Env } from '../http/service.ts';
@@ -44,6 +45,9 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 	});
 }
 
-/** A CSP cannot express IPv6 addresses, so for them it names only the scheme. */
+/**
+ * A CSP cannot express IPv6 addresses, so for them it names only the scheme; likewise for hosts that
+ * would not be one source, which an older database may hold.
+ */
 const formTarget = ({ protocol, hostname, origin }: URL): string =>
-	hostname.startsWith('[') ? protocol : origin;
+	hostname.startsWith('[') || !isPlainHost(hostname) ? protocol : origin;

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { repeatedNames } from '../http/query.ts';
 import { OAuthError } from './error.ts';
 
 export interface Parameters {
@@ -9,10 +10,9 @@ export interface Parameters {
 }
 
 export function parametersOf(given: URLSearchParams): Parameters {
-	const names = [...new Set(given.keys())];
 	return {
 		values: new Map([...given].filter(([, value]) => value !== '')),
-		repeated: names.filter((name) => given.getAll(name).length > 1),
+		repeated: repeatedNames(given),
 	};
 }
 

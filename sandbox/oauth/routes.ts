@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import { addressOf } from '../http/address.ts';
 import { limitBody } from '../http/body.ts';
-import { type RateLimiter, spendRequest } from '../http/rate-limit.ts';
+import { spendRequest } from '../http/rate-limit.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import { authorizeRoutes } from './authorize.ts';

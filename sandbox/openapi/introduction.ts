@@ -54,13 +54,15 @@ ${samples.join('\n\n')}
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
 filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 unless you ask for 1 to
-500. To follow changes, filter with \`updated_since\`, or read events.
+500; it is the most that a page has, and a page of large records ends earlier, at some 2 MB. A list takes at
+most 100 filters. To follow changes, filter with \`updated_since\`, or read events.
 
 # Limits
 
 Requests are counted per account and minute: 1,000 with the plan Starter, 5,000 with Pro. Every response has
 \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, the end of the minute in Unix seconds. A 429 response has
-\`Retry-After\` in seconds. A batch of up to 100 records counts as one request; a job takes 100,000 lines.
+\`Retry-After\` in seconds. The console's pages count as well. A batch of up to 100 records counts as one request;
+a job takes 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list tell further limits.
 
 # Idempotency
 

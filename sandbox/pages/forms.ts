@@ -3,12 +3,32 @@ import { every } from 'hono/combine';
 import { createMiddleware } from 'hono/factory';
 import type { Context } from 'hono';
 import type { Env } from '../http/service.ts';
+import { FormTexts } from './form-texts.ts';
 import { refusalPage } from './page.ts';
 
-const limitForm = bodyLimit({
-	// The longest texts of records have a quarter of that.
-	maxSize: 1024 * 1024,
-	onError: (c) => refusalPage(c, 422, 'Too long', 'This form was filled in with too much text.'),
+const limitForm = (maxSize: number) =>
+	bodyLimit({
+		maxSize,
+		onError(c) {
+			// The rest of the form is not read, so the connection cannot be reused.
+			c.header('Connection', 'close');
+			return refusalPage(c, 422, 'Too long', 'This form was filled in with too much text.');
+		},
+	});
+
+/** The longest texts of records have a quarter of that. */
+const largestForm = 1024 * 1024;
+
+/** Of a form that strangers can send. */
+const largestSmallForm = 16 * 1024;
+
+/** The most inputs of a form: those of a record with 500 custom fields and full lists several times. */
+const mostInputs = 10_000;
+
+const limitInputs = createMiddleware<Env>(async (c, next) => {
+	const count = (await c.req.text()).split('&', mostInputs + 1).length;
+	if (count <= mostInputs) return next();
+	return refusalPage(c, 422, 'Too long', `A form may have at most ${mostInputs} inputs.`);
 });
 
 /**
@@ -23,7 +43,10 @@ const ownForms = createMiddleware<Env>(async (c, next) => {
 });
 
 /** The middleware of every route that takes a form. */
-export const formMiddleware = every(limitForm, ownForms);
+export const formMiddleware = every(limitForm(largestForm), limitInputs, ownForms);
+
+/** The middleware of forms that need no session. */
+export const smallFormMiddleware = every(limitForm(largestSmallForm), limitInputs, ownForms);
 
 export const refuseForeignForm = (c: Context<Env>) =>
 	refusalPage(
@@ -33,8 +56,8 @@ export const refuseForeignForm = (c: Context<Env>) =>
 		'It came from another site, or you have signed in anew since it was opened. Open the page again.',
 	);
 
-export const readForm = async (c: Context<Env>): Promise<URLSearchParams> =>
-	new URLSearchParams(await c.req.text());
+export const readForm = async (c: Context<Env>): Promise<FormTexts> =>
+	new FormTexts(new URLSearchParams(await c.req.text()));
 
 /** Compares hosts, not origins: a proxy in front of the server may terminate TLS. */
 function isOwnOrigin(c: Context<Env>): boolean {

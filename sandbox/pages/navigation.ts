@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { docsPath } from '../http/docs-path.ts';
 import type { Service } from '../http/service.ts';
-import { customObjects, recordsOf } from '../schemas/custom-objects.ts';
+import { customObjects, recordsName } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { capital, namesOf } from '../schemas/names.ts';
@@ -55,7 +55,8 @@ export function navigation(service: Service, session: Session, current: string):
 }
 
 function places({ store }: Service, { member }: Session): Record<string, Place[]> {
-	const objects = store.table(customObjects.name)!.findAll([], 50);
+	const definitions = store.table(customObjects.name)!;
+	const objects = definitions.cached('all', () => definitions.findAll([], 10_000));
 	const placeOf = (resource: Resource) => ({
 		path: recordsPath(resource.name),
 		label: capital(namesOf(resource).many),
@@ -64,7 +65,7 @@ function places({ store }: Service, { member }: Session): Record<string, Place[]
 		Records: [
 			...customerResources.map(placeOf),
 			...objects.map((object) => ({
-				path: recordsPath(recordsOf(object).name),
+				path: recordsPath(recordsName(String(object['key']))),
 				label: String(object['label_plural']),
 			})),
 		],

@@ -4,6 +4,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../http/service.ts';
 import type { Member } from '../store/members.ts';
 import { isSameSecret } from '../store/secrets.ts';
+import type { FormTexts } from './form-texts.ts';
 
 const cookie = 'crm_session';
 
@@ -40,5 +41,5 @@ export function closeSession({ store }: Service, c: Context<Env>, { token }: Ses
 export const csrfToken = ({ token }: Session): string =>
 	createHmac('sha256', token).update('csrf').digest('base64url');
 
-export const hasCsrfToken = (session: Session, form: URLSearchParams): boolean =>
+export const hasCsrfToken = (session: Session, form: FormTexts): boolean =>
 	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { users } from '../schemas/users.ts';
 import { addressOf } from '../http/address.ts';
-import { RateLimiter } from '../http/rate-limit.ts';
+import { RateLimiter } from '../http/rate-limiter.ts';
 import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../http/route.ts';
 import { demoMembers } from './demo-members.ts';
 import type { Env, Service } from '../http/service.ts';
-import { refuseForeignForm, formMiddleware, readForm } from './forms.ts';
+import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
 import { alert, renderPage } from './page.ts';
 import {
 	closeSession,
@@ -52,6 +53,7 @@ export function signInRoutes(service: Service): Route[] {
 			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
 		}
 		openSession(service, c, member.id);
+		noteSignIn(service, member.id);
 		return c.redirect(returnTo, 303);
 	};
 
@@ -69,9 +71,14 @@ export function signInRoutes(service: Service): Route[] {
 			path,
 			handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), ''),
 		},
-		{ method: 'POST', path, handler: signIn, middleware: formMiddleware },
-		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: formMiddleware },
+		{ method: 'POST', path, handler: signIn, middleware: smallFormMiddleware },
+		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: smallFormMiddleware },
 	];
+}
+
+function noteSignIn({ store, now }: Service, userId: string): void {
+	const table = store.table(users.name)!;
+	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
 }
 
 /** A form with a button to sign out. */
@@ -83,9 +90,12 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Accepts only known pages, so that sign-in is no open redirect. */
-const returnPath = (asked: string | null): string =>
-	asked !== null && returnPaths.test(asked) ? asked : '/';
+/** Accepts only known pages, so that sign-in is no open redirect, encoded as headers need them. */
+function returnPath(asked: string | null): string {
+	if (asked === null || !returnPaths.test(asked)) return '/';
+	const { pathname, search } = new URL(asked, 'http://localhost');
+	return pathname + search;
+}
 
 const signInPage = (
 	c: Context<Env>,

@@ -30,7 +30,16 @@ function customFieldFilter(
 	return field && filtersOfCustomField(field).find((filter) => filter.parameter === parameter);
 }
 
+const known = new WeakMap<CustomField, Filter[]>();
+
+/** Made once for each definition. */
 function filtersOfCustomField(field: CustomField): Filter[] {
+	let filters = known.get(field);
+	if (!filters) known.set(field, (filters = readFilters(field)));
+	return filters;
+}
+
+function readFilters(field: CustomField): Filter[] {
 	const name = `custom_fields.${field.key}`;
 	const sql = customField(field.key);
 	const type = customFieldType(field);

@@ -33,13 +33,14 @@ export interface Filter {
 const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 const notFilters = ['id', 'object', 'version'];
 
-const known = new WeakMap<Resource, Filter[]>();
+const known = new WeakMap<Resource['properties'], Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
 export function filtersOf(resource: Resource): Filter[] {
-	// Cached: definitions never change, and deriving their filters takes most of the start-up time.
-	let filters = known.get(resource);
-	if (!filters) known.set(resource, (filters = readFilters(resource)));
+	// Cached: definitions never change, and deriving their filters takes most of the start-up time. The
+	// records of all custom objects have the same fields.
+	let filters = known.get(resource.properties);
+	if (!filters) known.set(resource.properties, (filters = readFilters(resource)));
 	return filters;
 }
 

@@ -2,7 +2,7 @@ import { invalidParameter } from '../foundation/problem.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { AccountKey } from '../store/account-key.ts';
-import type { Cell } from '../store/columns.ts';
+import { type Cell, sortColumn } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import type { Order } from '../store/keyset.ts';
 import { searchConditions } from '../store/search.ts';
@@ -15,6 +15,9 @@ export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
 /** In characters. This bounds the number of words, each of which is a condition. */
 export const longestSearch = 200;
+
+/** SQLite refuses a condition of a thousand parts. */
+export const mostFilters = 100;
 
 /** The default order of a list. */
 export const standardOrder = 'created_at';
@@ -73,6 +76,10 @@ export function parseListQuery(
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
 	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
+	if (rest.size > mostFilters) {
+		const [name] = [...rest.keys()].slice(mostFilters);
+		throw invalidParameter(name!, `A list takes at most ${mostFilters} filters.`);
+	}
 	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
@@ -125,7 +132,8 @@ function parseSort(resource: Resource, text: string | undefined): Order[] {
 			const known = sortableFields(resource).join(', ');
 			throw invalidParameter('sort', `Cannot sort by "${column}". Sort by any of: ${known}.`);
 		}
-		if (!order.some((earlier) => earlier.column === column)) order.push({ column, descending });
+		const sorted = sortColumn(resource, column);
+		if (!order.some((earlier) => earlier.column === sorted)) order.push({ column: sorted, descending });
 		if (column === 'id') return order;
 	}
 	return [...order, { column: 'id', descending: order.at(-1)!.descending }];

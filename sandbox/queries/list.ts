@@ -11,11 +11,9 @@ import type { ListQuery } from './list-query.ts';
  * @param key signs the cursor
  */
 export async function listPage(table: TableView, query: ListQuery, key: AccountKey): Promise<string> {
-	// One record more than requested shows whether there is a next page.
-	const { documents, total } = await table.list({ ...query, limit: query.limit + 1 });
-	const page = documents.slice(0, query.limit);
-	const last = documents.length > query.limit ? page.at(-1) : undefined;
-	const data = page.map((document) => listedRecord(document, query));
+	const { documents, hasMore, total } = await table.list(query);
+	const last = hasMore ? documents.at(-1) : undefined;
+	const data = documents.map((document) => listedRecord(document, query));
 	const cursor = last && encodeCursor(key, keysetPosition(last, table, query), query.fingerprint);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
@@ -38,7 +36,7 @@ export function keysetPosition(document: string, table: TableView, query: ListQu
 	return query.order.map(({ column }) =>
 		column === 'id'
 			? record.id
-			: cellOf(table.columns.find(({ name }) => name === column)!, record[column]),
+			: cellOf(table.columns.find(({ name }) => name === column)!, record),
 	);
 }
 

@@ -1,8 +1,10 @@
+import { resources } from '../schemas/index.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
 import type { Answer } from '../foundation/answer.ts';
 
-/** A record with its version as strong ETag (RFC 9110, 8.8.3). */
+/** A record with a strong ETag (RFC 9110, 8.8.3). */
 export const recordAnswer = (
 	status: number,
 	record: StoredRecord,
@@ -14,4 +16,17 @@ export const recordAnswer = (
 	id: record.id,
 });
 
-export const etag = (record: StoredRecord): string => `"${record.version}"`;
+const unversioned = new Map(
+	[...resources, webhooks].map(({ object, unversioned: fields = [] }) => [object, fields]),
+);
+
+/** The version, and behind it what the service sets without a new one: the same tag is the same body. */
+export function etag(record: StoredRecord): string {
+	const fields = unversioned.get(String(record['object'])) ?? [];
+	const more = fields.map((field) => `.${String(record[field] ?? '').replaceAll(/\W/g, '')}`);
+	return `"${record.version}${more.join('')}"`;
+}
+
+/** Whether a tag, also one of the version alone, is of this version. A weak one never is. */
+export const isOfVersion = (tag: string, { version }: StoredRecord): boolean =>
+	/^"(\d+)(\.\w*)*"$/.exec(tag.trim())?.[1] === String(version);

@@ -32,11 +32,12 @@ export interface ItemResult {
 /**
  * Writes one item, completely or not at all. A refused item is a result, not an exception.
  *
+ * @param writing with the rights at this item; a refusal is the item's result
  * @param part runs the write as a part of the transaction of all items
  * @throws Error only for a fault of the service
  */
 export function writeItem(
-	writing: Writing,
+	writing: () => Writing,
 	part: Part,
 	bulk: Bulk,
 	item: unknown,
@@ -47,7 +48,7 @@ export function writeItem(
 		const { status, body, id } = part(() => {
 			if (!isObject(item)) throw notAnObject();
 			refuseManyMembers(item);
-			return effect(writing, bulk, item);
+			return effect(writing(), bulk, item);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
 		return { index, status, id: id!, data: body };

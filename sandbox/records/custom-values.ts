@@ -5,6 +5,7 @@ import type { StoreView } from '../store/visible-store.ts';
 import { customField } from '../store/columns.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
+import { own } from '../foundation/json.ts';
 import { escapePointer, explainIssue } from '../foundation/field-errors.ts';
 
 type CustomValues = Record<string, unknown>;
@@ -53,7 +54,7 @@ export function mergeCustomValues(
 	for (const field of fields.values()) {
 		const isTouched = !stored || Object.hasOwn(change, field.key);
 		const isDue = field.required && field.archived_at === null && isTouched;
-		if (isDue && !values.has(field.key) && change[field.key] == null) {
+		if (isDue && !values.has(field.key) && own(change, field.key) == null) {
 			refuse(field.key, 'required', `${field.label} is required.`);
 		}
 	}
@@ -73,7 +74,7 @@ export function refuseDuplicateCustomValues(
 ): void {
 	if (Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
-		const value = (record['custom_fields'] as CustomValues)[field.key];
+		const value = own(record['custom_fields'] as CustomValues, field.key);
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
 		const other = findByCustomField(store.whole, resource, field.key, value).find(
 			({ id }) => id !== record.id,

@@ -5,7 +5,7 @@ import { findByFields } from './change.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
 import { findByCustomField } from './custom-values.ts';
-import { isObject, type JsonObject } from '../foundation/json.ts';
+import { isObject, type JsonObject, own } from '../foundation/json.ts';
 
 /**
  * Finds the record that an upsert matches: the one with the body's value of a unique field.
@@ -61,7 +61,7 @@ function matchFields(store: StoreView, resource: Resource, fields: string[], bod
 function matchCustomField(store: StoreView, resource: Resource, matchOn: string, body: JsonObject) {
 	const field = uniqueCustomField(store, resource, matchOn)!;
 	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
-	const value = present(matchOn, customFieldType(field).safeParse(values[field.key]));
+	const value = present(matchOn, customFieldType(field).safeParse(own(values, field.key)));
 	return findByCustomField(store, resource, field.key, value);
 }
 

@@ -1,7 +1,6 @@
-import { z } from 'zod/v4';
 import { parseInput } from '../foundation/field-errors.ts';
 import type { JsonObject } from '../foundation/json.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { actionInput, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { Writing } from '../store/writing.ts';
 import { ruleContext } from './rules.ts';
 import { changeRecord, existingRecord, requireVersion } from './write.ts';
@@ -21,7 +20,7 @@ export function takeAction(
 ): StoredRecord {
 	const record = existingRecord(writing.store, writing.resource, id);
 	requireVersion(record, ifMatch);
-	const values = parseInput(z.strictObject(action.input ?? {}), input);
+	const values = parseInput(actionInput(action), input);
 	const change = action.change(record, values, ruleContext(writing));
 	return changeRecord(writing, record, change, true);
 }

@@ -7,7 +7,7 @@ import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
 import { isUniqueViolation } from '../store/unique-violation.ts';
 import type { StoreView } from '../store/visible-store.ts';
-import { etag, recordAnswer } from './answer.ts';
+import { etag, isOfVersion, recordAnswer } from './answer.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
@@ -67,7 +67,8 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		publishChange(writing, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
-		deleteRecord({ ...writing, resource: changedResource(name) }, other, undefined);
+		const byService = { ...writing, store: store.whole, resource: changedResource(name) };
+		deleteRecord(byService, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
 }
@@ -122,8 +123,8 @@ function save(
 	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, resource: changedResource(name) };
-		changeRecord(other, existingRecord(store, other.resource, id), change, true);
+		const other = { ...writing, store: store.whole, resource: changedResource(name) };
+		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
 	}
 }
 
@@ -162,7 +163,7 @@ const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): Stor
  */
 export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
-	if (ifMatch.split(',').some((tag) => tag.trim() === etag(stored))) return;
+	if (ifMatch.split(',').some((tag) => isOfVersion(tag, stored))) return;
 	throw new Problem(
 		'version_mismatch',
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,

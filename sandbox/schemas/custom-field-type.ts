@@ -24,8 +24,16 @@ export interface CustomField extends StoredRecord {
 	archived_at: string | null;
 }
 
-/** The type that parses values of the field. */
+const types = new WeakMap<CustomField, z.ZodType>();
+
+/** The type that parses values of the field, made once for each definition. */
 export function customFieldType(field: CustomField): z.ZodType {
+	let type = types.get(field);
+	if (!type) types.set(field, (type = typeOf(field)));
+	return type;
+}
+
+function typeOf(field: CustomField): z.ZodType {
 	switch (field.type) {
 		case 'text':
 			return plainText().max(255);
@@ -50,11 +58,18 @@ export function customFieldType(field: CustomField): z.ZodType {
 		case 'phone':
 			return phoneNumber;
 		case 'user':
-		case 'reference': {
-			const target = field.type === 'user' ? users.name : field.reference_resource;
-			return z.string().min(1).max(64).meta({ 'x-resource': target });
-		}
+		case 'reference':
+			return referenceTo(field.type === 'user' ? users.name : field.reference_resource);
 	}
+}
+
+const referenceTypes = new Map<string | null, z.ZodType>();
+
+/** Made once for each resource, because zod's registry keeps every schema with metadata. */
+function referenceTo(target: string | null): z.ZodType {
+	let type = referenceTypes.get(target);
+	if (!type) referenceTypes.set(target, (type = z.string().min(1).max(64).meta({ 'x-resource': target })));
+	return type;
 }
 
 const optionOf = ({ options }: CustomField) =>

@@ -48,10 +48,13 @@ export const customFieldTypes = [
 	'reference',
 ] as const;
 
+/** The most custom fields of one kind of records. */
+export const mostCustomFields = 500;
+
 const option = z.strictObject({
 	value: plainText().min(1).max(100).meta({
 		title: 'Value',
-		description: 'Custom fields of records.',
+		description: 'What records hold if this is chosen.',
 		examples: ['express'],
 	}),
 	label: plainText().min(1).max(100).meta({
@@ -68,7 +71,7 @@ export const customFields = defineResource({
 	name: 'custom-fields',
 	object: 'custom_field',
 	idPrefix: 'cf',
-	description: 'The fields you have added to your records.',
+	description: `The fields you have added to your records: at most ${mostCustomFields} for each kind of record.`,
 	visibility: 'everyone',
 	fields: {
 		resource: customizableName.meta({
@@ -137,6 +140,10 @@ export const customFields = defineResource({
 	lookups: [],
 
 	check(field, previous, { findBy }) {
+		if (!previous && findBy('custom-fields', 'resource', field.resource, mostCustomFields).length === mostCustomFields) {
+			const detail = `${field.resource} have ${mostCustomFields} custom fields already, the most there can be. Delete one first.`;
+			return [{ pointer: '/resource', code: 'too_many', detail }];
+		}
 		const errors: FieldError[] = [];
 		const refuse = (pointer: string, detail: string) =>
 			errors.push({ pointer, code: 'invalid_value', detail });

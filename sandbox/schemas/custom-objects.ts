@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { own } from '../foundation/json.ts';
 import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
@@ -58,52 +59,55 @@ export const recordsName = (key: string): string => `${customObjects.name}/${key
 export const objectKeyOf = (resource: string): string | undefined =>
 	/^custom-objects\/(\w+)\/records$/.exec(resource)?.[1];
 
-/** The resource of an object's records, whose fields are custom fields. */
-export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource =>
-	defineResource({
-		name: recordsName(String(key)),
-		// By id, because an object that reuses the key of a deleted one must not inherit its records.
-		table: id,
-		object: 'custom_object_record',
-		idPrefix: 'cor',
-		description: 'The records of a custom object.',
-		visibility: { owner: 'owner_id' },
-		fields: {
-			title: z.string().meta({
-				title: 'Title',
-				description: 'The value of the primary field.',
-				examples: ['Yearly maintenance'],
-				readOnly: true,
-			}),
-			...sharedFields,
-			...systemFields('custom_object_record'),
-		},
-		important: ['title', 'external_id', 'owner_id', 'custom_fields'],
-		// Of the machines that the sandbox has.
-		examples: {
-			create: { custom_fields: { serial_number: 'M-50001', model: 'standard' } },
-			update: { custom_fields: { operating_hours: 1200 } },
-		},
-		unique: { external_id: ['external_id'] },
-		sortable: ['title'],
-		searched: ['title', 'external_id'],
-		lookups: ['owner_id'],
-		// With a prefix, because an object may have the name of a resource of the service.
-		eventPrefix: `custom.${String(key)}`,
-
-		complete: ({ custom_fields: values }) => ({
-			title: String(values[String(primaryField)] ?? ''),
-		}),
-
-		check({ title }) {
-			if (title !== '') return [];
-			const detail = `${String(primaryField)} gives the record its title and is required.`;
-			return [{ pointer: `/custom_fields/${String(primaryField)}`, code: 'required', detail }];
-		},
-	});
-
 /** A resource that stands for the records of any object; its name holds the placeholder `{key}`. */
-export const anyRecords: Resource = recordsOf({
-	key: '{key}',
-	primary_field: '',
-} as unknown as StoredRecord);
+export const anyRecords: Resource = defineResource({
+	name: recordsName('{key}'),
+	object: 'custom_object_record',
+	idPrefix: 'cor',
+	description: 'The records of a custom object.',
+	visibility: { owner: 'owner_id' },
+	fields: {
+		title: z.string().meta({
+			title: 'Title',
+			description: 'The value of the primary field.',
+			examples: ['Yearly maintenance'],
+			readOnly: true,
+		}),
+		...sharedFields,
+		...systemFields('custom_object_record'),
+	},
+	important: ['title', 'external_id', 'owner_id', 'custom_fields'],
+	// Of the machines that the sandbox has.
+	examples: {
+		create: { custom_fields: { serial_number: 'M-50001', model: 'standard' } },
+		update: { custom_fields: { operating_hours: 1200 } },
+	},
+	unique: { external_id: ['external_id'] },
+	sortable: ['title'],
+	searched: ['title', 'external_id'],
+	lookups: ['owner_id'],
+	eventPrefix: 'custom.{key}',
+});
+
+/**
+ * The resource of an object's records. All share one set of schemas, because zod's registry of metadata
+ * keeps every schema until the process ends.
+ */
+export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource => ({
+	...anyRecords,
+	name: recordsName(String(key)),
+	// By id, because an object that reuses the key of a deleted one must not inherit its records.
+	table: id,
+	// With a prefix, because an object may have the name of a resource of the service.
+	eventPrefix: `custom.${String(key)}`,
+
+	complete: ({ custom_fields: values }) => ({
+		title: String(own(values as Record<string, unknown>, String(primaryField)) ?? ''),
+	}),
+
+	check({ title }) {
+		if (title !== '') return [];
+		const detail = `${String(primaryField)} gives the record its title and is required.`;
+		return [{ pointer: `/custom_fields/${String(primaryField)}`, code: 'required', detail }];
+	},
+});

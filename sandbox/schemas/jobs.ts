@@ -3,10 +3,13 @@ import type { RequestOrigin } from '../foundation/origin.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
-import { systemFields } from './record.ts';
+import { applicationId, systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
+
+/** Of the lines that a job is given. */
+export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 };
 
 export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
@@ -31,7 +34,7 @@ export const jobs = defineResource({
 	object: 'job',
 	idPrefix: 'job',
 	description: 'Bulk work in the background: imports and exports of many records.',
-	visibility: 'maker',
+	visibility: 'application',
 	fields: {
 		resource: z
 			.string()
@@ -45,7 +48,8 @@ export const jobs = defineResource({
 			.meta(readOnly('Operation', 'What is done with each line, or export.')),
 		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
 		query: z
-			.record(z.string(), z.string())
+			.object({})
+			.catchall(z.string())
 			.nullable()
 			.meta({
 				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
@@ -56,7 +60,8 @@ export const jobs = defineResource({
 		processed: count('Processed', 'How many of them are done.'),
 		succeeded: count('Succeeded', 'How many of those went well.'),
 		failed: count('Failed', 'How many of those were refused; the results say why.'),
-		error: text(readOnly('Error', 'Why the job as a whole has failed, if it has.'), 1000),
+		error: text(readOnly('Error', 'Why the job as a whole has failed, or was canceled by the service because the key, the ' +
+					'application’s access or the user’s right to do this ended.'), 1000),
 		request: z
 			.strictObject({
 				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
@@ -72,6 +77,7 @@ export const jobs = defineResource({
 		started_at: instant(readOnly('Started At', 'When the first line was done.')),
 		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
 		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
+		application_id: applicationId,
 		...systemFields('job'),
 	},
 	important: ['resource', 'operation', 'status', 'total', 'processed', 'failed', 'finished_at'],
@@ -105,5 +111,6 @@ export interface Job extends StoredRecord {
 	started_at: string | null;
 	finished_at: string | null;
 	results_expire_at: string | null;
+	application_id: string | null;
 	created_by: { type: string; id: string };
 }

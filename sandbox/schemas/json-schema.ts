@@ -21,10 +21,19 @@ export interface JsonSchema extends Record<string, unknown> {
  *
  * @param io `input` for what a client may send, `output` for what it receives
  */
-export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-	const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
-	return tidy(plain, io);
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> {
+	let converted = known[io].get(schema);
+	if (!converted) {
+		const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
+		known[io].set(schema, (converted = tidy(plain, io)));
+	}
+	return converted;
 }
+
+const known = {
+	input: new WeakMap<z.ZodType, JsonSchema>(),
+	output: new WeakMap<z.ZodType, JsonSchema>(),
+};
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 
@@ -63,6 +72,8 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
+	// An object with names that nobody knows beforehand.
+	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(
 			Object.entries(result.properties).map(([name, property]) => [name, tidy(property, io)]),

@@ -31,7 +31,7 @@ export const systemFields = (object: string) => ({
 	}),
 	version: z.int().min(1).meta({
 		title: 'Version',
-		description: 'Counts the changes; it is also the ETag.',
+		description: 'Counts the changes; the ETag begins with it.',
 		examples: [1],
 		readOnly: true,
 	}),
@@ -81,8 +81,10 @@ export const sharedFields = {
 		description: 'The ids of the tags on this record.',
 		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
 	}),
+	// No record: zod refuses one that has a key `constructor`.
 	custom_fields: z
-		.record(z.string(), customValue)
+		.object({})
+		.catchall(customValue)
 		.default({})
 		.meta({
 			title: 'Custom Fields',
@@ -98,4 +100,12 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	deleted_at: null,
 	created_by: actor,
 	updated_by: actor,
+});
+
+/** Of records that are seen only through the application that made them. */
+export const applicationId = z.string().nullable().meta({
+	title: 'Application ID',
+	description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',
+	examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
+	readOnly: true,
 });

@@ -80,11 +80,11 @@ export interface Action<F extends Fields> {
 	): Partial<FieldValues<F>>;
 }
 
-/** Who can see a record. Administrators and API keys see every record. */
+/** Who can see a record. Administrators and API keys see every record, except of `application`. */
 export type Visibility<F extends Fields> =
 	| 'everyone'
-	/** The user who created it. */
-	| 'maker'
+	/** The API key that created it, or the user, but only through the same application or in the console. */
+	| 'application'
 	/** The user in this field; everyone if it is empty. */
 	| { owner: Name<F> }
 	/** The user in the first field, and everyone who sees one of the records in the other fields. */
@@ -141,6 +141,8 @@ export interface Definition<F extends Fields> {
 	actions?: Record<string, Action<F>>;
 	/** Further events of a record, by the last part of the event's type: `deal.won`. */
 	events?: Record<string, DomainEvent<F>>;
+	/** Fields that the service sets without a new version. They are part of the ETag beside it. */
+	unversioned?: Array<Name<F>>;
 	/** The prefix of its event types; by default the value of `object`. */
 	eventPrefix?: string;
 	/** Explains what still uses the record, which prevents its deletion; undefined if nothing does. */
@@ -151,6 +153,15 @@ export interface Definition<F extends Fields> {
 	deletedWith?(record: FieldValues<F>, context: RuleContext): Array<{ resource: string; id: string }>;
 	/** For records that are kept, the change that replaces a deletion. */
 	insteadOfDeletion?: Partial<FieldValues<F>>;
+}
+
+const inputs = new WeakMap<Action<Fields>, z.ZodObject>();
+
+/** Parses the body of an action, of which unknown fields are errors. */
+export function actionInput(action: Action<Fields>): z.ZodObject {
+	let input = inputs.get(action);
+	if (!input) inputs.set(action, (input = z.strictObject(action.input ?? {})));
+	return input;
 }
 
 export interface Resource extends Definition<Fields> {

@@ -43,6 +43,7 @@ export const tags = defineResource({
 	important: ['name', 'color', 'description'],
 	unique: { name: ['name'] },
 	sortable: ['name', 'usage'],
+	unversioned: ['usage'],
 	searched: ['name', 'description'],
 	lookups: [],
 

@@ -62,7 +62,7 @@ export const users = defineResource({
 		}),
 		last_seen_at: instant({
 			title: 'Last Seen At',
-			description: 'Time of the last sign-in.',
+			description: 'Time of the last sign-in. A sign-in does not change the version of the user.',
 			readOnly: true,
 		}),
 		...systemFields('user'),
@@ -72,6 +72,7 @@ export const users = defineResource({
 	sortable: ['name', 'last_name', 'email', 'last_seen_at'],
 	searched: ['name', 'email'],
 	lookups: ['role'],
+	unversioned: ['last_seen_at'],
 
 	complete: (user) => ({
 		name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email,

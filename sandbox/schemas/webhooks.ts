@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { choiceOr, instant, text, webAddress } from './fields.ts';
-import { systemFields } from './record.ts';
+import { applicationId, systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
 /** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
@@ -11,7 +11,7 @@ export const webhooks = defineResource({
 	object: 'webhook',
 	idPrefix: 'whk',
 	description: 'Subscriptions: addresses that events are sent to when they happen.',
-	visibility: 'maker',
+	visibility: 'application',
 	fields: {
 		url: webAddress.meta({
 			title: 'URL',
@@ -48,6 +48,7 @@ export const webhooks = defineResource({
 			examples: ['k9Q='],
 			readOnly: true,
 		}),
+		application_id: applicationId,
 		failing_since: instant({
 			title: 'Failing Since',
 			description: 'Since when no delivery has succeeded, if one failed since.',
@@ -65,6 +66,7 @@ export const webhooks = defineResource({
 	sortable: ['last_success_at'],
 	searched: ['url', 'description'],
 	lookups: ['status', 'url'],
+	unversioned: ['failing_since', 'last_success_at'],
 
 	events: {
 		disabled: {
@@ -95,6 +97,7 @@ export interface Webhook extends StoredRecord {
 	status: 'active' | 'paused' | 'disabled';
 	disabled_reason: (typeof disabledReasons)[number] | null;
 	secret_hint: string;
+	application_id: string | null;
 	failing_since: string | null;
 	last_success_at: string | null;
 	created_by: { type: string; id: string };

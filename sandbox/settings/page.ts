@@ -4,9 +4,11 @@ import type { Env } from '../http/service.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { Client } from '../store/clients.ts';
 import { docsPath } from '../http/docs-path.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
 import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { csrfToken, type Session } from '../pages/session.ts';
+import { formInputs } from '../pages/own-forms.ts';
+import type { Session } from '../pages/session.ts';
 import { copyScript } from './copy-script.ts';
 
 export interface SettingsView {
@@ -15,10 +17,10 @@ export interface SettingsView {
 	apiKeys: ApiKey[];
 	clients: Client[];
 	/** The key or client that was just created, with its secret. */
-	made?: Html;
+	made?: Html | undefined;
 	error?: string;
 	/** The values of the form that has an error. */
-	typed?: URLSearchParams;
+	typed?: FormTexts;
 }
 
 /** Renders the settings "API and integrations". */
@@ -143,7 +145,7 @@ const confirmed = (
 	</details>`;
 
 const hidden = (session: Session, action: string) => html`
-	<input type="hidden" name="csrf" value="${csrfToken(session)}" />
+	${formInputs(session)}
 	<input type="hidden" name="action" value="${action}" />
 `;
 

@@ -4,18 +4,21 @@ import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import { newApiKey } from '../store/api-keys.ts';
 import { newSecret } from '../store/secrets.ts';
-import { deleteClient } from '../webhooks/grants.ts';
-import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import { deleteClient, revokeKey } from '../webhooks/grants.ts';
+import { formMiddleware } from '../pages/forms.ts';
+import { handleForm } from '../pages/own-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
-import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
+import { type Session, sessionOf } from '../pages/session.ts';
 import { navigation, settingsPath } from '../pages/navigation.ts';
+import { Notices } from './notices.ts';
 import { madeNotice, settingsPage } from './page.ts';
 import { signInAddress } from '../pages/sign-in.ts';
 
 const longestName = 100;
 
 /** Performs a form's action and returns a notice, if there is something to show. */
-type FormAction = (service: Service, form: URLSearchParams) => Html | undefined;
+type FormAction = (service: Service, form: FormTexts) => Html | undefined;
 
 /** A mistake in a form; the message is for the person who filled it in. */
 class FormError extends Error {}
@@ -33,27 +36,32 @@ export function settingsRoutes(service: Service): Route[] {
 		return refusalPage(c, 403, 'Only administrators can open these settings', detail);
 	};
 
+	const notices = new Notices(service.now);
+
 	const view = (session: Session) => ({
 		session,
 		navigation: navigation(service, session, settingsPath),
 		apiKeys: service.store.apiKeys.list(),
 		clients: service.store.clients.list(),
+		made: notices.take(session),
 	});
 
-	const act: Route['handler'] = async (c) => {
-		const form = await readForm(c);
-		return asAdministrator(c, (session) => {
-			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-			const action = actions.get(form.get('action') ?? '');
-			try {
-				const made = action?.(service, form);
-				return made ? settingsPage(c, { ...view(session), made }) : c.redirect(settingsPath, 303);
-			} catch (error) {
-				if (!(error instanceof FormError || error instanceof RedirectAddressError)) throw error;
-				return settingsPage(c, { ...view(session), error: error.message, typed: form });
-			}
-		});
-	};
+	const act: Route['handler'] = (c) =>
+		asAdministrator(c, (session) =>
+			handleForm(service, c, session, (form, doOnce) => {
+				const action = actions.get(form.get('action') ?? '');
+				try {
+					return doOnce(() => {
+						const made = action?.(service, form);
+						if (made) notices.put(session, made);
+						return settingsPath;
+					});
+				} catch (error) {
+					if (!(error instanceof FormError || error instanceof RedirectAddressError)) throw error;
+					return settingsPage(c, { ...view(session), error: error.message, typed: form });
+				}
+			}),
+		);
 
 	return [
 		{
@@ -87,8 +95,8 @@ const createClient: FormAction = ({ store, newId, now }, form) => {
 	return madeNotice(`OAuth client “${name}” created`, values, note);
 };
 
-const revokeKey: FormAction = ({ store }, form) => {
-	store.apiKeys.revoke(form.get('id') ?? '');
+const endKey: FormAction = (service, form) => {
+	revokeKey(service, form.get('id') ?? '');
 	return undefined;
 };
 
@@ -99,12 +107,12 @@ const removeClient: FormAction = (service, form) => {
 
 const actions: ReadonlyMap<string, FormAction> = new Map([
 	['create-key', createKey],
-	['revoke-key', revokeKey],
+	['revoke-key', endKey],
 	['create-client', createClient],
 	['delete-client', removeClient],
 ]);
 
-function nameIn(form: URLSearchParams, field: string): string {
+function nameIn(form: FormTexts, field: string): string {
 	const name = form.get(field)?.trim() ?? '';
 	if (name.length >= 1 && name.length <= longestName) return name;
 	throw new FormError(`Give it a name of 1 to ${longestName} characters.`);

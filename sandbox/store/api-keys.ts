@@ -18,7 +18,7 @@ const useIsNotedEveryMs = 60_000;
 
 /** The API keys of the account. Only hashes are stored. */
 export class ApiKeys {
-	private readonly statements: Record<'insert' | 'select' | 'use' | 'delete', StatementSync>;
+	private readonly statements: Record<'insert' | 'select' | 'has' | 'use' | 'delete', StatementSync>;
 
 	constructor(database: DatabaseSync) {
 		database.exec(
@@ -36,6 +36,7 @@ export class ApiKeys {
 				ON CONFLICT (hash) DO NOTHING
 			`),
 			select: database.prepare('SELECT * FROM api_keys ORDER BY created_at, id'),
+			has: database.prepare('SELECT 1 FROM api_keys WHERE id = ?'),
 			use: database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?'),
 			delete: database.prepare('DELETE FROM api_keys WHERE id = ?'),
 		};
@@ -58,6 +59,11 @@ export class ApiKeys {
 		return matches.map(apiKeyOf)[0];
 	}
 
+	/** False once it is revoked. */
+	has(id: string): boolean {
+		return this.statements.has.get(id) !== undefined;
+	}
+
 	/** Records the last use of a key, to the minute. */
 	noteUse({ id, lastUsedAt }: ApiKey, now: number): void {
 		if (now - (lastUsedAt ?? 0) >= useIsNotedEveryMs) this.statements.use.run(now, id);
@@ -68,7 +74,7 @@ export class ApiKeys {
 		return this.statements.select.all().map(apiKeyOf);
 	}
 
-	/** Revokes a key. */
+	/** Revokes a key; `revokeKey` deletes its subscriptions too. */
 	revoke(id: string): void {
 		this.statements.delete.run(id);
 	}

@@ -1,27 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Query, Row } from './query.ts';
-import type { ReadAnswer, ReadRequest } from './reader-thread.ts';
+import { ThreadReader } from './thread-reader.ts';
 
-interface Waiting {
-	resolve(rows: Row[][]): void;
-	reject(error: Error): void;
-}
+/** So many slow reads run side by side; further ones wait. */
+const mostThreads = 4;
 
 /**
- * Runs slow reads, such as a search among 100,000 records, in a thread with its own connection, so
- * that short requests do not wait for them. An in-memory database is visible to one connection only,
- * so its reads run in this thread.
+ * Runs slow reads, such as a search among 100,000 records, in threads with their own connections, so
+ * that short requests do not wait for them, nor one search for another. An in-memory database is visible
+ * to one connection only, so its reads run in this thread.
  */
 export class BackgroundReader {
 	private readonly database: DatabaseSync;
 	private readonly path: string;
 	private readonly statements: PreparedStatements;
-	private readonly waiting = new Map<number, Waiting>();
-	private thread: Worker | undefined;
-	private lastId = 0;
+	private threads: ThreadReader[] = [];
 
 	/** @param path of the file that `database` has open, or `:memory:` */
 	constructor(database: DatabaseSync, path: string) {
@@ -34,43 +29,22 @@ export class BackgroundReader {
 	async read(queries: Query[]): Promise<Row[][]> {
 		// Uncommitted writes are visible on their own connection only.
 		if (this.path === ':memory:' || this.database.isTransaction) {
-			return queries.map(({ sql, values }) => this.statements.get(sql).all(...values));
+			return queries.map((query) => readRows(this.statements.get(query.sql), query));
 		}
-		const thread = (this.thread ??= this.start());
-		const id = ++this.lastId;
-		return await new Promise((resolve, reject) => {
-			this.waiting.set(id, { resolve, reject });
-			thread.ref();
-			thread.postMessage({ id, queries } satisfies ReadRequest);
-		});
+		return await this.freeThread().read(queries);
 	}
 
 	close(): void {
-		const { thread } = this;
-		if (!thread) return;
-		this.stop(new Error('The store was closed.'));
-		void thread.terminate();
+		for (const thread of this.threads) thread.close();
 	}
 
-	private start(): Worker {
-		const file = join(import.meta.dirname, 'reader-thread.ts');
-		const thread = new Worker(file, { workerData: this.path });
-		thread.on('message', ({ id, rows, error }: ReadAnswer) => {
-			const { resolve, reject } = this.waiting.get(id)!;
-			this.waiting.delete(id);
-			// An idle thread does not keep the process alive.
-			if (this.waiting.size === 0) thread.unref();
-			if (rows) resolve(rows);
-			else reject(error!);
-		});
-		thread.on('error', (error) => this.stop(error as Error));
+	/** A thread that does nothing, or the one with the least to do. */
+	private freeThread(): ThreadReader {
+		this.threads = this.threads.filter(({ isRunning }) => isRunning);
+		const [least] = this.threads.toSorted((one, other) => one.load - other.load);
+		if (least && (least.load === 0 || this.threads.length >= mostThreads)) return least;
+		const thread = new ThreadReader(this.path);
+		this.threads.push(thread);
 		return thread;
-	}
-
-	/** Rejects the pending reads; the next read starts a new thread. */
-	private stop(error: Error): void {
-		this.thread = undefined;
-		for (const { reject } of this.waiting.values()) reject(error);
-		this.waiting.clear();
 	}
 }

@@ -1,6 +1,6 @@
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { foldCase } from './fold-case.ts';
+import { foldCase, orderKey } from './fold-case.ts';
 
 /** A value as SQLite stores it. */
 export type Cell = string | number;
@@ -8,7 +8,11 @@ export type Cell = string | number;
 /** A field with a column of its own, for filters and sorting. Lists are stored as JSON. */
 export interface Column {
 	name: string;
+	/** The field of the record that it holds. */
+	field: string;
 	isText: boolean;
+	/** Whether it holds the text as `orderKey` makes it, to sort by. */
+	isOrder?: boolean;
 }
 
 /** Longer texts are for search only, unless records are looked up by them. */
@@ -28,8 +32,22 @@ export function columnsOf(resource: Resource): Column[] {
 		.filter(([name, schema]) => name !== 'id' && (isComparable(resource, name) || isList(schema)))
 		.map(([name, schema]) => {
 			const isText = typesOf(schema).includes('string') || isList(schema);
-			return { name, isText };
-		});
+			return { name, field: name, isText };
+		})
+		.concat(resource.sortable.filter((field) => isReadByPeople(resource, field)).map(orderColumn));
+}
+
+const orderColumn = (field: string): Column => ({ name: `${field}_order`, field, isText: true, isOrder: true });
+
+/** The column that a list is sorted by: texts in the order in which people look them up. */
+export const sortColumn = (resource: Resource, field: string): string =>
+	isReadByPeople(resource, field) ? orderColumn(field).name : field;
+
+/** Whether a field is a text of its own words: no time, address, choice or id. */
+function isReadByPeople({ properties }: Resource, field: string): boolean {
+	const schema = properties[field]!;
+	const isOther = [schema.format, schema.enum, schema['x-resource']].some((about) => about !== undefined);
+	return field !== 'id' && typesOf(schema).includes('string') && !isOther;
 }
 
 /** Whether the field is a list of texts, such as ids. */
@@ -43,7 +61,9 @@ export function isComparable({ properties, lookups }: Resource, name: string): b
 	return isScalar && isShort && !('const' in schema);
 }
 
-export function cellOf(column: Column, value: unknown): Cell {
+export function cellOf(column: Column, record: StoredRecord): Cell {
+	const value = record[column.field];
+	if (column.isOrder && typeof value === 'string') return orderKey(value);
 	if (value === null || value === undefined) return absent(column);
 	if (typeof value === 'boolean') return Number(value);
 	return Array.isArray(value) ? JSON.stringify(value) : (value as Cell);

@@ -6,4 +6,6 @@ export interface Condition {
 	values: Cell[];
 	/** Whether the condition leaves few rows, which an index finds. */
 	isSelective?: boolean;
+	/** Whether changes of other tables change what meets the condition. */
+	readsOtherTables?: boolean;
 }

@@ -3,7 +3,8 @@ import type { RequestOrigin } from '../foundation/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
 import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
-import type { Query } from './query.ts';
+import { pageOf } from './page-rows.ts';
+import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 
 /** An event before the log assigns its sequence number. */
@@ -14,6 +15,7 @@ export interface NewEvent {
 	timestamp: string;
 	/** The name of the record's resource. */
 	resource: string;
+	recordId: string;
 	/** The users who receive it. */
 	audience: Audience;
 	/**
@@ -55,6 +57,12 @@ export class EventReader {
 			.map(eventOf);
 	}
 
+	/** Reads the newest events that fit a page, without blocking other requests. */
+	async newest(conditions: Condition[], limit: number): Promise<EventPage> {
+		const [rows] = await this.reader.read([this.pageQuery(conditions, limit + 1, true)]);
+		return eventsOf(rows!, limit);
+	}
+
 	/**
 	 * Reads a page, and counts all events that meet the conditions, without blocking other requests.
 	 *
@@ -65,12 +73,12 @@ export class EventReader {
 		beyond: Condition[],
 		limit: number,
 		descending: boolean,
-	): Promise<{ events: StoredEvent[]; total: number }> {
+	): Promise<EventPage & { total: number }> {
 		const { sql, values } = all([...conditions, ...this.visible]);
 		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
-		const page = this.pageQuery([...conditions, ...beyond], limit, descending);
+		const page = this.pageQuery([...conditions, ...beyond], limit + 1, descending);
 		const [rows, counted] = await this.reader.read([page, count]);
-		return { events: rows!.map(eventOf), total: counted![0]!['total'] as number };
+		return { ...eventsOf(rows!, limit), total: counted![0]!['total'] as number };
 	}
 
 	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
@@ -79,8 +87,20 @@ export class EventReader {
 		return {
 			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
 			values: [...values, limit],
+			isPage: true,
 		};
 	}
+}
+
+export interface EventPage {
+	events: StoredEvent[];
+	/** Whether further events follow. */
+	hasMore: boolean;
+}
+
+function eventsOf(rows: Row[], limit: number): EventPage {
+	const { page, hasMore } = pageOf(rows, limit);
+	return { events: page.map(eventOf), hasMore };
 }
 
 function all(conditions: Condition[]): { sql: string; values: Cell[] } {
@@ -95,6 +115,7 @@ export const eventOf = (row: Record<string, unknown>): StoredEvent => ({
 	type: row['type'] as string,
 	timestamp: row['created_at'] as string,
 	resource: row['resource'] as string,
+	recordId: row['record_id'] as string,
 	audience: parseAudience(row['seen_by'] as string),
 	isForAccount: row['is_for_account'] === 1,
 	actor: JSON.parse(row['actor'] as string) as StoredEvent['actor'],

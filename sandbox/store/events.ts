@@ -3,9 +3,13 @@ import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
 import { addMissingColumns } from './missing-columns.ts';
 import type { BackgroundReader } from './background-reader.ts';
+import { madeThrough, ofApplications, type Viewer } from './visibility.ts';
 
 /** How long the log keeps events. */
 export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Selects the events that administrators and API keys receive. */
+const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
 
 /** The log of events. An event is appended in the transaction of the change that it reports. */
 export class Events extends EventReader {
@@ -13,7 +17,7 @@ export class Events extends EventReader {
 	private readonly expiry = { doneFor: -1 };
 
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
-		super(database, reader, [{ sql: 'is_for_account = 1', values: [] }]);
+		super(database, reader, [forAccount]);
 		// AUTOINCREMENT, so that no number is reused after the last event has expired.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
@@ -26,11 +30,17 @@ export class Events extends EventReader {
 		addMissingColumns(database, 'events', {
 			is_for_account: 'INTEGER NOT NULL DEFAULT 1',
 			request: "TEXT NOT NULL DEFAULT 'null'",
+			record_id: "TEXT NOT NULL DEFAULT ''",
 		});
+		database.exec(`
+			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
+			UPDATE events SET record_id = data ->> '$.object.id' WHERE record_id = '';
+		`);
 		this.statements = {
 			insert: database.prepare(`
-				INSERT INTO events (id, type, created_at, resource, seen_by, actor, data, is_for_account, request)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+				INSERT INTO events
+					(id, type, created_at, resource, record_id, seen_by, actor, data, is_for_account, request)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			`),
 			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
 			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
@@ -38,17 +48,21 @@ export class Events extends EventReader {
 	}
 
 	/**
-	 * A view of the log with the events that a user received: the user could see the record at that
-	 * time.
+	 * A view of the log with the events that somebody received: they could see the record at that time.
 	 */
-	readableBy(userId: string): EventReader {
-		return new EventReader(this.database, this.reader, [audienceIncludes(userId)]);
+	readableBy({ caller, seesAll, application }: Viewer): EventReader {
+		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
+		if (application !== undefined) {
+			const { sql, values } = madeThrough(caller, application, 'data', '$.object');
+			conditions.push({ sql: `resource NOT IN ('${ofApplications.join("','")}') OR (${sql})`, values });
+		}
+		return new EventReader(this.database, this.reader, conditions);
 	}
 
 	/** Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
-		const { id, type, timestamp, resource, audience, actor, data, isForAccount, request } = event;
-		const about = [id, type, timestamp, resource, audienceText(audience)];
+		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
+		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];
 		const { lastInsertRowid } = this.statements.insert.run(
 			...about,
 			JSON.stringify(actor),

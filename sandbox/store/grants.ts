@@ -22,6 +22,7 @@ export interface Code {
 export class Grants {
 	private readonly statements: Record<
 		| 'insert'
+		| 'select'
 		| 'insertCode'
 		| 'selectCode'
 		| 'useCode'
@@ -53,6 +54,7 @@ export class Grants {
 				INSERT INTO oauth_grants (grant_id, client_id, user_id, scopes, created_at)
 				VALUES (?, ?, ?, ?, ?)
 			`),
+			select: database.prepare('SELECT 1 FROM oauth_grants WHERE grant_id = ?'),
 			insertCode: database.prepare(`
 				INSERT INTO oauth_codes (hash, grant_id, redirect_uri, challenge, expires_at)
 				VALUES (?, ?, ?, ?, ?)
@@ -80,6 +82,11 @@ export class Grants {
 		const { redirectUri, challenge, expiresAt } = code;
 		this.statements.insertCode.run(hashOf(secret), id, redirectUri, challenge, expiresAt);
 		return secret;
+	}
+
+	/** False once it is revoked. */
+	has(id: string): boolean {
+		return this.statements.select.get(id) !== undefined;
 	}
 
 	/** Finds a code, even if it is used or expired, while its grant exists. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { readRows } from './page-rows.ts';
 
 export interface Line {
 	/** The position in the file, from 0. */
@@ -38,9 +39,10 @@ export class JobLines {
 		this.statements.insert.run(jobId, position, text);
 	}
 
-	/** Reads the lines after a position, in order. */
+	/** Reads the lines after a position, in order: fewer than the limit if they are large. */
 	page(jobId: string, after: number, limit: number): Line[] {
-		return this.statements.page.all(jobId, after, limit) as unknown as Line[];
+		const values = [jobId, after, limit];
+		return readRows(this.statements.page, { values, isPage: true }) as unknown as Line[];
 	}
 
 	last(jobId: string): Line | undefined {

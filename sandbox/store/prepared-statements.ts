@@ -2,6 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 const mostRecent = 200;
 
+/** Longer ones are those of lists with hundreds of values, and are hardly asked twice. */
+const longestKept = 4000;
+
 /**
  * A cache of prepared statements by their SQL: preparing one takes longer than finding a record with
  * it.
@@ -16,6 +19,7 @@ export class PreparedStatements {
 
 	get(sql: string): StatementSync {
 		const known = this.recent.get(sql) ?? this.database.prepare(sql);
+		if (sql.length > longestKept) return known;
 		// The least recently used statement is first, and is evicted first.
 		this.recent.delete(sql);
 		this.recent.set(sql, known);

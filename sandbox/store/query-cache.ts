@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { hashOf } from './secrets.ts';
 
 const mostRemembered = 1000;
 
@@ -24,12 +25,12 @@ export class QueryCache {
 			if (version !== this.version) this.clear();
 			this.version = version;
 		}
-		return this.known.get(key) as T | undefined;
+		return this.known.get(shortened(key)) as T | undefined;
 	}
 
 	set(key: string, value: unknown): void {
 		if (this.known.size >= mostRemembered) this.known.clear();
-		this.known.set(key, value);
+		this.known.set(shortened(key), value);
 	}
 
 	/** Returns the cached value, or reads and caches it. */
@@ -46,3 +47,9 @@ export class QueryCache {
 		if (this.known.size > 0) this.known.clear();
 	}
 }
+
+const longestKey = 100;
+
+/** Keys contain the filters of a list, which may have 16 KiB. */
+const shortened = (key: string): string =>
+	key.length > longestKey ? hashOf(key).toString('base64') : key;

@@ -4,6 +4,8 @@ import type { Cell } from './columns.ts';
 export interface Query {
 	sql: string;
 	values: Cell[];
+	/** Whether reading ends where a page is full; see `pageOf`. */
+	isPage?: boolean;
 }
 
 export type Row = Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { addFoldCase } from './fold-case.ts';
+import { readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Query, Row } from './query.ts';
 
@@ -17,7 +18,8 @@ export interface ReadAnswer {
 }
 
 const database = new DatabaseSync(workerData as string, { readOnly: true });
-database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536');
+// There are several threads, so each caches less than the main one.
+database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
 addFoldCase(database);
 const statements = new PreparedStatements(database);
 
@@ -25,7 +27,7 @@ const statements = new PreparedStatements(database);
 function read(queries: Query[]): Row[][] {
 	database.exec('BEGIN');
 	try {
-		return queries.map(({ sql, values }) => statements.get(sql).all(...values));
+		return queries.map((query) => readRows(statements.get(query.sql), query));
 	} finally {
 		database.exec('COMMIT');
 	}

@@ -4,7 +4,8 @@ import type { Condition } from './condition.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
-import type { Row } from './query.ts';
+import { pageOf, readRows } from './page-rows.ts';
+import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
@@ -64,36 +65,82 @@ export class RecordReader {
 		return this.source.statements.get(sql).all(...values).map(documentOf);
 	}
 
+	/** Reads a page without blocking other requests, even if it has to look at many rows. */
+	async nextPage(selection: Selection): Promise<RecordPage> {
+		const [rows] = await this.source.reader.read([this.listQuery(selection)]);
+		return documentsOf(rows!, selection.limit);
+	}
+
+	/** Which of these records can be seen, deleted or not. */
+	visibleAmong(ids: string[]): Set<string> {
+		if (this.visible.length === 0) return new Set(ids);
+		const conditions = [{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] }];
+		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: ids.length };
+		return new Set(this.page(selection).map((document) => parseRecord(document).id));
+	}
+
 	/** Counts exactly. */
 	count(conditions: Condition[], includeDeleted: boolean): number {
 		const total = this.storedTotal(conditions, includeDeleted);
 		if (total !== undefined) return total;
-		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), () => {
+		const read = () => {
 			const { sql, values } = this.countQuery(conditions, includeDeleted);
 			return totalOf(this.source.statements.get(sql).all(...values));
-		});
+		};
+		if (!this.isCountCacheable(conditions)) return read();
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), read);
 	}
 
 	/**
 	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
 	 * rows runs on another thread, so that other requests are answered meanwhile.
 	 */
-	async list(selection: Selection): Promise<{ documents: string[]; total: number }> {
-		const { conditions, includeDeleted } = selection;
+	async list(selection: Selection): Promise<RecordPage & { total: number }> {
+		const { conditions, includeDeleted, limit } = selection;
 		const all = [...conditions, ...this.visible];
+		const query = this.listQuery(selection);
 		if (all.length === 0 || all.some(({ isSelective }) => isSelective)) {
-			return { documents: this.page(selection), total: this.count(conditions, includeDeleted) };
+			const rows = readRows(this.source.statements.get(query.sql), query);
+			return { ...documentsOf(rows, limit), total: this.count(conditions, includeDeleted) };
 		}
+		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
+		return { ...documentsOf(rows, limit), total };
+	}
+
+	/** Counts exactly, without blocking other requests. */
+	async countAside(conditions: Condition[], includeDeleted = false): Promise<number> {
+		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
+	}
+
+	private async readAndCount(
+		query: Query | undefined,
+		conditions: Condition[],
+		includeDeleted: boolean,
+	): Promise<{ rows: Row[]; total: number }> {
 		const { cache: memory, reader } = this.source;
 		const { changes } = memory;
 		const key = this.totalKey(conditions, includeDeleted);
-		const known = this.storedTotal(conditions, includeDeleted) ?? memory.get<number>(key);
-		const queries = [this.pageQuery(selection)];
+		const isCacheable = this.isCountCacheable(conditions);
+		const known =
+			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? memory.get<number>(key) : undefined);
+		const queries = query ? [query] : [];
 		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
-		const [page, counted] = await reader.read(queries);
-		const total = known ?? totalOf(counted!);
-		if (changes === memory.changes) memory.set(key, total);
-		return { documents: page!.map(documentOf), total };
+		const read = queries.length > 0 ? await reader.read(queries) : [];
+		const isUnchanged = changes === memory.changes;
+		// What was counted before a write does not fit a page that was read after it.
+		if (known !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
+		const total = known ?? totalOf(read.at(-1)!);
+		if (isCacheable && isUnchanged) memory.set(key, total);
+		return { rows: query ? read[0]! : [], total };
+	}
+
+	private listQuery(selection: Selection): Query {
+		return { ...this.pageQuery({ ...selection, limit: selection.limit + 1 }), isPage: true };
+	}
+
+	/** The cache is cleared when this table changes, not when another does. */
+	private isCountCacheable(conditions: Condition[]): boolean {
+		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
 	}
 
 	private pageQuery(selection: Selection) {
@@ -114,6 +161,18 @@ export class RecordReader {
 	private totalKey(conditions: Condition[], includeDeleted: boolean): string {
 		return `total ${JSON.stringify([conditions, includeDeleted, this.visible])}`;
 	}
+}
+
+/** Some records in their order, as JSON texts. */
+export interface RecordPage {
+	documents: string[];
+	/** Whether further records follow. */
+	hasMore: boolean;
+}
+
+function documentsOf(rows: Row[], limit: number): RecordPage {
+	const { page, hasMore } = pageOf(rows, limit);
+	return { documents: page.map(documentOf), hasMore };
 }
 
 const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;

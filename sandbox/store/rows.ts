@@ -82,7 +82,7 @@ export class Rows {
 		const { resource, columns } = this;
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];
-		for (const column of columns) values.push(cellOf(column, record[column.name]));
+		for (const column of columns) values.push(cellOf(column, record));
 		if (resource.states?.timed) values.push(nextStepOf(resource, record, since));
 		values.push(recordJson(record));
 		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };

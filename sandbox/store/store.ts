@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
+import { customObjects, objectKeyOf, recordsName, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { users } from '../schemas/users.ts';
@@ -14,14 +14,17 @@ import { Grants } from './grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './members.ts';
+import { BegunWith } from './begun-with.ts';
 import { BackgroundReader } from './background-reader.ts';
 import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
 import { type Part, Transactions } from './transactions.ts';
-import { WebhookGrants } from './webhook-grants.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
+
+/** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
+const mostCustomTables = 200;
 
 /** The database of the service: one SQLite file, one table per resource. */
 export class Store {
@@ -43,7 +46,7 @@ export class Store {
 	readonly events: Events;
 	/** The deliveries of events to subscriptions. */
 	readonly deliveries: Deliveries;
-	readonly webhookGrants: WebhookGrants;
+	readonly begunWith: BegunWith;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
 	private readonly closing = new AbortController();
@@ -76,16 +79,18 @@ export class Store {
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
 		this.tokens = new Tokens(this.database, this.accountKey);
-		this.transaction(() => {
-			for (const one of [...resources, jobs, webhooks]) {
-				this.tables.set(one.name, new Table(this.database, one, this.reader));
-			}
-		});
+		for (const one of [...resources, jobs, webhooks]) {
+			this.tables.set(one.name, new Table(this.database, one, this.reader));
+		}
+		// Here and not on first use, so that no request waits for a table of an older version.
+		for (const { key } of this.tables.get(customObjects.name)!.findAll([], 10_000)) {
+			this.table(recordsName(String(key)));
+		}
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database);
-		this.webhookGrants = new WebhookGrants(this.database);
+		this.begunWith = new BegunWith(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
 	}
@@ -135,10 +140,13 @@ export class Store {
 			return objects.findAll([byKey], 1)[0] ?? null;
 		});
 		if (!definition) return undefined;
-		let table = this.customTables.get(definition.id);
-		if (!table) {
-			table = new Table(this.database, recordsOf(definition), this.reader);
-			this.customTables.set(definition.id, table);
+		const known = this.customTables.get(definition.id);
+		const table = known ?? new Table(this.database, recordsOf(definition), this.reader);
+		// The least recently used one is first, and is forgotten first.
+		this.customTables.delete(definition.id);
+		this.customTables.set(definition.id, table);
+		if (this.customTables.size > mostCustomTables) {
+			this.customTables.delete(this.customTables.keys().next().value!);
 		}
 		return table;
 	}

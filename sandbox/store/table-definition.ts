@@ -1,5 +1,5 @@
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
-import { type Column, quoted } from './columns.ts';
+import { type Column, quoted, sortColumn } from './columns.ts';
 
 /** The SQL condition for records that are not deleted. */
 export const live = "deleted_at = ''";
@@ -38,7 +38,8 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 		definitions.set(`${table}_${name}`, `${kind} IF NOT EXISTS ${table}_${name} ON ${on}`);
 	};
 	const always = ['created_at', 'updated_at'];
-	for (const field of [...always, ...sortable, ...lookups, ...Object.values(unique).flat()]) {
+	const sorted = sortable.map((field) => sortColumn(resource, field));
+	for (const field of [...always, ...sorted, ...lookups, ...Object.values(unique).flat()]) {
 		define('INDEX', `by_${field}`, [field, 'id']);
 	}
 	for (const [name, fields] of Object.entries(unique)) {

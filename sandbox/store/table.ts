@@ -17,6 +17,9 @@ import { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
+import { Transactions } from './transactions.ts';
+
+const movedAtOnce = 1000;
 
 /**
  * The records of one resource. A row holds the record as JSON, one column for each field that lists
@@ -29,14 +32,14 @@ export class Table extends RecordReader {
 
 	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
 		const columns = columnsOf(resource);
-		const outdated = createTable(database, resource, columns);
+		const old = createTable(database, resource, columns);
 		const rows = new Rows(database, resource, columns);
 		const statements = new PreparedStatements(database);
 		const memory = new QueryCache(database);
 		super({ resource, columns, statements, reader, rows, cache: memory }, []);
 		this.database = database;
 		this.sqlName = sqlName(resource);
-		for (const record of outdated) this.add(record);
+		for (const name of old) this.takeOver(name);
 		this.createIndexes();
 	}
 
@@ -48,13 +51,18 @@ export class Table extends RecordReader {
 		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
 	}
 
-	/** Finds live records whose timed transition is due, earliest first. Times are instants. */
-	due(now: string, limit: number): Array<{ record: StoredRecord; at: string }> {
+	/**
+	 * Finds live records whose timed transition is due, earliest first. Times are instants.
+	 *
+	 * @param id restricts it to one record
+	 */
+	due(now: string, limit: number, id?: string): Array<{ record: StoredRecord; at: string }> {
 		const sql = `
 			SELECT document, ${nextStepAt} FROM ${this.sqlName}
-			WHERE ${nextStepAt} <> '' AND ${nextStepAt} <= ? ORDER BY ${nextStepAt}, id LIMIT ?
+			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
+			ORDER BY ${nextStepAt}, id LIMIT ?
 		`;
-		const rows = this.source.statements.get(sql).all(now, limit);
+		const rows = this.source.statements.get(sql).all(...(id === undefined ? [] : [id]), now, limit);
 		return rows.map((row) => ({
 			record: parseRecord(documentOf(row)),
 			at: row[nextStepAt] as string,
@@ -128,6 +136,26 @@ export class Table extends RecordReader {
 		if (!this.database.isTransaction) this.indexed.add(key);
 	}
 
+	/**
+	 * Moves the records of an outdated table here, some at a time, so that memory and the log of the
+	 * database stay small, and a start that is interrupted goes on where it was.
+	 */
+	private takeOver(old: string): void {
+		const first = this.database.prepare(`SELECT rowid, document FROM ${old} ORDER BY rowid LIMIT ${movedAtOnce}`);
+		const remove = this.database.prepare(`DELETE FROM ${old} WHERE rowid <= ?`);
+		const transactions = new Transactions(this.database, () => this.clearCache());
+		let count: number;
+		do {
+			count = transactions.run(() => {
+				const rows = first.all();
+				for (const row of rows) this.add(parseRecord(documentOf(row)));
+				remove.run((rows.at(-1)?.['rowid'] as number | undefined) ?? -1);
+				return rows.length;
+			});
+		} while (count === movedAtOnce);
+		this.database.exec(`DROP TABLE ${old}`);
+	}
+
 	private createIndexes(): void {
 		for (const definition of indexDefinitions(this.resource).values()) {
 			this.database.exec(`CREATE ${definition}`);
@@ -136,34 +164,42 @@ export class Table extends RecordReader {
 }
 
 /**
- * Creates the table of a resource. A table with outdated columns is dropped.
+ * Creates the table of a resource. A table with outdated columns is set aside.
  *
- * @returns the records of the dropped table, to be saved again
+ * @returns the names of tables set aside, now and by starts that were interrupted
  */
-function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): StoredRecord[] {
+function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): string[] {
 	const name = sqlName(resource);
 	const definition = tableDefinition(resource, columns);
 	database.exec(`
 		CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER)
 		WITHOUT ROWID
 	`);
-	const row = database
-		.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?")
-		.get(name);
+	const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name GLOB ?");
+	const outdated = () => tables.all(`${name}__outdated_*`).map((row) => String(row['name']));
 	const counted = database.prepare('SELECT 1 FROM totals WHERE name = ?').get(name);
-	const isOutdated = row && !(row['sql'] === `CREATE TABLE ${definition}` && counted);
-	const rows = isOutdated ? database.prepare(`SELECT document FROM ${name}`).all() : [];
-	if (isOutdated) {
+	const known = tables.get(name)?.['sql'];
+	const isOutdated = known !== undefined && !(known === `CREATE TABLE ${definition}` && counted);
+	new Transactions(database, () => undefined).run(() => {
+		if (isOutdated) setAside(database, resource, `${name}__outdated_${outdated().length}`);
 		database.exec(`
-			DROP TABLE ${name};
-			DROP TABLE IF EXISTS ${searchIndex(resource)};
-			DELETE FROM totals WHERE name = '${name}';
+			CREATE TABLE IF NOT EXISTS ${definition};
+			INSERT INTO totals VALUES ('${name}', 0, 0) ON CONFLICT DO NOTHING;
+			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
 		`);
-	}
+	});
+	return outdated();
+}
+
+function setAside(database: DatabaseSync, resource: Resource, old: string): void {
+	const name = sqlName(resource);
+	const indexes = database
+		.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
+		.all(name);
 	database.exec(`
-		CREATE TABLE IF NOT EXISTS ${definition};
-		INSERT INTO totals VALUES ('${name}', 0, 0) ON CONFLICT DO NOTHING;
-		${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
+		${indexes.map((index) => `DROP INDEX ${String(index['name'])};`).join('')}
+		ALTER TABLE ${name} RENAME TO ${old};
+		DROP TABLE IF EXISTS ${searchIndex(resource)};
+		DELETE FROM totals WHERE name = '${name}';
 	`);
-	return rows.map((one) => parseRecord(documentOf(one)));
 }

@@ -1,17 +1,52 @@
 import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from './audience.ts';
 import type { Condition } from './condition.ts';
 import { sqlName } from './table-definition.ts';
 
+/** Who looks at records. */
+export interface Viewer {
+	caller: { type: string; id: string };
+	/** Whether they see every record: an API key or an administrator. */
+	seesAll: boolean;
+	/** The OAuth client of a user; null for an API key, undefined in the console. */
+	application: string | null | undefined;
+}
+
+/** The conditions that select the records of a resource that somebody can see; none if they see all. */
+export function visibleTo({ caller, seesAll, application }: Viewer, resource: Resource): Condition[] {
+	if (resource.visibility === 'application' && application !== undefined) {
+		return [madeThrough(caller, application, 'document', '$')];
+	}
+	return seesAll ? [] : visibleToUser(caller.id, resource);
+}
+
+/** The resources whose records are seen only through the application, or with the key, that made them. */
+export const ofApplications = [webhooks, jobs].map(({ name }) => name);
+
 /**
- * The conditions that select the records of a resource that a user can see. Administrators see every
- * record, and need no conditions.
+ * Selects what an API key or a user's application has made.
+ *
+ * @param column the one with the record, which is at `path` in its JSON
  */
-export function visibleTo(userId: string, resource: Resource): Condition[] {
+export const madeThrough = (
+	{ id }: Viewer['caller'],
+	application: string | null,
+	column: string,
+	path: string,
+): Condition => ({
+	sql: `${column} ->> '${path}.created_by.id' = ? AND coalesce(${column} ->> '${path}.application_id', '') = ?`,
+	values: [id, application ?? ''],
+});
+
+function visibleToUser(userId: string, resource: Resource): Condition[] {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return [];
-	if (visibility === 'maker') return [{ sql: "document ->> '$.created_by.id' = ?", values: [userId] }];
+	if (visibility === 'application') {
+		return [{ sql: "document ->> '$.created_by.id' = ?", values: [userId] }];
+	}
 	// The plus sign keeps the index on the sort order in use, as in filters.
 	if (!('through' in visibility)) {
 		return [{ sql: `+"${visibility.owner}" IN ('', ?)`, values: [userId] }];
@@ -20,7 +55,7 @@ export function visibleTo(userId: string, resource: Resource): Condition[] {
 	const seen = visibility.through.map((field): Condition => {
 		const target = targetOf(resource, field);
 		const isIt = { sql: `id = ${table}."${field}"`, values: [] };
-		const all = [isIt, ...visibleTo(userId, target)];
+		const all = [isIt, ...visibleToUser(userId, target)];
 		const where = all.map(({ sql }) => `(${sql})`).join(' AND ');
 		return {
 			sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${where})`,
@@ -28,9 +63,8 @@ export function visibleTo(userId: string, resource: Resource): Condition[] {
 		};
 	});
 	const either = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
-	return [
-		{ sql: either.map(({ sql }) => sql).join(' OR '), values: either.flatMap(({ values }) => values) },
-	];
+	const sql = either.map((one) => one.sql).join(' OR ');
+	return [{ sql, values: either.flatMap(({ values }) => values), readsOtherTables: true }];
 }
 
 /**
@@ -45,7 +79,9 @@ export function audienceOf(
 ): Audience {
 	const { visibility } = resource;
 	if (visibility === 'everyone') return everyone;
-	if (visibility === 'maker') return onlyUsers((record['created_by'] as { id: string }).id);
+	if (visibility === 'application') {
+		return onlyUsers((record['created_by'] as { id: string }).id);
+	}
 	const userIn = (field: string) => (record[field] as string | null) ?? undefined;
 	if (!('through' in visibility)) {
 		const owner = userIn(visibility.owner);
@@ -60,6 +96,15 @@ export function audienceOf(
 	});
 	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }
+
+/** The resources whose records are seen through those of another, by the field that names it. */
+export const seenThrough = ({ name }: Resource): Array<{ resource: Resource; field: string }> =>
+	resources.flatMap((resource) => {
+		const { visibility, properties } = resource;
+		if (typeof visibility !== 'object' || !('through' in visibility)) return [];
+		const fields = visibility.through.filter((field) => properties[field]!['x-resource'] === name);
+		return fields.map((field) => ({ resource, field }));
+	});
 
 function targetOf({ properties }: Resource, field: string): Resource {
 	const name = properties[field]!['x-resource'];

@@ -1,5 +1,6 @@
 import type { EventReader } from './event-reader.ts';
 import type { Store } from './store.ts';
+import { type Viewer, visibleTo } from './visibility.ts';
 import { type TableView, VisibleTable } from './visible-table.ts';
 
 /**
@@ -9,32 +10,43 @@ import { type TableView, VisibleTable } from './visible-table.ts';
 export interface StoreView {
 	/** The store with every record. */
 	readonly whole: Store;
-	readonly events: Pick<EventReader, 'page' | 'list'>;
+	readonly events: Pick<EventReader, 'page' | 'newest' | 'list'>;
 	/** The table of a resource; undefined if the service has no such resource. */
 	table(resource: string): TableView | undefined;
 }
 
-/** The store of a user who is not an administrator. */
+/** The store of a caller who does not see every record. */
 class VisibleStore implements StoreView {
 	readonly whole: Store;
 	readonly events: EventReader;
-	private readonly userId: string;
+	private readonly viewer: Viewer;
 
-	constructor(whole: Store, userId: string) {
+	constructor(whole: Store, viewer: Viewer) {
 		this.whole = whole;
-		this.events = whole.events.readableBy(userId);
-		this.userId = userId;
+		this.events = whole.events.readableBy(viewer);
+		this.viewer = viewer;
 	}
 
 	table(resource: string): TableView | undefined {
 		const table = this.whole.table(resource);
-		return table && new VisibleTable(table, this.userId);
+		const visible = table ? visibleTo(this.viewer, table.resource) : [];
+		return table && visible.length > 0 ? new VisibleTable(table, visible) : table;
 	}
 }
 
 /**
  * Returns the store as a caller sees it. API keys and administrators see every record; other users see
- * the records that `visibleTo` selects, and the events that they received.
+ * the records that `visibleTo` selects, and the events that they received. What belongs to an
+ * application is seen only through it.
+ *
+ * @param application see `Viewer`
  */
-export const storeSeenBy = (store: Store, caller: { type: string; id: string }): StoreView =>
-	store.seesAll(caller) ? store : new VisibleStore(store, caller.id);
+export function storeSeenBy(
+	store: Store,
+	caller: Viewer['caller'],
+	application: Viewer['application'],
+): StoreView {
+	const seesAll = store.seesAll(caller);
+	if (seesAll && application === undefined) return store;
+	return new VisibleStore(store, { caller, seesAll, application });
+}

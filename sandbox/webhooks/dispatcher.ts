@@ -5,7 +5,7 @@ import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Service } from '../http/service.ts';
 import type { Delivery } from '../schemas/webhook-deliveries.ts';
 import { type Outcome, post } from './post.ts';
-import { activeWebhooks } from '../events/delivery-queue.ts';
+import { activeWebhooks, explainRefusal } from '../events/delivery-queue.ts';
 import { nextDelay, disableAfterMs } from './schedule.ts';
 import { signedHeaders } from './sign.ts';
 
@@ -81,7 +81,7 @@ export class Dispatcher {
 		try {
 			for (const webhook of active) this.fill(webhook);
 			// Timed transitions cause events too, and active subscriptions wait for them.
-			applyDueTransitions(service).catch(console.error);
+			applyDueTransitions(service);
 		} catch (error) {
 			console.error(error);
 		}
@@ -113,6 +113,7 @@ export class Dispatcher {
 	}
 
 	private async send(webhook: Webhook, delivery: Delivery): Promise<void> {
+		if (this.refuse(webhook, delivery)) return;
 		const [attempted, outcome] = await this.attempt(webhook, delivery);
 		const { store } = this.service;
 		if (!store.isOpen) return;
@@ -123,6 +124,18 @@ export class Dispatcher {
 			if (outcome.error === null) this.succeed(current, attempted);
 			else this.fail(current, attempted, outcome);
 		});
+	}
+
+	/** Ends a delivery that its receiver may no longer get, without an attempt. */
+	private refuse(webhook: Webhook, delivery: Delivery): boolean {
+		const { store, now } = this.service;
+		const error = explainRefusal(store, webhook, store.events.find(delivery.sequence));
+		if (error === undefined) return false;
+		const started_at = new Date(now()).toISOString();
+		const refused = { started_at, duration_ms: 0, response_status: null, error: `Not sent. ${error}` };
+		const attempts = [...delivery.attempts, refused];
+		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts });
+		return true;
 	}
 
 	private succeed(webhook: Webhook, delivery: Delivery): void {

@@ -1,7 +1,7 @@
+import { authorityOf, Ended, rightsOf } from '../access/authority.ts';
 import type { Writing } from '../store/writing.ts';
 import { readableWith, typeCondition } from '../events/conditions.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
-import { storeSeenBy } from '../store/visible-store.ts';
 
 const eventsAtOnce = 500;
 
@@ -14,10 +14,11 @@ const eventsAtOnce = 500;
  * @returns the number of queued events
  */
 export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
-	const { events } = storeSeenBy(store.whole, webhook.created_by);
-	const grant = store.whole.webhookGrants.find(webhook.id);
+	const rights = rightsOf(store.whole, authorityOf(store.whole, webhook));
+	if (rights instanceof Ended) return 0;
+	const { events } = rights.store;
 	const wanted = [
-		...readableWith(grant?.scopes),
+		...readableWith(rights.scopes),
 		{ sql: 'created_at >= ?', values: [since] },
 		typeCondition(webhook.events),
 		{ sql: `resource <> '${webhooks.name}' OR data ->> '$.object.id' <> ?`, values: [webhook.id] },

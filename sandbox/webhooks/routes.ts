@@ -13,7 +13,7 @@ import { fullAudience, appendEvent } from '../events/publish.ts';
 import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
 import { requireScope } from '../access/authentication.ts';
 import { limitBody } from '../http/body.ts';
-import { scopeOf, scopes } from '../access/scopes.ts';
+import { scopeOf } from '../access/scopes.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
 import { customObjects } from '../schemas/custom-objects.ts';
@@ -53,11 +53,13 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 	const create: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
 			const secret = newWebhookSecret();
-			const answer = createRecord(writing, body, { secret_hint: hintOf(secret) });
+			const answer = createRecord(writing, body, {
+				secret_hint: hintOf(secret),
+				application_id: c.get('authority')!.application ?? null,
+			});
 			const webhook = JSON.parse(answer.body!) as Webhook;
 			refuseEvents(service, c, webhook.events);
-			const [grantId, allowed] = [c.get('grantId'), c.get('scopes')];
-			if (grantId && allowed) store.webhookGrants.add(webhook.id, { grantId, scopes: allowed });
+			adopt(service, c, webhook.id);
 			dispatcher.wake();
 			return { ...answer, secretId: store.webhookSecrets.set(webhook.id, secret, writing.now) };
 		});
@@ -67,7 +69,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 			const { id, events: known } = webhookOf(writing.store, c);
 			const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
 			refuseEvents(service, c, (JSON.parse(answer.body!) as Webhook).events, known);
-			store.webhookGrants.choose(id, c.get('scopes') ?? [...scopes.keys()]);
+			adopt(service, c, id);
 			dispatcher.wake();
 			return answer;
 		});
@@ -132,6 +134,13 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 		},
 		{ method: 'POST', path: `${one}/test`, handler: test, operation: testOperation },
 	];
+}
+
+/** The permission of the last change is the one that a subscription depends on. */
+function adopt({ store }: Service, c: Context<Env>, id: string): void {
+	const { grant } = c.get('authority')!;
+	const scopes = c.get('scopes');
+	if (grant && scopes) store.begunWith.set(id, { ...grant, scopes });
 }
 
 const hintOf = (secret: string): string => secret.slice(-4);

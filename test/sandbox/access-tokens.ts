@@ -15,7 +15,7 @@ export interface TokenSandbox extends InProcess {
 	/** Another user who can sign in. */
 	newUser(role: string): Promise<string>;
 	/** A grant of a user, and the access and refresh token it gave. */
-	grant(userId: string, scopes: string[]): { id: string; access: string; refresh: string };
+	grant(userId: string, scopes: string[], clientId?: string): { id: string; access: string; refresh: string };
 	/** Calls as a user. */
 	as(userId: string, scopes: string[]): Call;
 	/** Calls with a token. */
@@ -35,10 +35,10 @@ export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): Tok
 	store.clients.add({ id, name: 'n8n', redirectUris: [], createdAt: now() }, secret);
 	let grants = 0;
 
-	const grant: TokenSandbox['grant'] = (userId, scopes) => {
+	const grant: TokenSandbox['grant'] = (userId, scopes, clientId = id) => {
 		const grantId = `grant_${++grants}`;
 		const code = { redirectUri: 'http://localhost', challenge: '', expiresAt: now() + 60_000 };
-		store.grants.add({ id: grantId, clientId: id, userId, scopes }, code, now());
+		store.grants.add({ id: grantId, clientId, userId, scopes }, code, now());
 		const access = store.tokens.addAccess(grantId, scopes, now() + 3_600_000, now());
 		return { id: grantId, access, refresh: store.tokens.addRefresh(grantId) };
 	};

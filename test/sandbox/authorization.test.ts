@@ -7,7 +7,7 @@ import { type Deed, deedsOf, type Given, valuesOf } from './deeds.ts';
 import type { Json, Reply } from './in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
-const administrative = ['users', 'pipelines', 'custom-fields'];
+const administrative = ['users', 'pipelines', 'custom-fields', 'custom-objects'];
 const seenByEveryone = ['pipelines', 'users', 'tags', 'custom-fields', 'custom-objects'];
 
 const everyScope = [...scopes.keys()];
@@ -79,7 +79,8 @@ beforeAll(async () => {
 		},
 		{
 			name: 'a member who may only write',
-			call: (resource) => as(sales, [`${nameOf(resource)}:write`]),
+			call: (resource) =>
+				as(sales, [`${nameOf(resource)}:${resource === 'custom-objects' ? 'define' : 'write'}`]),
 			may: (access, resource) => access === 'write' && asMember(access, resource),
 			sees: own,
 		},
@@ -138,7 +139,7 @@ async function flaw(
 	const reply = await person.call(resource.name)(...deed.request(id));
 	const { status, body } = outcomeOf(reply);
 	const isSeen = person.sees.includes(whose);
-	const isAllowed = person.may?.(deed.access, resource.name.split('/')[0]!);
+	const isAllowed = person.may?.(deed.access, resource.name);
 	const expected = !person.may ? 401 : !isAllowed ? 403 : deed.of !== 'all' && !isSeen ? 404 : 0;
 	const found = refusals.includes(status) ? status : 0;
 	const cell = `${person.name}: ${deed.name} of ${resource.name}, ${whose}`;

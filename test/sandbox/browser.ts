@@ -54,6 +54,12 @@ export function newBrowser(request: (path: string, init: RequestInit) => Promise
 const hiddenValue = ({ html }: Shown, name: string): string =>
 	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 
+/** Sends a form of a page that shows what came of it after a redirect, and only once. */
+export async function made(browser: Browser, path: string, fields: Fields): Promise<Shown> {
+	const { location } = await browser.submit(await browser.open(path), path, fields);
+	return await browser.open(location);
+}
+
 /** What a settings page shows this once, in the order in which it is there. */
 export const shownOnce = ({ html }: Shown): string[] =>
 	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
 import { startObserved } from '../conformance/observed.ts';
-import { type Browser, newBrowser, shownOnce } from './browser.ts';
+import { type Browser, made, newBrowser, shownOnce } from './browser.ts';
 import type { Json } from './in-process.ts';
 
 export const redirectUri = 'http://localhost:5678/rest/oauth2-credential/callback';
@@ -90,14 +90,13 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 
 		async register(type = 'confidential') {
 			const browser = await signedIn('admin');
-			const page = await browser.open('/settings/api');
-			const made = await browser.submit(page, '/settings/api', {
+			const shown = await made(browser, '/settings/api', {
 				action: 'create-client',
 				client_name: 'n8n',
 				redirect_addresses: redirectUri,
 				client_type: type,
 			});
-			const [id, secret] = shownOnce(made);
+			const [id, secret] = shownOnce(shown);
 			return { id: id!, secret };
 		},
 

@@ -15,7 +15,9 @@ test.each([...sorts, '-updated_at,id', 'lifecycle_stage,-name', '-lifecycle_stag
 
 		const [first = ''] = sort.split(',');
 		const keys = walked.map((record) => record[first.replace('-', '')] ?? '');
-		const inOrder = [...keys].sort((a, b) => (a < b ? -1 : Number(a > b)));
+		const { compare } = new Intl.Collator('en', { sensitivity: 'base' });
+		const isText = /name/.test(first);
+		const inOrder = [...keys].sort((a, b) => (isText ? compare(a, b) : a < b ? -1 : Number(a > b)));
 		expect(keys).toEqual(first.startsWith('-') ? inOrder.reverse() : inOrder);
 	},
 );

@@ -7,7 +7,10 @@ const open = async (host: string, path: string, method = 'GET') =>
 	(await app.request(`http://${host}${path}`, { method })).status;
 
 // Of a name elsewhere that was made to lead here, a browser takes all this for the page's own.
-test.each(['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs', '/_sandbox/faults'])(
+test.each([
+	...['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs'],
+	...['/.well-known/oauth-authorization-server', '/_sandbox/faults'],
+])(
 	'%s is not opened by the name of somebody else',
 	async (path) => {
 		for (const host of ['evil.example', 'evil.example:4010', 'localhost.evil.example']) {

@@ -41,7 +41,8 @@ export function inProcess({
 	const app = createApp({ store, requestsPerMinute: 1_000_000, ...options });
 
 	const send: InProcess['send'] = async (method, path, body, headers) => {
-		const isText = typeof body === 'string' || body instanceof Uint8Array;
+		const isText =
+			typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
 		const response = await app.request(path, {
 			method,
 			headers: {
@@ -49,7 +50,7 @@ export function inProcess({
 				...(body !== undefined && { 'Content-Type': 'application/json' }),
 				...headers,
 			},
-			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body) }),
+			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body), duplex: 'half' }),
 		});
 		// What tests ask for as a fault, no contract knows.
 		if (!options.faults) refuseUndescribed(method, path, response.status);

@@ -1,3 +1,5 @@
+import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
+import { tokenSandbox } from './access-tokens.ts';
 import { errorsOf, inProcess, type Json } from './in-process.ts';
 import { ended, linesOf, ndjson, runJob } from './job-client.ts';
 
@@ -89,4 +91,26 @@ test('results are given by range, so that a client goes on where it was', async 
 		const refused = await sandbox.get(`/v1/jobs/${job.id}/results?${query}`);
 		expect(errorsOf(refused)).toEqual({ [parameter!]: 'invalid_parameter' });
 	}
+});
+
+test('what comes out of sight while an export reads it is not handed out', async () => {
+	const sandbox = tokenSandbox();
+	const { sales, admin, post, patch } = sandbox;
+	const [kept, given] = await Promise.all(
+		['kept', 'given'].map((last_name) => post('/v1/contacts', { last_name, owner_id: sales })),
+	);
+	const call = sandbox.as(sales, ['contacts:read', 'jobs:read', 'jobs:write']);
+	const read = BackgroundReader.prototype.read;
+	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
+	const { body } = await call('POST', '/v1/jobs?resource=contacts&operation=export');
+	reads.mockImplementation(async function (this: BackgroundReader, queries) {
+		const rows = await read.call(this, queries);
+		await patch(`/v1/contacts/${given!.body.id}`, { owner_id: admin });
+		return rows;
+	});
+	const job = await ended({ ...sandbox, get: (path) => call('GET', path) }, body.id);
+	reads.mockRestore();
+	expect(job).toMatchObject({ status: 'completed', processed: 1, total: 1 });
+	const results = await call('GET', `/v1/jobs/${job.id}/results`);
+	expect(results.body).toMatchObject([{ id: kept!.body.id }]);
 });

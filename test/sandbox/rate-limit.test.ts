@@ -1,4 +1,5 @@
 import { createApp } from '../../sandbox/app.ts';
+import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { basic, tokenSandbox } from './access-tokens.ts';
 import { inProcess, type Reply } from './in-process.ts';
@@ -128,6 +129,36 @@ test('strangers at different addresses have windows of their own', async () => {
 	expect(await from('192.0.2.2')).toBe(401);
 	expect(await from('2001:db8::1')).toBe(401);
 	expect(await from('2001:db8::2')).toBe(429);
-	expect(await from('192.0.2.1', '/sign-in')).toBe(200);
-	expect(await from('192.0.2.1', '/sign-in')).toBe(429);
+});
+
+test('opening the page to sign in locks nobody out; trying passwords is slowed down by address', async () => {
+	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3 });
+	const ask = async (method: string, remoteAddress: string) => {
+		const from = { incoming: { socket: { remoteAddress } } as never };
+		return (await app.request('/sign-in', { method }, from)).status;
+	};
+	for (let i = 0; i < 20; i++) expect(await ask('GET', '192.0.2.1')).toBe(200);
+	const tries = [];
+	for (let i = 0; i < 4; i++) tries.push(await ask('POST', '192.0.2.1'));
+	expect(tries).toEqual([422, 422, 422, 429]);
+	expect(await ask('GET', '192.0.2.1')).toBe(200);
+	expect(await ask('POST', '192.0.2.2')).toBe(422);
+});
+
+test('the pages of the console count as requests of the account', async () => {
+	const store = new Store(':memory:');
+	inProcess({ store });
+	const app = createApp({ store, requestsPerMinute: 3 });
+	const session = store.sessions.open(demoMembers[0]!.id, Date.now());
+	const open = (path: string) => app.request(path, { headers: { Cookie: `crm_session=${session}` } });
+	const call = () => app.request('/v1/account', { headers: { Authorization: 'Bearer test-key' } });
+	expect((await call()).headers.get('X-RateLimit-Remaining')).toBe('2');
+	expect((await open('/events')).headers.get('X-RateLimit-Remaining')).toBe('1');
+	expect((await open('/records/contacts')).status).toBe(200);
+	for (const path of ['/events', '/records/contacts', '/settings/api', '/']) {
+		const refused = await open(path);
+		expect([refused.status, refused.headers.get('Content-Type')]).toEqual([429, 'text/html; charset=UTF-8']);
+		expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+	}
+	expect((await call()).status).toBe(429);
 });

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shownOnce } from './browser.ts';
-import { type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { made, shownOnce } from './browser.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 
 const settings = '/settings/api';
 let sandbox: OAuthSandbox;
@@ -13,7 +13,8 @@ async function administrator() {
 	const browser = await sandbox.signedIn('admin');
 	const submit = async (fields: Record<string, string>, headers?: Record<string, string>) =>
 		browser.submit(await browser.open(settings), settings, fields, headers);
-	return { ...browser, submit };
+	const create = (fields: Record<string, string>) => made(browser, settings, fields);
+	return { ...browser, submit, create };
 }
 
 test('the settings ask who is there, and let administrators in only', async () => {
@@ -28,8 +29,8 @@ test('the settings ask who is there, and let administrators in only', async () =
 });
 
 test('an API key is shown once, opens the account, shows when it was used, and is revoked', async () => {
-	const { open, submit } = await administrator();
-	const [key] = shownOnce(await submit({ action: 'create-key', key_name: 'Nightly export' }));
+	const { open, submit, create } = await administrator();
+	const [key] = shownOnce(await create({ action: 'create-key', key_name: 'Nightly export' }));
 	const unused = (await open(settings)).html;
 	expect(unused).toContain('Nightly export');
 	expect(unused).not.toContain(key);
@@ -65,6 +66,8 @@ test.each([
 	'https://app.example/#part',
 	'https://user:password@app.example/',
 	'javascript:alert(1)',
+	`https://app.example;script-src'unsafe-inline'/`,
+	'https://*/',
 	`${redirectUri}\nftp://app.example/`,
 ])('the redirect addresses "%s" are refused, in words', async (redirect_addresses) => {
 	const { submit } = await administrator();
@@ -79,14 +82,14 @@ test.each([
 });
 
 test('what people type is text, never markup', async () => {
-	const { submit, open } = await administrator();
+	const { submit, open, create } = await administrator();
 	const name = `"><script>alert('x')</script>`;
-	const made = await submit({
+	const shown = await create({
 		action: 'create-client',
 		client_name: name,
 		redirect_addresses: redirectUri,
 	});
-	const [id] = shownOnce(made);
+	const [id] = shownOnce(shown);
 	const query = new URLSearchParams({
 		response_type: 'code',
 		client_id: id!,
@@ -96,7 +99,7 @@ test('what people type is text, never markup', async () => {
 		code_challenge_method: 'S256',
 	});
 	const pages = [
-		made,
+		shown,
 		await open(settings),
 		await submit({ action: 'create-client', client_name: name, redirect_addresses: name }),
 		await open(`/oauth/authorize?${query}`),
@@ -108,6 +111,17 @@ test('what people type is text, never markup', async () => {
 		expect(html.replace(/<script>\nfor [^<]*<\/script>/, '')).not.toContain('<script');
 	}
 	expect(pages[3]!.html).toContain('&lt;script&gt;');
+});
+
+test('a redirect address of an older version adds nothing to the policy of the page that asks', async () => {
+	const address = "https://x.example;script-src'unsafe-inline'/";
+	const older = await startOAuthSandbox({ oauthClient: { id: 'cli_old', name: 'Old', redirectUri: address } });
+	const query = await authorizationQuery({ id: 'cli_old', secret: undefined }, 'x'.repeat(43));
+	query.set('redirect_uri', address);
+	const { html, headers } = await (await older.signedIn('admin')).open(`/oauth/authorize?${query}`);
+	expect(html).toContain('Allow Old');
+	expect(headers.get('Content-Security-Policy')).toContain("form-action 'self' https:; frame-ancestors 'none'");
+	await older.close();
 });
 
 test('pages run no script, are framed by nobody and stay in no cache', async () => {

@@ -27,6 +27,24 @@ test('a file made before a field was added is brought up to date, with its recor
 	expect(table.count([], false)).toBe(1);
 });
 
+test('a large table is brought up to date in steps, and goes on after an interruption', () => {
+	const { job_title: _, ...properties } = contacts.properties;
+	const database = new DatabaseSync(':memory:');
+	const earlier = new Table(database, { ...contacts, properties });
+	for (let i = 0; i < 2500; i++) earlier.save({ ...record, id: `con_${i}`, email: `${i}@x.example` });
+	const damage = database.prepare("UPDATE contacts SET document = ? WHERE id = 'con_2100'");
+	const [whole] = earlier.page({ conditions: [{ sql: "id = 'con_2100'", values: [] }], order: [], after: undefined, includeDeleted: true, limit: 1 });
+	damage.run('no JSON');
+	expect(() => new Table(database, contacts)).toThrow('JSON');
+	const moved = database.prepare('SELECT count(*) AS count FROM contacts').get()!['count'];
+	expect(moved).toBe(2000);
+	database.prepare("UPDATE contacts__outdated_0 SET document = ? WHERE id = 'con_2100'").run(whole!);
+
+	const table = new Table(database, contacts);
+	expect([table.count([], false), table.findAll([{ sql: 'job_title = ?', values: ['Buyer'] }], 5000).length]).toEqual([2500, 2500]);
+	expect(database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%outdated%'").all()).toEqual([]);
+});
+
 test('the database itself keeps unique values unique', () => {
 	const table = new Table(new DatabaseSync(':memory:'), contacts);
 	table.save(record);

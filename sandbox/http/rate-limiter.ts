@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+
+const windowMs = 60_000;
+
+/** In some 15 MB. Of more callers within a minute, those that were silent for longest begin anew. */
+const mostWindows = 100_000;
+
+/**
+ * Counts requests in fixed windows of a minute, each beginning with its first request. Callers choose
+ * their names, so a name is held as a hash, and no longer than its window.
+ */
+export class RateLimiter {
+	private readonly limit: number;
+	/** The least recently used one is first. */
+	private readonly windows = new Map<string, { endsAt: number; used: number }>();
+
+	constructor(requestsPerMinute: number) {
+		this.limit = requestsPerMinute;
+	}
+
+	/** The number of windows in memory. */
+	get size(): number {
+		return this.windows.size;
+	}
+
+	/** Counts one request; false if it exceeds the limit. */
+	take(who: string, now: number): boolean {
+		const key = keyOf(who);
+		const known = this.windows.get(key);
+		const isOpen = known !== undefined && now < known.endsAt;
+		const window = isOpen ? known : { endsAt: now + windowMs, used: 0 };
+		window.used += 1;
+		this.windows.delete(key);
+		this.windows.set(key, window);
+		this.forget(now);
+		return window.used <= this.limit;
+	}
+
+	/** @returns requests left, and the end of the window in milliseconds since 1970 */
+	state(who: string, now: number): { remaining: number; endsAt: number } {
+		const window = this.windows.get(keyOf(who));
+		if (!window || now >= window.endsAt) return { remaining: this.limit, endsAt: now + windowMs };
+		return { remaining: Math.max(0, this.limit - window.used), endsAt: window.endsAt };
+	}
+
+	/** Removes ended windows from the front: a window that was not used for a minute has ended. */
+	private forget(now: number): void {
+		for (const [key, { endsAt }] of this.windows) {
+			if (now < endsAt && this.windows.size <= mostWindows) return;
+			this.windows.delete(key);
+		}
+	}
+}
+
+const keyOf = (who: string): string => createHash('sha256').update(who).digest('base64');

@@ -1,0 +1,40 @@
+import type { Html } from '../pages/page.ts';
+import type { Session } from '../pages/session.ts';
+
+const lastsMs = 60_000;
+
+/**
+ * Notices that a page shows once, after the redirect that follows a form: reloading the page sends no form
+ * again. Secrets are among them, so they are held in memory only, one per session and for a minute.
+ */
+export class Notices {
+	private readonly now: () => number;
+	/** The oldest one is first. */
+	private readonly notices = new Map<string, { notice: Html; endsAt: number }>();
+
+	/** @param now in milliseconds since 1970 */
+	constructor(now: () => number) {
+		this.now = now;
+	}
+
+	put({ token }: Session, notice: Html): void {
+		this.forget();
+		this.notices.delete(token);
+		this.notices.set(token, { notice, endsAt: this.now() + lastsMs });
+	}
+
+	/** The notice of a session, which is not shown again. */
+	take({ token }: Session): Html | undefined {
+		this.forget();
+		const notice = this.notices.get(token)?.notice;
+		this.notices.delete(token);
+		return notice;
+	}
+
+	private forget(): void {
+		for (const [token, { endsAt }] of this.notices) {
+			if (this.now() < endsAt) return;
+			this.notices.delete(token);
+		}
+	}
+}

@@ -1,0 +1,158 @@
+import { scopes } from '../../sandbox/access/scopes.ts';
+import { JobQueue } from '../../sandbox/jobs/queue.ts';
+import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
+import { resources } from '../../sandbox/schemas/index.ts';
+import { type Job, jobOperations, jobs } from '../../sandbox/schemas/jobs.ts';
+import { firstVersion } from '../../sandbox/schemas/record.ts';
+import { arrangeRecord, type Resource } from '../../sandbox/schemas/resource.ts';
+import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type Given, valuesOf } from './deeds.ts';
+import type { Json } from './in-process.ts';
+import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
+
+const everyScope = [...scopes.keys()];
+/** One more than a step takes, so that the end comes between two steps. */
+const lines = 101;
+const recordsPerStep = 500;
+
+let sandbox: TokenSandbox;
+let given: Given;
+let queue: JobQueue;
+beforeAll(async () => {
+	sandbox = tokenSandbox();
+	queue = new JobQueue(serviceOf(sandbox));
+	given = {
+		contactId: (await sandbox.post('/v1/contacts', { last_name: 'x' })).body.id,
+		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
+		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
+	};
+});
+
+type Operation = Job['operation'];
+
+/** A job as a request leaves it, which nobody works on but the test. */
+function beginJob(resource: Resource, operation: Operation, id: string, who: Beginner): Job {
+	const { store } = sandbox;
+	const at = store.writeClock.stamp(Date.now());
+	const isAboutOne = operation === 'update' || operation === 'delete';
+	const jobId = `job_${resource.name}_${operation}_${who.caller.id}`.replaceAll('/', '_');
+	const matchOn = Object.keys(resource.unique)[0];
+	const job = arrangeRecord(jobs, {
+		id: jobId,
+		object: jobs.object,
+		resource: resource.name,
+		operation,
+		match_on: operation === 'upsert' ? matchOn : null,
+		query: operation === 'export' ? {} : null,
+		status: 'queued',
+		...{ total: operation === 'export' ? 1 : lines, processed: 0, succeeded: 0, failed: 0 },
+		request: { id: 'req_1', idempotency_key: null },
+		...firstVersion(who.caller, at),
+	}) as Job;
+	store.table(jobs.name)!.save(job);
+	if (who.grant) store.begunWith.set(jobId, who.grant);
+	for (let position = 0; operation !== 'export' && position < lines; position++) {
+		const values = isAboutOne ? { id } : valuesOf(resource, given);
+		store.jobItems.add(jobId, { position, text: JSON.stringify(values) });
+	}
+	return job;
+}
+
+/** What is wrong with a cell of the table; undefined if it is as it has to be. */
+async function flaw(resource: Resource, operation: Operation, id: string, who: Beginner, end: End) {
+	const { store } = sandbox;
+	const job = beginJob(resource, operation, id, who);
+	const isExport = operation === 'export';
+	const table = store.table(jobs.name)!;
+	// The end comes between two steps, or before the only one.
+	const isLong = who.role !== 'member' && store.table(resource.name)!.count([], false) > recordsPerStep;
+	if (!isExport || isLong) await queue.step(job.id);
+	const { processed: soFar } = table.find(job.id) as Job;
+	await bring(sandbox, who, end);
+	const before = store.table(resource.name)!.count([], true);
+	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
+	const written = store.table(resource.name)!.count([], true) - before;
+	const { status, error, processed } = table.find(job.id) as Job;
+	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name);
+	const cell = `${operation} of ${resource.name} by ${who.role}, ${end}: ${status} (${error})`;
+	if (isAllowed) return status === 'completed' ? undefined : cell;
+	const isEnded = status === 'canceled' && Boolean(error) && processed === soFar;
+	const results = store.jobResults.page(job.id, -1, 1000).length;
+	return isEnded && written === 0 && results === processed ? undefined : cell;
+}
+
+async function flaws(resource: Resource): Promise<string[]> {
+	const found: string[] = [];
+	const isUnique = Object.keys(resource.unique).length > 0;
+	const operations = jobOperations.filter((operation) => operation !== 'upsert' || isUnique);
+	const kind = resources.findIndex(({ name }) => name === resource.name);
+	for (const [i, operation] of operations.entries()) {
+		for (const [role, end] of standingsInTurn(kind + 1 + i, operations.length)) {
+			const who = await newBeginner(sandbox, role, everyScope);
+			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, given));
+			const problem = await flaw(resource, operation, body.id, who, end);
+			if (problem !== undefined) found.push(problem);
+		}
+	}
+	return found;
+}
+
+test.each(resources.map(({ name }) => name))('jobs of %s stop at the line at which the right to them ends', async (name) => {
+	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
+}, 60_000);
+
+test('jobs of custom records stop at the line at which the right to them ends', async () => {
+	expect(await flaws(recordsOf(given.machine))).toEqual([]);
+}, 60_000);
+
+test('an administrator who takes their own role away in a job changes nobody after that line', async () => {
+	const who = await newBeginner(sandbox, 'admin', everyScope);
+	const others = await Promise.all(['viewer', 'viewer'].map((role) => sandbox.newUser(role)));
+	const type = { 'Content-Type': 'application/x-ndjson' };
+	const change = [
+		{ id: others[0], first_name: 'before' },
+		{ id: who.caller.id, role: 'member' },
+		{ id: others[1], first_name: 'after' },
+	];
+	const text = change.map((line) => JSON.stringify(line)).join('\n');
+	const { body } = await who.call('POST', '/v1/jobs?resource=users&operation=update', text, type);
+	const table = sandbox.store.table(jobs.name)!;
+	while (!table.find(body.id)!['finished_at']) await new Promise(setImmediate);
+	expect(table.find(body.id)).toMatchObject({ status: 'canceled', processed: 2, succeeded: 2 });
+	expect((await sandbox.get(`/v1/users/${others[1]}`)).body.first_name).toBeNull();
+});
+
+test('an administrator who takes their own role away in a batch changes nobody after that item', async () => {
+	for (const end of [{ role: 'member' }, { status: 'deactivated' }]) {
+		const who = await newBeginner(sandbox, 'admin', everyScope);
+		const other = await sandbox.newUser('viewer');
+		const items = [{ id: who.caller.id, ...end }, { id: other, first_name: 'after' }];
+		const { body } = await who.call('POST', '/v1/users/batch/update', { items });
+		expect(body.results).toMatchObject([{ status: 200 }, { status: 'role' in end ? 403 : 401 }]);
+		expect((await sandbox.get(`/v1/users/${other}`)).body.first_name).toBeNull();
+	}
+});
+
+test.each(standings.filter(([, end]) => end !== 'nothing'))(
+	'a request of a %s whose body arrives after the end (%s) does what is still allowed',
+	async (role, end) => {
+		for (const resource of resources) {
+			const who = await newBeginner(sandbox, role, everyScope);
+			const before = sandbox.store.table(resource.name)!.count([], true);
+			const values = JSON.stringify(valuesOf(resource, given));
+			const body = new ReadableStream<Uint8Array>({
+				async pull(controller) {
+					await bring(sandbox, who, end);
+					controller.enqueue(new TextEncoder().encode(values));
+					controller.close();
+				},
+			});
+			const { status } = await who.call('POST', `/v1/${resource.name}`, body);
+			const written = sandbox.store.table(resource.name)!.count([], true) - before;
+			const isAllowed = mayStill(who, end, 'write', resource.name);
+			const wasAllowed = mayStill(who, 'nothing', 'write', resource.name);
+			const refusal = end === 'demotion' || !wasAllowed ? 403 : 401;
+			expect([resource.name, status, written]).toEqual([resource.name, isAllowed ? 201 : refusal, Number(isAllowed)]);
+		}
+	},
+);

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
+import { RecordReader } from '../../sandbox/store/record-reader.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { inProcess, type Json } from './in-process.ts';
+import { ended } from './job-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'slow-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const onFile = () => {
+	const path = join(folder, `${files++}.db`);
+	return { ...inProcess({ store: new Store(path), contacts: 50 }), path };
+};
+
+test('two slow searches delay no third one', async () => {
+	const path = join(folder, 'pool.db');
+	const database = new DatabaseSync(path);
+	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value); INSERT INTO one VALUES (1)');
+	const reader = new BackgroundReader(database, path);
+	const slow = {
+		sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) AS value FROM n',
+		values: [100_000],
+	};
+	const quick = { sql: 'SELECT value FROM one', values: [] };
+	const reads = [slow, slow, quick].map((query) => reader.read([query]));
+	// Each has a thread to itself, so none waits for the end of another.
+	expect(reader['threads'].map(({ load }) => load)).toEqual([1, 1, 1]);
+	expect((await Promise.all(reads)).map(([rows]) => rows![0]!['value'])).toEqual([100_000, 100_000, 1]);
+	reader.close();
+	database.close();
+});
+
+test('an export reads its records beside other requests', async () => {
+	const { store, ...sandbox } = onFile();
+	const pages = jest.spyOn(RecordReader.prototype, 'page');
+	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
+	const counts = jest.spyOn(RecordReader.prototype, 'count');
+	const query = 'resource=contacts&operation=export&lead_source=referral';
+	const { body } = await sandbox.post(`/v1/jobs?${query}`, undefined);
+	const job = await ended({ store, ...sandbox }, body.id);
+	expect(job.total).toBeGreaterThan(0);
+	const ofContacts = pages.mock.contexts.filter((reader) => (reader as RecordReader).resource.name === 'contacts');
+	expect([ofContacts.length, counts.mock.calls.length]).toEqual([0, 0]);
+	expect(reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('FROM contacts')).length).toBe(2);
+	jest.restoreAllMocks();
+	store.close();
+});
+
+test('the page of a record finds its events by an index', () => {
+	const { store, path } = onFile();
+	const database = new DatabaseSync(path, { readOnly: true });
+	const sql = 'SELECT * FROM events WHERE resource = ? AND record_id = ? ORDER BY sequence DESC LIMIT 11';
+	const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all('contacts', 'con_1');
+	expect(plan.map(({ detail }) => detail).join()).toContain('USING INDEX events_by_record');
+	database.close();
+	store.close();
+});
+
+test('a log of an earlier version gets the ids of its records', async () => {
+	const { store, path, post } = onFile();
+	const { body } = await post('/v1/contacts', { last_name: 'Moreno' });
+	store.close();
+	const database = new DatabaseSync(path);
+	database.exec('DROP INDEX events_by_record; ALTER TABLE events DROP COLUMN record_id');
+	database.close();
+	const again = new Store(path);
+	const { events } = await again.events.newest([{ sql: 'record_id = ?', values: [body.id] }], 10);
+	expect(events.map(({ type }) => type)).toEqual(['contact.created']);
+	again.close();
+});
+
+test('10,000 messages that are due at once keep no request waiting for all of them', async () => {
+	let now = Date.parse('2026-03-01T09:30:00Z');
+	const { store, post, get, patch } = inProcess({ now: () => now });
+	const message = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
+	const { body: scheduled } = await post('/v1/messages', { ...message, scheduled_at: '2026-03-02T00:00:00Z' });
+	const table = store.table('messages')!;
+	store.transaction(() => {
+		for (let i = 0; i < 2000; i++) table.save({ ...scheduled, id: `msg_0${i}` });
+	});
+	now += 7 * 24 * 60 * 60 * 1000;
+	const waiting = () => table.count([{ sql: '"status" = ?', values: ['scheduled'] }], false);
+	expect((await get('/v1/contacts')).status).toBe(200);
+	expect(waiting()).toBeGreaterThan(1900);
+	// A record that is asked for by its id is as it has to be by now.
+	expect((await get('/v1/messages/msg_01999')).body.status).toBe('delivered');
+	const refused: Json = await patch('/v1/messages/msg_01998', { text: 'Another' });
+	expect(refused.body.status ?? refused.body.code).not.toBe('scheduled');
+	expect(waiting()).toBeGreaterThan(1500);
+	while (waiting() > 0) await new Promise((resolve) => setImmediate(resolve));
+	expect((await get('/v1/messages?status=scheduled')).body.total).toBe(0);
+	store.close();
+});
+
+test('limits are told in the document, and kept', async () => {
+	const { store, post, get } = inProcess();
+	const { paths } = (await get('/openapi.json')).body;
+	const most = paths['/v1/custom-fields'].post['x-limits'].custom_fields;
+	const type = paths['/v1/events'].get.parameters.find(({ name }: Json) => name === 'type');
+	expect([most, type.schema.maxItems]).toEqual([500, 100]);
+	expect(paths['/v1/jobs'].post['x-limits']).toEqual({ lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 });
+	const field = (i: number) => ({ resource: 'notes', key: `key_${i}`, label: 'x', type: 'text' });
+	for (let i = 0; i < most; i += 100) {
+		const items = Array.from({ length: 100 }, (_, k) => field(i + k));
+		expect((await post('/v1/custom-fields/batch/create', { items })).body.summary.failed).toBe(0);
+	}
+	const refused = await post('/v1/custom-fields', field(most));
+	expect([refused.status, refused.body.errors]).toMatchObject([422, [{ pointer: '/resource', code: 'too_many' }]]);
+	expect((await post('/v1/custom-fields', { ...field(0), resource: 'tasks' })).status).toBe(201);
+	const types = (count: number) => Array(count).fill('contact.*').join();
+	expect((await get(`/v1/events?type=${types(100)}`)).status).toBe(200);
+	expect((await get(`/v1/events?type=${types(1500)}`)).body.code).toBe('invalid_parameter');
+	const filters = Array.from({ length: 101 }, (_, i) => `custom_fields.key_${i}=x`).join('&');
+	expect((await get(`/v1/notes?${filters}`)).body.code).toBe('invalid_parameter');
+	store.close();
+});

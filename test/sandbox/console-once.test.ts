@@ -1,0 +1,155 @@
+import { FormTexts } from '../../sandbox/pages/form-texts.ts';
+import { type Console, hidden, memberId, startConsole } from './console.ts';
+import { made, shownOnce } from './browser.ts';
+
+let crm: Console;
+beforeAll(async () => (crm = await startConsole()));
+afterAll(() => crm?.close());
+
+const total = async (path: string) => (await crm.api('GET', path)).total;
+
+test('a double click makes one record, and leads to it', async () => {
+	const page = await crm.admin.open('/records/contacts/new');
+	const fields = { form: hidden(page, 'form'), last_name: 'Twice' };
+	const submit = () => crm.admin.submit(page, '/records/contacts', fields);
+	const [one, other] = await Promise.all([submit(), submit()]);
+	expect([one.status, other.status]).toEqual([303, 303]);
+	expect(other.location).toBe(one.location);
+	expect(await total('/v1/contacts?q=twice')).toBe(1);
+	// Gone back to and filled in anew, it is another form.
+	const again = await crm.admin.submit(page, '/records/contacts', { ...fields, last_name: 'Twice Again' });
+	expect(again.location).not.toBe(one.location);
+	expect(await total('/v1/contacts?q=twice')).toBe(2);
+});
+
+test('a change, an action and a deletion that are sent twice lead to where the first one led', async () => {
+	const { id } = await crm.api('POST', '/v1/deals', { title: 'Fleet' });
+	const path = `/records/deals/${id}`;
+	const steps: Array<[page: string, to: string, fields: Record<string, string>]> = [
+		[`${path}/edit`, path, { title: 'Large Fleet' }],
+		[path, `${path}/actions/lose`, { lost_reason: 'No budget' }],
+		[path, `${path}/delete`, {}],
+	];
+	for (const [from, to, fields] of steps) {
+		const page = await crm.admin.open(from);
+		const sent = { version: hidden(page, 'version'), form: hidden(page, 'form'), ...fields };
+		const first = await crm.admin.submit(page, to, sent);
+		const second = await crm.admin.submit(page, to, sent);
+		expect([first.status, second.status, second.location]).toEqual([303, 303, first.location]);
+	}
+});
+
+test('a form of somebody else is not taken for one that was handled', async () => {
+	const page = await crm.admin.open('/records/contacts/new');
+	const fields = { form: hidden(page, 'form'), last_name: 'Shared' };
+	await crm.admin.submit(page, '/records/contacts', fields);
+	const forged = await crm.admin.submit(page, '/records/contacts', { ...fields, csrf: 'wrong' });
+	expect(forged.status).toBe(403);
+	const theirs = await crm.member.open('/records/contacts/new');
+	const { location } = await crm.member.submit(theirs, '/records/contacts', fields);
+	const { created_by: by } = await crm.api('GET', `/v1/contacts/${location.split('/').at(-1)}`);
+	expect(by).toMatchObject({ id: memberId });
+});
+
+test('loading the settings anew makes no second key, and shows the first one no more', async () => {
+	const settings = '/settings/api';
+	const key = { action: 'create-key', key_name: 'Once' };
+	const keys = async () => (await crm.admin.open(settings)).html.split('<strong>Once</strong>').length - 1;
+	const page = await crm.admin.open(settings);
+	const fields = { form: hidden(page, 'form'), ...key };
+	const submit = () => crm.admin.submit(page, settings, fields);
+	const [one, other] = await Promise.all([submit(), submit()]);
+	expect([one.status, one.location, other.status]).toEqual([303, settings, 303]);
+	const shown = await crm.admin.open(settings);
+	expect(shownOnce(shown)).toEqual([expect.stringMatching(/^crm_/)]);
+	expect((await crm.admin.open(settings)).html).not.toContain('role="status"');
+	expect(await keys()).toBe(1);
+	// A new form makes a new key.
+	await made(crm.admin, settings, key);
+	expect(await keys()).toBe(2);
+});
+
+/**
+ * Counts how often somebody looks through all the entries of a form for a name. To do so for each of many
+ * names took seconds for 10,000 inputs, and minutes for 100,000.
+ */
+function countSearches(): () => number {
+	const { prototype } = URLSearchParams;
+	const spies = (['get', 'getAll', 'has'] as const).map((name) => jest.spyOn(prototype, name));
+	return () => {
+		const count = spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+		for (const spy of spies) spy.mockRestore();
+		return count;
+	};
+}
+
+test('an input of a form is found without a look at the others', () => {
+	const names = Array.from({ length: 1000 }, (_, i) => `emails.${i}.value`);
+	const texts = new FormTexts(names.map((name): [string, string] => [name, 'x']));
+	const { prototype } = Map;
+	const walks = (['entries', 'keys', 'values', 'forEach'] as const).map((name) => jest.spyOn(prototype, name));
+	const walk = jest.spyOn(prototype, Symbol.iterator);
+	for (const name of names) expect([texts.get(name), texts.getAll(name), texts.has(name)]).toEqual(['x', ['x'], true]);
+	const counts = [...walks, walk].map((spy) => spy.mock.contexts.filter((map) => map.size >= 1000).length);
+	jest.restoreAllMocks();
+	expect(counts).toEqual([0, 0, 0, 0, 0]);
+	expect(texts.rowsOf('emails')).toHaveLength(1000);
+});
+
+test('a form with tens of thousands of inputs is refused, and full lists are read at once', async () => {
+	const page = await crm.admin.open('/records/contacts/new');
+	const rows = (count: number) =>
+		Object.fromEntries(Array.from({ length: count }, (_, i) => [`emails.${i}.value`, `${i}@x.example`]));
+	const numbered = Array.from({ length: 30_000 }, (_, i) => [`x${i}`, '']);
+	const many = await crm.admin.submit(page, '/records/contacts', Object.fromEntries(numbered));
+	expect([many.status, many.html]).toEqual([422, expect.stringContaining('at most 10000 inputs')]);
+	const searches = countSearches();
+	const full = await crm.admin.submit(page, '/records/contacts', { last_name: 'x', ...rows(9900) });
+	expect(searches()).toBeLessThan(100);
+	expect([full.status, full.html]).toEqual([422, expect.stringContaining('It must not be longer than 20.')]);
+});
+
+test('a stranger cannot keep the service busy with a request for a token of many parameters', async () => {
+	const body = Array.from({ length: 100_000 }, (_, i) => `p${i}=1`).join('&');
+	const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+	const searches = countSearches();
+	const { status } = await fetch(`${crm.url}/oauth/token`, { method: 'POST', headers, body });
+	expect(searches()).toBeLessThan(100);
+	expect(status).toBe(401);
+});
+
+test('a member is led to pages that they may open, and told names that they may know', async () => {
+	await crm.newContact({ last_name: 'Made By Key', owner_id: memberId });
+	const member = crm.browse({ Accept: 'text/html' });
+	await member.signIn('member');
+	for (const path of ['/', '/events']) {
+		const { html } = await member.open(path);
+		for (const [, href] of html.matchAll(/href="(\/[^"#]*)"/g)) {
+			const { status } = await member.open(href!.replaceAll('&amp;', '&'));
+			expect([href, status]).toEqual([href, expect.any(Number)]);
+			expect([href, status]).not.toEqual([href, 403]);
+		}
+		expect(html).toContain('Made By Key');
+		expect(html).not.toContain('Command line');
+	}
+	expect((await crm.admin.open('/events')).html).toContain('Command line');
+});
+
+test('what is deleted is not said to be gone for good, where the API still finds it', async () => {
+	const { id } = await crm.newContact();
+	expect((await crm.admin.open(`/records/contacts/${id}`)).html).not.toContain('for good');
+	const user = (await crm.admin.open(`/records/users/${memberId}`)).html;
+	expect(user).toContain('It is kept, and its status becomes deactivated.');
+});
+
+test('a deal goes to a stage of the sixtieth pipeline', async () => {
+	const stages = ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }));
+	let last;
+	for (let i = 0; i < 60; i++) last = await crm.api('POST', '/v1/pipelines', { name: `Pipeline ${i}`, stages });
+	const { html } = await crm.admin.open('/records/deals/new');
+	expect(html).toContain('Pipeline 59: open');
+	const page = await crm.admin.open('/records/deals/new');
+	const fields = { title: 'Late', pipeline_id: last.id, stage_id: last.stages[0].id };
+	const { location } = await crm.admin.submit(page, '/records/deals', fields);
+	expect((await crm.admin.open(location)).html).toContain('Pipeline 59: open');
+});

@@ -1,0 +1,35 @@
+import { type Console, startConsole } from './console.ts';
+
+let crm: Console;
+beforeAll(async () => (crm = await startConsole({ contacts: 1 })));
+afterAll(() => crm?.close());
+
+test('what a field of another type has left in a record is shown as text, and is no link', async () => {
+	const { api, admin } = crm;
+	const left = 'javascript:alert(1)';
+	for (const type of ['url', 'datetime', 'date', 'number', 'boolean', 'email', 'user', 'select', 'multi_select']) {
+		const key = `was_text_${type}`;
+		const field = { resource: 'contacts', key, label: 'x' };
+		const { id } = await api('POST', '/v1/custom-fields', { ...field, type: 'text' });
+		const contact = await crm.newContact({ custom_fields: { [key]: left } });
+		await api('DELETE', `/v1/custom-fields/${id}`).catch(() => undefined);
+		const options = type.includes('select') ? { options: [{ value: 'a', label: 'A' }] } : {};
+		await api('POST', '/v1/custom-fields', { ...field, type, ...options });
+		for (const page of ['', '/edit']) {
+			const { status, html } = await admin.open(`/records/contacts/${contact.id}${page}`);
+			expect([type, page, status, html.includes(`href="${left}"`)]).toEqual([type, page, 200, false]);
+		}
+	}
+});
+
+test.each(['constructor', '__proto__', 'toString'])('there is no action called %s', async (action) => {
+	const { id } = await crm.api('POST', '/v1/deals', { title: 'x' });
+	const page = await crm.admin.open(`/records/deals/${id}`);
+	const { status } = await crm.admin.submit(page, `/records/deals/${id}/actions/${action}`, { version: '1' });
+	expect(status).toBe(404);
+});
+
+test('a member defines no custom objects', async () => {
+	expect((await crm.member.open('/records/custom-objects/new')).status).toBe(403);
+	expect((await crm.admin.open('/records/custom-objects/new')).status).toBe(200);
+});

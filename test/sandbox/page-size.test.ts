@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Store } from '../../sandbox/store/store.ts';
+import { ended } from './job-client.ts';
+import { inProcess, type InProcess, type Json } from './in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pages-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const count = 25;
+const mostBytes = 2_600_000;
+
+/** A sandbox with messages of half a megabyte. */
+async function withLargeMessages(path: string): Promise<InProcess> {
+	const sandbox = inProcess({ store: new Store(path) });
+	for (let i = 0; i < count; i++) {
+		const text = `${i}`.padEnd(250_000, 'x');
+		const message = { channel: 'other', direction: 'inbound', to: ['x'], text, html: text };
+		expect((await sandbox.post('/v1/messages', message)).status).toBe(201);
+	}
+	return sandbox;
+}
+
+/** The sizes of the pages of a list, and everything on them. */
+async function read({ send }: InProcess, path: string): Promise<{ sizes: number[]; data: Json[] }> {
+	const sizes: number[] = [];
+	const data: Json[] = [];
+	for (let cursor = ''; ; ) {
+		const { body } = await send('GET', `${path}limit=500${cursor}`);
+		sizes.push(JSON.stringify(body).length);
+		data.push(...body.data);
+		if (body.next_cursor === null) return { sizes, data };
+		expect(body.total).toBe(count);
+		cursor = `&cursor=${body.next_cursor}`;
+	}
+}
+
+test.each([':memory:', 'file.db'])('a page of large records ends at some megabytes, with a cursor (%s)', async (name) => {
+	const sandbox = await withLargeMessages(name === ':memory:' ? name : join(folder, name));
+	for (const path of [
+		'/v1/messages?',
+		'/v1/messages?channel=other&',
+		'/v1/messages?sort=-updated_at&',
+		'/v1/events?type=message.created&',
+		'/v1/events?type=message.created&sort=-sequence&',
+	]) {
+		const { sizes, data } = await read(sandbox, path);
+		expect(sizes.length).toBeGreaterThan(2);
+		expect(Math.max(...sizes)).toBeLessThan(mostBytes);
+		const ids = data.map(({ id }: Json) => id);
+		expect([new Set(ids).size, ids.length]).toEqual([count, count]);
+	}
+	sandbox.store.close();
+});
+
+test('an export of large records has them all', async () => {
+	const sandbox = await withLargeMessages(':memory:');
+	const { body: job } = await sandbox.post('/v1/jobs?resource=messages&operation=export', undefined);
+	await ended(sandbox, job.id);
+	const { body } = await sandbox.get(`/v1/jobs/${job.id}/results`);
+	expect(new Set(body.map(({ id }: Json) => id)).size).toBe(count);
+	sandbox.store.close();
+});

@@ -1,0 +1,54 @@
+import { createApp } from '../../sandbox/app.ts';
+import { parseRedirectAddresses } from '../../sandbox/oauth/redirect-addresses.ts';
+import { seed } from '../../sandbox/seed/index.ts';
+import { Store } from '../../sandbox/store/store.ts';
+
+const store = new Store(':memory:');
+seed(store, 1);
+const app = createApp({ store });
+const browser = { Accept: 'text/html,application/xhtml+xml' };
+afterAll(() => store.close());
+
+test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])('%s is a page for a browser, and JSON for a program', async (path) => {
+	const page = await app.request(path, { headers: browser });
+	expect([page.status, page.headers.get('Content-Type')]).toEqual([404, expect.stringContaining('text/html')]);
+	const json = await app.request(path);
+	expect(json.headers.get('Content-Type')).toContain('json');
+});
+
+test('a method that a page does not have is told on a page, and the API answers in JSON', async () => {
+	const page = await app.request('/sign-in', { method: 'DELETE', headers: browser });
+	expect([page.status, page.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST']);
+	expect(await page.text()).toContain('<h1>');
+	const api = await app.request('/v1/contacts', { headers: browser });
+	expect([api.status, api.headers.get('Content-Type')]).toEqual([401, 'application/problem+json']);
+});
+
+test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\r\nSet-Cookie: a=b'])(
+	'signing in leads on to %j as an address, or to the start',
+	async (returnTo) => {
+		const form = new URLSearchParams({ email: 'sales@crm-platform.example', password: 'wrong', return_to: returnTo });
+		const shown = await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+		expect(shown.status).toBe(200);
+		const { demoMembers } = await import('../../sandbox/pages/demo-members.ts');
+		const { email, password } = demoMembers[1]!;
+		form.set('email', email);
+		form.set('password', password);
+		const reply = await app.request('/sign-in', { method: 'POST', body: form });
+		expect([reply.status, /^\/[\x21-\x7e]*$/.test(reply.headers.get('Location') ?? '')]).toEqual([303, true]);
+		expect(store.table('users')!.find(demoMembers[1]!.id)!['last_seen_at']).not.toBeNull();
+	},
+);
+
+test('a redirect address adds nothing to the policy of the consent page', () => {
+	for (const host of ['a;script-src', 'a,b', '*', '*.example', "'unsafe-inline'"]) {
+		expect(() => parseRedirectAddresses(`https://${host}/callback`)).toThrow('its host');
+	}
+	expect(parseRedirectAddresses('https://bücher.example/x')).toHaveLength(1);
+});
+
+test('metadata is served under the names of this service only', async () => {
+	const metadata = '/.well-known/oauth-authorization-server';
+	expect((await app.request(`http://localhost${metadata}`)).status).toBe(200);
+	expect((await app.request(`http://evil.example${metadata}`)).status).toBe(403);
+});
