@@ -64,7 +64,12 @@ export async function importRows(
 	/** Rejects with the first job that fails, whichever is waited for. */
 	const failure = new Promise<never>((_, reject) => (fail = reject));
 	failure.catch(() => (hasFailed = true));
-	const recordNext = async () => await record(await Promise.race([running.shift()!, failure]));
+	/** A job leaves the list once it has ended: until then, the answer to its start is waited for. */
+	const recordNext = async () => {
+		const rows = await Promise.race([running[0]!, failure]);
+		running.shift();
+		await record(rows);
+	};
 	try {
 		let place = 0;
 		try {
