@@ -131,7 +131,7 @@ describe('results that cannot be the rows’ own', () => {
 		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
 		['come twice, of a job that ended early', failed, [at(0), at(0)], { done: 1, failed: 0, unknown: 4 }],
 		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
-	])('where they %s leave the rows unknown', async (name, job, results, counts) => {
+	])('where they %s leave the rows unknown', async (_, job, results, counts) => {
 		service.alter(ofJob(job, results));
 		const { json } = await importOf(fileOf(job === completed ? 2 : 5, 'own.example'));
 		expect(json).toMatchObject(counts);
@@ -168,6 +168,28 @@ describe('a job that ends early', () => {
 		service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
 		const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
 		expect(json).toMatchObject(counts);
+	});
+});
+
+describe('an import by Match On', () => {
+	const csv = 'last_name,email\nA,a@matched.example\nB,\nC," "\n';
+	const upsert = { importAs: 'upsert', matchOn: 'email', options: { emptyCells: 'clear' } };
+
+	test('does not send a row without a value to match on', async () => {
+		const sent: string[] = [];
+		service.alter({ request: ({ method, text }) => void (method === 'POST' && sent.push(...text.trim().split('\n'))) });
+		const { json, failed } = await importOf(csv, upsert);
+		expect(json).toMatchObject({ created: 1, failed: 2 });
+		expect(sent).toHaveLength(1);
+		expect(rowsOf(failed)).toMatchObject([
+			{ last_name: 'B', import_error_field: 'email', import_error_code: 'required', import_error_message: expect.stringContaining('to match on') },
+			{ last_name: 'C', import_error_field: 'email' },
+		]);
+	});
+
+	test('tells it on trial', async () => {
+		const { json } = await importOf(csv, { ...upsert, trial: true });
+		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
 });
 

@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService } from './altered-service.ts';
@@ -45,4 +50,29 @@ test('an import that fails waits for the answers to the jobs it has sent, the ol
 	const again = { executionId: 'oldest', context: {} };
 	await expect(importOf(`last_name,email\n${'N,\n'.repeat(12_000)}`, {}, again)).rejects.toMatchObject({ httpCode: '403' });
 	expect(JSON.stringify(again.context)).toContain('job_oldest');
+});
+
+describe('n8n’s own store of files', () => {
+	const csv = (domain: string) => `last_name,email\n${Array.from({ length: 12_000 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
+
+	test.each([
+		['plain', (text: string) => Buffer.from(text)],
+		['compressed', (text: string) => gzipSync(text)],
+	])('that breaks off fails the import of a %s file, and a retry goes on', async (kind, stored) => {
+		const domain = `${kind}.example`;
+		const file = stored(csv(domain));
+		const again = { executionId: kind, context: {} };
+		const binaries = Container.get(BinaryDataService);
+		jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
+			Readable.from((function* () {
+				for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
+				// As undici and other clients end a stream that is cut.
+				throw new TypeError('terminated');
+			})()),
+		);
+		await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
+		jest.restoreAllMocks();
+		const { json } = await importOf(file, {}, again);
+		expect(json).toMatchObject({ rows: 12_000, created: 12_000, complete: true });
+	});
 });

@@ -1,9 +1,10 @@
 import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
+import { UnreadableFile } from '../files/unreadableFile';
 import type { Execution } from '../model';
 import { importSlice } from './importSlice';
-import { plannedSlices, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
+import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
 import { reportFiles, rowText, type ReportFiles } from './importReport';
 
 /** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
@@ -67,7 +68,7 @@ export async function importRows(
 	/** A job leaves the list once it has ended: until then, the answer to its start is waited for. */
 	const recordNext = async () => {
 		const rows = await Promise.race([running[0]!, failure]);
-		running.shift();
+		void running.shift();
 		await record(rows);
 	};
 	try {
