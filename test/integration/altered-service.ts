@@ -9,10 +9,12 @@ interface AlteredRequest {
 	text: string;
 }
 
+type Instead = { status: number; body: string; type?: string } | void;
+
 /** What happens to the requests between the node and the sandbox. */
 export interface Alteration {
 	/** Changes the request on its way, or answers in the sandbox's place. */
-	request?(request: AlteredRequest): { status: number; body: string; type?: string } | void;
+	request?(request: AlteredRequest): Instead | Promise<Instead>;
 	/** Changes the answer's text; undefined breaks the connection instead. */
 	answer?(text: string, request: AlteredRequest, status: number): string | undefined;
 }
@@ -26,7 +28,7 @@ export function alteredService(sandbox: TestSandbox): TestSandbox & { alter(next
 		request.on('end', () => {
 			const own = { method: request.method ?? 'GET', url: new URL(request.url ?? '/', sandbox.url), text: Buffer.concat(chunks).toString() };
 			void (async () => {
-				const instead = alteration.request?.(own);
+				const instead = await alteration.request?.(own);
 				if (instead) {
 					response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json' });
 					return response.end(instead.body);

@@ -107,6 +107,49 @@ describe('a row without a result that is understood', () => {
 	});
 });
 
+describe('results that cannot be the rows’ own', () => {
+	/** A job that has ended so, with these results. */
+	const ofJob = (job: IDataObject, results: IDataObject[]): Alteration => ({
+		request({ url, method }) {
+			if (url.pathname.endsWith('/results')) {
+				const from = Number(url.searchParams.get('offset'));
+				return { status: 200, type: 'application/x-ndjson', body: results.slice(from).map((one) => `${JSON.stringify(one)}\n`).join('') };
+			}
+			if (!url.pathname.startsWith('/v1/jobs')) return;
+			return { status: method === 'POST' ? 202 : 200, body: JSON.stringify({ id: 'job_x', ...job }) };
+		},
+	});
+	const completed = { status: 'completed' };
+	const failed = { status: 'failed', error: 'Out of disk', processed: 2 };
+	const at = (index: number, status = 201) => ({ index, status, ...(status < 300 && { id: `new${index}` }) });
+
+	test.each<[string, IDataObject, IDataObject[], IDataObject]>([
+		['count from 1', completed, [at(1), at(2, 422)], { done: 0, failed: 0, unknown: 2 }],
+		['count from 1, of a job that ended early', failed, [at(1), at(2, 422)], { done: 0, failed: 0, unknown: 5 }],
+		['have one of a row that was not sent', completed, [at(0), at(7)], { done: 0, failed: 0, unknown: 2 }],
+		['give one row two outcomes', completed, [at(0), at(0, 422)], { done: 0, failed: 0, unknown: 2 }],
+		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
+		['come twice, of a job that ended early', failed, [at(0), at(0)], { done: 1, failed: 0, unknown: 4 }],
+		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
+	])('where they %s leave the rows unknown', async (_, job, results, counts) => {
+		service.alter(ofJob(job, results));
+		const { json } = await importOf(fileOf(job === completed ? 2 : 5, 'own.example'));
+		expect(json).toMatchObject(counts);
+	});
+
+	test.each([408, 500, 503, 504])('and status %s in one says that its row may have been written', async (status) => {
+		service.alter(ofJob(completed, [at(0), at(1, status), at(2, 422)]));
+		const { json } = await importOf(fileOf(3, 'own.example'));
+		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 1 });
+	});
+
+	test.each(['canceled', 'cancelled'])('a job that is %s has ended', async (status) => {
+		service.alter(ofJob({ status, processed: 1 }, [at(0)]));
+		const { json } = await importOf(fileOf(2, 'own.example'), { options: { longestWait: 5 } });
+		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 0 });
+	});
+});
+
 describe('a job that ends early', () => {
 	const ended = (change: IDataObject, kept: number): Alteration => ({
 		answer(text, request) {
@@ -125,6 +168,28 @@ describe('a job that ends early', () => {
 		service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
 		const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
 		expect(json).toMatchObject(counts);
+	});
+});
+
+describe('an import by Match On', () => {
+	const csv = 'last_name,email\nA,a@matched.example\nB,\nC," "\n';
+	const upsert = { importAs: 'upsert', matchOn: 'email', options: { emptyCells: 'clear' } };
+
+	test('does not send a row without a value to match on', async () => {
+		const sent: string[] = [];
+		service.alter({ request: ({ method, text }) => void (method === 'POST' && sent.push(...text.trim().split('\n'))) });
+		const { json, failed } = await importOf(csv, upsert);
+		expect(json).toMatchObject({ created: 1, failed: 2 });
+		expect(sent).toHaveLength(1);
+		expect(rowsOf(failed)).toMatchObject([
+			{ last_name: 'B', import_error_field: 'email', import_error_code: 'required', import_error_message: expect.stringContaining('to match on') },
+			{ last_name: 'C', import_error_field: 'email' },
+		]);
+	});
+
+	test('tells it on trial', async () => {
+		const { json } = await importOf(csv, { ...upsert, trial: true });
+		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
 });
 

@@ -203,6 +203,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	}
 	const error = new NodeApiError(n8n.getNode(), details as JsonObject, options);
 	error.context.data = details;
+	error.context.mayBeDone = problem.mayBeDone;
 	return error;
 }
 

@@ -19,12 +19,23 @@ async function* storedBytes(
 ): AsyncGenerator<Uint8Array, void> {
 	const { id } = n8n.helpers.assertBinaryData(item, field);
 	if (id !== undefined) {
-		yield* (await n8n.helpers.getBinaryStream(id)) as AsyncIterable<Uint8Array>;
-		return;
+		try {
+			yield* (await n8n.helpers.getBinaryStream(id)) as AsyncIterable<Uint8Array>;
+			return;
+		} catch (error) {
+			throw brokenOff(error);
+		}
 	}
 	const bytes = await n8n.helpers.getBinaryDataBuffer(item, field);
 	for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
 }
+
+/** Never a TypeError, whatever the store throws: that is what the platform calls damaged data. */
+const brokenOff = (cause: unknown): Error =>
+	new Error(
+		`n8n could not read the file to its end (${(cause as Error).message}). This says nothing of the file: retry the execution, which goes on from there.`,
+		{ cause },
+	);
 
 /** Bytes, and characters, that are handed on at once. */
 const piece = 64 * 1024;

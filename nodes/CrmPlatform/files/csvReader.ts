@@ -1,3 +1,5 @@
+import { UnreadableFile } from './unreadableFile';
+
 /**
  * A row of a file: its cells, or why it cannot be read, and what stands there instead. Rows are counted
  * from 1, the header included.
@@ -100,7 +102,7 @@ export async function* readCsv(
 		for (let next = nextRow(isEnd); next; next = problems < mostProblems ? nextRow(isEnd) : undefined) rows.push(next);
 		if (rows.length > 0) yield rows;
 		if (problems < mostProblems) return;
-		throw new Error(
+		throw new UnreadableFile(
 			`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
 		);
 	}

@@ -1,3 +1,5 @@
+import { UnreadableFile } from './unreadableFile';
+
 /** The beginning of a gzip file (RFC 1952, section 2.3.1), of which deflate is the only method. */
 const gzipMark = [0x1f, 0x8b, 0x08];
 /** The beginning of a ZIP file, and so of an Excel workbook. */
@@ -23,7 +25,7 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 	const begins = (mark: number[]) => mark.every((byte, i) => beginning[i] === byte);
 	if (begins(zipMark)) {
 		await chunks.return();
-		throw new Error(
+		throw new UnreadableFile(
 			'The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.',
 		);
 	}
@@ -32,13 +34,13 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 	try {
 		yield* through(new DecompressionStream('gzip'), all);
 	} catch (error) {
-		// What the platform throws for damaged data (Compression Standard, section 5); of the file's own, none is.
+		// What the platform throws for damaged data (Compression Standard, section 5); what reads the file throws none.
 		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
 	}
 }
 
-const damaged = (cause: unknown): Error =>
-	new Error(
+const damaged = (cause: unknown): UnreadableFile =>
+	new UnreadableFile(
 		'The file is compressed with gzip, and it is damaged, cut off or made of several parts. Create it again, or unpack it before.',
 		{ cause },
 	);

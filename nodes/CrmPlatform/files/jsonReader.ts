@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../api/http/json';
 import { checkDepth, mostLevels } from '../api/http/numbers';
 import { shortened, type FileRow } from './csvReader';
+import { UnreadableFile } from './unreadableFile';
 
 /** Characters of one record. */
 const longestRecord = 1024 * 1024;
@@ -148,8 +149,8 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	return { row, content };
 }
 
-const notAnArray = (row: number): Error =>
-	new Error(
+const notAnArray = (row: number): UnreadableFile =>
+	new UnreadableFile(
 		row === 0
 			? 'The file is not a JSON array of records, such as [{ "name": "value" }]. For one record a line, choose NDJSON.'
 			: `The JSON array is broken after record ${row}. The records before it were read.`,

@@ -1,3 +1,5 @@
+import { UnreadableFile } from './unreadableFile';
+
 /** Encodings a file can be read in; `auto` is what its byte-order mark says, else UTF-8. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -79,25 +81,25 @@ function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decoder {
 	};
 }
 
-const notEncodedAs = (encoding: string): Error =>
-	new Error(
+const notEncodedAs = (encoding: string): UnreadableFile =>
+	new UnreadableFile(
 		`The file is not ${encoding.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
 	);
 
 /** No text has them; UTF-16 and UTF-32 have them beside each letter. */
-const withNulls = (): Error =>
-	new Error(
+const withNulls = (): UnreadableFile =>
+	new UnreadableFile(
 		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
 	);
 
 /** @throws Error in the user's words where the mark and the choice contradict each other */
 function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
-	if (marked === 'utf-32') throw new Error('The file is UTF-32, which is not supported. Save it as UTF-8.');
+	if (marked === 'utf-32') throw new UnreadableFile('The file is UTF-32, which is not supported. Save it as UTF-8.');
 	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
 	if (!used.startsWith('utf-16') && bytes.subarray(0, longestMark).includes(0)) throw withNulls();
 	if (marked === undefined || marked === used) return used;
-	throw new Error(
+	throw new UnreadableFile(
 		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${used.toUpperCase()} is chosen in the options. Choose ‘By Its Byte-Order Mark’, or the right encoding.`,
 	);
 }

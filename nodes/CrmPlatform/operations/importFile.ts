@@ -72,23 +72,25 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const path = collectionPath(execution, item);
 	const trial = readBoolean('Trial', n8n.getNodeParameter('trial', item, false));
 	const columns = columnMapping(n8n, item);
+	const match = operation === 'upsert' ? matchOf(execution, item, write) : undefined;
 	return {
 		item,
 		operation,
 		description: write.job,
 		fields: write.fields,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
-		query: { ...jobQuery(write.job, path), ...(operation === 'upsert' && matchOf(execution, item, write)) },
+		query: { ...jobQuery(write.job, path), ...(match && { [match.name]: match.field }) },
+		...(match && { matchOn: match.field }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns }),
 		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 
-function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): Record<string, string> {
+function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): { name: string; field: string } | undefined {
 	const chosen = String(execution.n8n.getNodeParameter('matchOn', item, '') ?? '').trim();
 	const field = chosen === '' ? match?.values[0] : checkedMatch(execution, job?.match, chosen);
-	return job?.match && field !== undefined ? { [job.match.name]: field } : {};
+	return job?.match && field !== undefined ? { name: job.match.name, field } : undefined;
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

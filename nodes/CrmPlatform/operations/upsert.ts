@@ -1,10 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { ownMember } from '../api/http/ownMembers';
 import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/record';
-import { valueIn } from '../mapping/keys';
 import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
@@ -14,7 +12,7 @@ import { simplifyProperty } from '../parameters/output';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
-import { checkedMatch } from '../writing/matchOn';
+import { checkedMatch, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { Write } from '../writing/order';
 import { requireAnyValue } from '../writing/presets';
@@ -103,7 +101,7 @@ function upsertMatch(
 	return (item) => {
 		const chosen = of(item);
 		const field = chosen === undefined ? (mayDiffer ? undefined : first) : checkedMatch(execution, match, chosen);
-		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
+		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => matchValue(field, body) ?? refuse(field) };
 		if (!mayDiffer) return undefined;
 		throw new Error(
 			`Match On is empty for this item. Choose the field that identifies a record, such as ${first ?? 'email'}, or correct the expression.`,
@@ -111,10 +109,6 @@ function upsertMatch(
 	};
 }
 
-function valueOf(field: string, body: IDataObject): string {
-	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
-	if (value !== null) return String(value);
-	throw new Error(
-		`The field to match on, ${field}, has no value. Enter a value, or match on another field.`,
-	);
+function refuse(field: string): never {
+	throw new Error(noMatchValue(field));
 }

@@ -59,7 +59,7 @@ const longestPause = 5_000;
 /** Small, so that the end is noticed soon after it: after a tenth of the time it took, on average. */
 const pauseGrowth = 1.2;
 
-const ends = ['completed', 'failed', 'canceled'];
+const ends = ['completed', 'failed', 'canceled', 'cancelled'];
 
 /** Seconds, where the user has set no Longest Wait: that of a request is too short for most jobs. */
 const longestJob = 3600;

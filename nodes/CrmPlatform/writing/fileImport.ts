@@ -1,9 +1,10 @@
 import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
+import { UnreadableFile } from '../files/unreadableFile';
 import type { Execution } from '../model';
 import { importSlice } from './importSlice';
-import { plannedSlices, UnreadableFile, type ImportPlan, type PlannedRow } from './importPlan';
+import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
 import { reportFiles, rowText, type ReportFiles } from './importReport';
 
 /** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
@@ -64,7 +65,12 @@ export async function importRows(
 	/** Rejects with the first job that fails, whichever is waited for. */
 	const failure = new Promise<never>((_, reject) => (fail = reject));
 	failure.catch(() => (hasFailed = true));
-	const recordNext = async () => await record(await Promise.race([running.shift()!, failure]));
+	/** A job leaves the list once it has ended: until then, the answer to its start is waited for. */
+	const recordNext = async () => {
+		const rows = await Promise.race([running[0]!, failure]);
+		void running.shift();
+		await record(rows);
+	};
 	try {
 		let place = 0;
 		try {

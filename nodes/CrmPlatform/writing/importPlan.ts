@@ -5,10 +5,13 @@ import type { Query } from '../api/http/path';
 import type { Field } from '../api/openapi/fields';
 import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
+import { UnreadableFile } from '../files/unreadableFile';
+import { isBlank } from '../mapping/blank';
 import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
+import { matchValue, noMatchValue } from './matchOn';
 
 /** What is done with the rows of a file. */
 export interface ImportPlan {
@@ -22,6 +25,8 @@ export interface ImportPlan {
 	path: `/${string}`;
 	/** The query that starts a job. */
 	query: Query;
+	/** The field that records are found by, where the query names one. */
+	matchOn?: string;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	/** The column of each field; automatic where absent. */
@@ -51,9 +56,6 @@ export interface PlannedRow extends ReportedRow {
 	line: string | undefined;
 }
 
-/** Thrown by the reader of a file. */
-export class UnreadableFile extends Error {}
-
 /**
  * Reads the rows of a file as the lines of jobs, in slices for one job each. What was read before the
  * file proved unreadable comes first.
@@ -62,7 +64,7 @@ export class UnreadableFile extends Error {}
  * V8's young generation, and n8n's process would grow by all of them until its next full collection.
  *
  * @param textOf gives a row as the report has it
- * @throws UnreadableFile
+ * @throws UnreadableFile; at once, what else the reading of the file fails with
  */
 export async function* plannedSlices(
 	execution: Execution,
@@ -77,8 +79,10 @@ export async function* plannedSlices(
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
 	while (left > 0) {
-		const next = await iterator.next().catch((error: Error) => {
-			failure = new UnreadableFile(error.message, { cause: error });
+		const next = await iterator.next().catch((error: unknown) => {
+			// What came of the file before it broke off is imported with a later attempt.
+			if (!(error instanceof UnreadableFile)) throw error;
+			failure = error;
 			return undefined;
 		});
 		if (!next || next.done) break;
@@ -121,7 +125,7 @@ async function planRows(
 		try {
 			const line = read(index++);
 			planned.line = JSON.stringify(line);
-			planned.refusal = refusalBefore(line, planned.line, required);
+			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn);
 		} catch (error) {
 			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
 		}
@@ -142,8 +146,11 @@ function renamed(content: IDataObject, columns: ReadonlyMap<string, string> | un
 const requiredFields = ({ operation, fields }: ImportPlan): Field[] =>
 	operation === 'create' ? fields.filter(({ required, path }) => required && path.length === 1) : [];
 
-/** Why any service would refuse a line: it is too long or, when creating, lacks a value. */
-function refusalBefore(line: IDataObject, text: string, required: Field[]): Refusal | undefined {
+/** Why a line is not sent: it is too long or lacks a value, that of a new record or the one it is found by. */
+function refusalBefore(line: IDataObject, text: string, required: Field[], matchOn?: string): Refusal | undefined {
+	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
+		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
+	}
 	for (const { name, label } of required) {
 		const value = line[name];
 		if (value !== undefined && value !== null) continue;

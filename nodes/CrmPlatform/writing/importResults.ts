@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { resultsByPlace, type ItemResult } from '../api/batchResults';
 import { problemOfItem } from '../api/http/problem';
+import { leavesOutcomeOpen } from '../api/http/retry';
 import type { Execution } from '../model';
 import { readJobResults, statedCount, type StartedJob } from './backgroundJob';
 import type { ImportPlan, PlannedRow } from './importPlan';
@@ -20,41 +22,36 @@ export async function readImportResults(
 	{ path }: StartedJob,
 	{ sent, ended }: { sent: PlannedRow[]; ended: IDataObject },
 ): Promise<void> {
-	const results = new Map<number, IDataObject>();
-	const contradictory = new Set<number>();
-	let count = 0;
+	const given = new Map<string, IDataObject>();
 	for await (const part of readJobResults(execution, path, sent.length, plan.description.withoutRecords)) {
-		count += part.length;
-		for (const result of part) {
-			const line = lineOf(result);
-			if (line === undefined || line >= sent.length) continue;
-			const { status, id = (result.data as IDataObject | null | undefined)?.id, error } = result;
-			const own = { status, id, error };
-			if (results.has(line) && JSON.stringify(results.get(line)) !== JSON.stringify(own)) contradictory.add(line);
-			results.set(line, own);
+		for (const { index, status, id, data, error } of part) {
+			const own = { index, status, id: id ?? (data as IDataObject | null | undefined)?.id, error };
+			// Parts may overlap: what comes again is one result.
+			given.set(JSON.stringify(own), own);
 		}
 	}
-	const withoutResult = restOf(ended, count);
+	const all = [...given.values()];
+	// Without the first line, the results may count from 1, and each be another row's.
+	const areFromFirst = all.some(({ index }) => String(index) === '0');
+	const results = new Map(areFromFirst ? resultsByPlace({ results: all }, sent.map(() => ({}))) : []);
+	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
 	for (const [line, planned] of sent.entries()) {
-		const result = contradictory.has(line) ? {} : results.get(line);
+		const result = results.get(line);
 		Object.assign(planned, result ? outcomeOf(plan, result) : { refusal: withoutResult });
 	}
 }
 
-/** The number of a result's line; undefined where it has none. */
-function lineOf({ index }: IDataObject): number | undefined {
-	return /^\d{1,9}$/.test(String(index)) ? Number(index) : undefined;
-}
-
-function outcomeOf({ operation }: ImportPlan, { status: stated, id, error }: IDataObject): Partial<PlannedRow> {
-	const status = /^\d{3}$/.test(String(stated)) ? Number(stated) : 0;
+function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemResult): Partial<PlannedRow> {
+	if (leavesOutcomeOpen({ status, headers: {} })) {
+		return { refusal: unknown(`The service answered ${status} for this row, so it may have been written.`) };
+	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };
 	if (status < 200 || status >= 300 || error) {
 		return { refusal: unknown('The result of this row is not understood, so it may have been written.') };
 	}
 	const created = operation === 'create' || status === 201;
 	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
-	return { done: { action, id: String(id ?? '') } };
+	return { done: { action, id: id ?? '' } };
 }
 
 function refusalOf(status: number, error: unknown): Refusal {
@@ -67,12 +64,14 @@ function refusalOf(status: number, error: unknown): Refusal {
 /**
  * Why rows have no result. Of a job that ended early, they were not done where it has processed no
  * more lines than there are results.
+ *
+ * @param results how many lines have one; undefined where some results are those of no line
  */
-function restOf(job: IDataObject, results: number): Refusal {
+function restOf(job: IDataObject, results: number | undefined): Refusal {
 	const { status, error } = job;
 	const processed = statedCount(job, 'processed');
 	const reason = typeof error === 'string' && error !== '' ? `: ${error}` : '.';
-	if (status !== 'completed' && processed !== undefined && processed <= results) {
+	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}
 	return unknown(`The service gives no result for this row, so it may have been written. The job is ${String(status)}${reason}`);

@@ -31,7 +31,8 @@ export async function importSlice(
 	slices: Slices,
 ): Promise<PlannedRow[]> {
 	const sentJobs = startedJobs(execution, plan, slices.place);
-	const isRepeated = sentJobs.length > 0;
+	const earlier = sentJobs.length;
+	const isRepeated = earlier > 0;
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
 	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));
 	if (isRepeated && plan.operation !== 'create') {
@@ -44,7 +45,7 @@ export async function importSlice(
 		const key = [plan.item, slices.place, ...(number === 0 ? [] : [number])];
 		const started =
 			job.id === undefined
-				? await startJob(execution, plan, sent, { job, key, forget: () => sentJobs.splice(number, 1) })
+				? await startJob(execution, plan, sent, { job, key, forget: () => number >= earlier && sentJobs.pop() })
 				: startedJob(plan.description, job.id);
 		for (const planned of sent) Object.assign(planned, { line: undefined, refusal: undefined });
 		slices.jobs.push(started.id);
@@ -60,12 +61,12 @@ const overtaken = {
 		'An earlier attempt refused this row and went on with the rows after it, which may change the same record. Import it again from this file.',
 };
 
-/** @param attempt of the job: `forget` is called where the service certainly has not taken it */
+/** @param attempt of the job: `forget` is called where the service certainly has not taken it now */
 async function startJob(
 	execution: Execution,
 	{ description, query }: ImportPlan,
 	sent: PlannedRow[],
-	{ job, key, forget }: { job: SentJob; key: number[]; forget: () => void },
+	{ job, key, forget }: { job: SentJob; key: number[]; forget: () => unknown },
 ): Promise<StartedJob> {
 	const lines = sent.flatMap(({ line }) => line ?? []);
 	if (lines.length < sent.length) throw changedSince(execution, sent);
@@ -77,9 +78,9 @@ async function startJob(
 		return started;
 	} catch (error) {
 		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
-		if (status >= 400 && status < 500 && status !== 408 && status !== 409) forget();
-		const { code } = ((error as NodeApiError).context?.data ?? {}) as { code?: string };
-		throw code === 'idempotency_key_reused' ? changedSince(execution, sent) : error;
+		const { data, mayBeDone } = ((error as NodeApiError).context ?? {}) as { data?: { code?: string }; mayBeDone?: boolean };
+		if (status >= 400 && status < 500 && status !== 409 && !mayBeDone) forget();
+		throw data?.code === 'idempotency_key_reused' ? changedSince(execution, sent) : error;
 	}
 }
 

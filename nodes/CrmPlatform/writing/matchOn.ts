@@ -1,4 +1,8 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { ownMember } from '../api/http/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
+import { valueIn } from '../mapping/keys';
 import type { Execution } from '../model';
 
 /**
@@ -21,3 +25,13 @@ export function checkedMatch({ api }: Execution, match: MatchDescription | undef
 		`Match On: the service does not find records by ${field}, so nothing was sent. Choose ${values.join(', ')}.`,
 	);
 }
+
+/** The value that a record is found by; undefined where it has none. */
+export function matchValue(field: string, body: IDataObject): string | undefined {
+	const value = ownMember(body, field) ?? valueIn(body, { path: field.split('.') }) ?? null;
+	return value === null ? undefined : String(value);
+}
+
+/** Why a record without that value is not sent. */
+export const noMatchValue = (field: string): string =>
+	`The field to match on, ${field}, has no value. Enter a value, or match on another field.`;

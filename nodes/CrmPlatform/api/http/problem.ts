@@ -18,6 +18,8 @@ export interface Problem {
 	details: IDataObject;
 	/** Unix epoch milliseconds from which a retry makes sense. */
 	returnAt?: number;
+	/** Whether one of the attempts may have been carried out, whatever the last one was answered. */
+	mayBeDone?: boolean;
 }
 
 interface ErrorAnswer {

@@ -7,9 +7,8 @@ import { rateLimitProblem, uncertainProblem, type Problem } from './problem';
 import {
 	asksToWait,
 	decideRetry,
-	nothingWasDone,
+	leavesOutcomeOpen,
 	retryPolicy,
-	type FailedAttempt,
 	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
@@ -158,8 +157,8 @@ export function createSender(options: SenderOptions): Sender {
 			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
-			problem = outcome.problem;
 			mayBeDone ||= leavesOutcomeOpen(failure);
+			problem = { ...outcome.problem, mayBeDone };
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
 				'isOverdue' in answer || outcome.isFinal
@@ -189,13 +188,6 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 	if (method === 'POST' || 'if-match' in headers) return false;
 	if (method === 'PUT') return Object.keys(query).length === 0;
 	return body !== undefined && !Array.isArray(body);
-}
-
-/** Whether the service may have carried out the request though it reported no success. */
-function leavesOutcomeOpen(failure: FailedAttempt): boolean {
-	const { status } = failure;
-	if (nothingWasDone(failure)) return false;
-	return status === undefined || status === 408 || status >= 500;
 }
 
 function httpRequest(

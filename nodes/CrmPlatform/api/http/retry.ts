@@ -82,6 +82,13 @@ export function nothingWasDone(failure: FailedAttempt): boolean {
 	return failure.status === 503 && failure.headers['retry-after'] !== undefined;
 }
 
+/** Whether the service may have carried out what it was asked though it reported no success. */
+export function leavesOutcomeOpen(failure: FailedAttempt): boolean {
+	const { status } = failure;
+	if (nothingWasDone(failure)) return false;
+	return status === undefined || status === 408 || status >= 500;
+}
+
 function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {
 	const { status } = failure;
 	if (status === undefined || asksToWait(failure)) return true;
