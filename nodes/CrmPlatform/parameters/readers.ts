@@ -1,4 +1,5 @@
 import type { DateTime } from 'luxon';
+import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
@@ -64,6 +65,18 @@ export function readOption<Value extends string>(
 		return similar.length === 1 ? similar[0] : undefined;
 	};
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
+}
+
+/**
+ * The text of a parameter; empty where it is left empty.
+ *
+ * @throws Error in the user's words where an expression gives none: that would turn off what the parameter is for
+ */
+export function readText(n8n: IExecuteFunctions, { displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>): string {
+	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });
+	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
+	const value: unknown = n8n.getNodeParameter(name, 0, '');
+	return read(displayName, value, isSet ? {} : { otherwise: '' }, textOf, 'a text');
 }
 
 /**
