@@ -90,3 +90,19 @@ test('an error counts the records that were written, and not those that were lef
 	const failure = await run(items, { filters }).catch((error: Error & { description?: string }) => error);
 	expect(JSON.stringify(failure)).toContain('1 records were written, 1 failed and 0 were not tried. The next run continues with the rest.');
 });
+
+test.each([
+	['shows in a preview where the list has a filter for it', 'email', [0, 0, 0, 0, 1]],
+	['is the service’s refusal where it has none', 'address_of_mail', [1, 0, 0, 0, 0]],
+])('a unique value of a record outside the scope %s, and is a conflict in the run', async (_, filter, previewed) => {
+	const outside = own(1);
+	await add(outside.records);
+	const { records, filters } = own(1, { email: outside.records[0]!.email });
+	service.alter({
+		request: ({ url }) => withoutAccount(url),
+		answer: (text, { url }) => (url.pathname === '/openapi.json' ? text.replaceAll('"name":"email"', `"name":"${filter}"`) : text),
+	});
+	const account = asNewAccount();
+	expect(counts(await run(records, { filters, preview: true }, account))).toEqual(previewed);
+	expect(counts(await run(records, { filters }, account))).toEqual([0, 0, 0, 0, 1]);
+});
