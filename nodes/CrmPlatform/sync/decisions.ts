@@ -39,7 +39,7 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 	});
 	if (decided.length > mostTold) lines.push(`… and ${decided.length - mostTold} more, which are in the data of this error.`);
 	const overwritten = decided.map(({ item, record, changes, reason }) => ({ item, id: record!.id, changes, reason }));
-	return { lines, overwritten: overwritten as unknown as IDataObject[] };
+	return { lines, overwritten: overwritten };
 }
 
 /** The changes, with those that an earlier attempt at this execution has made by a rule. */
