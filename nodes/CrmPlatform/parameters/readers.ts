@@ -1,5 +1,4 @@
 import type { DateTime } from 'luxon';
-import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
@@ -67,16 +66,9 @@ export function readOption<Value extends string>(
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
-/**
- * The text of a parameter; empty where it is left empty.
- *
- * @throws Error in the user's words where an expression gives none: that would turn off what the parameter is for
- */
-export function readText(n8n: IExecuteFunctions, { displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>): string {
-	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });
-	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
-	const value: unknown = n8n.getNodeParameter(name, 0, '');
-	return read(displayName, value, isSet ? {} : { otherwise: '' }, textOf, 'a text');
+/** @throws Error in the user's words where the value is no text */
+export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
+	return read(label, value, blank, textOf, 'a text');
 }
 
 /**

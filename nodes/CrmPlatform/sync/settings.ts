@@ -10,8 +10,8 @@ import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
-import { chosenOption } from '../parameters/choice';
-import { readBoolean, readPercent, readText, readWholeNumber } from '../parameters/readers';
+import { chosenOption, givenText } from '../parameters/choice';
+import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import type { DeletionLimits } from './guards';
@@ -69,7 +69,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: the service has no field ${name} (any more). Choose another one.`);
 	};
 
-	const names = [readText(n8n, matchOn), readText(n8n, alsoMatchOn)];
+	const names = [givenText(n8n, matchOn), givenText(n8n, alsoMatchOn)];
 	if (names[0] === '') {
 		throw new Error('Match On: choose the field that tells which record of the CRM an item is.');
 	}
@@ -84,7 +84,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const isForm = storedMapping(n8n, 'fields').mode === 'each';
 	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
-	const version = readText(n8n, versionField);
+	const version = givenText(n8n, versionField);
 	const rules: SyncRules = {
 		missingInCrm: chosenOption(n8n, 0, missingInCrm),
 		differing: chosenOption(n8n, 0, differing),
@@ -98,12 +98,12 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			throw new Error('Fields to Set: choose the values for records that the source does not have.');
 		}
 	}
-	const changedAt = rules.bothChanged === 'latest' ? readText(n8n, changedAtField) : '';
+	const changedAt = rules.bothChanged === 'latest' ? givenText(n8n, changedAtField) : '';
 	if (rules.bothChanged === 'latest' && changedAt === '') {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 
-	const agreed = version === '' ? '' : readText(n8n, agreedField);
+	const agreed = version === '' ? '' : givenText(n8n, agreedField);
 	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
 	const filters = await readFilters(execution, 'filters', list);
 	const scope = filters(0) as Query;
