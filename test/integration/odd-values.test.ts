@@ -80,6 +80,27 @@ describe('Empty Cells: Leave', () => {
 	});
 });
 
+describe.each([
+	['by hand', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words } } })],
+	['by hand, by expression', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words: `={{ ${JSON.stringify(words)} }}` } } })],
+	['as JSON', (words: unknown) => ({ fieldsMode: 'json', fieldsJson: JSON.stringify({ name: 'Ada', words }) })],
+])('a list that is given %s', (kind, parameters) => {
+	const sentWith = async (words: unknown) => {
+		await run({ ...setup([{}]), parameters: { ...update('contact', 'r1', {}), ...(parameters(words) as INodeParameters) } });
+		return sent();
+	};
+
+	test.each(['[]', ' , ', ',', '[null, ""]'])('as the text %j is left: it may be a table’s empty cell', async (words) => {
+		expect(await sentWith(words)).toEqual([{ name: 'Ada' }]);
+	});
+
+	test.each([[[]], [['', null]], [null], ['']])('as %j is cleared, but where the form is left blank', async (words) => {
+		const isLeft = kind === 'by hand';
+		const cleared = Array.isArray(words) ? [] : null;
+		expect(await sentWith(words)).toEqual([isLeft ? { name: 'Ada' } : { name: 'Ada', words: cleared }]);
+	});
+});
+
 describe('a list', () => {
 	test('has the type the service takes, as a single value has', async () => {
 		await run(

@@ -87,6 +87,16 @@ test('the version may be a field of the record', async () => {
 	expect(written).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
 });
 
+test('a record without the version that the description names is not replaced: others may be changing it', async () => {
+	etag = undefined;
+	properties.version = { type: 'integer' };
+	for (const version of [undefined, null]) {
+		record.version = version;
+		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
+	}
+	expect(written).toEqual([]);
+});
+
 test('an item’s own id does not take the place of the picked record', async () => {
 	properties.id = text;
 	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));

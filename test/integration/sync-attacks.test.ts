@@ -126,6 +126,20 @@ describe('what a rule has overwritten', () => {
 		await expect(again()).rejects.toMatchObject({ description: expect.stringMatching(`${String(stored.id)}.*By the CRM.*By the source.*takes precedence`) });
 	});
 
+	test('is in the data of the error, however much it is', async () => {
+		const { records } = own(25);
+		const stored = await add(records.slice(0, 24));
+		const items = records.map((record) => ({ ...record, last_name: 'By the source', seen: 0 }));
+		Object.assign(items[24]!, { phone: 'none', seen: undefined });
+		const failure = run(items, { versionField: 'seen', bothChanged: 'source' });
+		const { overwritten } = await failure.then(
+			() => ({ overwritten: [] }),
+			({ context }: { context: { data: { overwritten: IDataObject[] } } }) => context.data,
+		);
+		expect(overwritten.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
+		expect(overwritten[23]).toMatchObject({ item: 23, changes: [{ field: 'last_name', from: 'Name 23', to: 'By the source' }] });
+	});
+
 	test('is in the output of the next attempt', async () => {
 		const { again, items } = await overwriting({});
 		await expect(again()).rejects.toThrow();

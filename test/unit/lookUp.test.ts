@@ -92,3 +92,34 @@ test('a record that the service finds in its own case is found', async () => {
 	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: own }) } as unknown as Connection;
 	expect(shown((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
 });
+
+test.each(['list', 'text'] as const)('no value counts as not found that was never asked for (%s)', async (kind) => {
+	const { collection } = serviceOf({
+		kind,
+		records: [{ id: 'r', code: 'last' }],
+		refuses: (one) => (one.startsWith('bad') ? 422 : undefined),
+	});
+	const bad = Array.from({ length: 12 }, (_, i) => `bad ${i}`);
+	const { send } = collection.api;
+	// The one request that succeeds is answered after all refusals.
+	const slow = async (request: ApiRequest) => {
+		const answer = await send(request);
+		for (let turn = 0; turn < 1000; turn++) await Promise.resolve();
+		return answer;
+	};
+	// Pages of a list hold 50 values, so that the good ones are asked for apart from the bad.
+	const size = kind === 'list' ? 50 : 1;
+	const good = Array.from({ length: size }, (_, i) => `good ${i}`);
+	const values = [...good, ...bad, ...Array.from({ length: 200 }, (_, i) => `other ${i}`), 'last'];
+	const outcomeOf = await lookUp({ ...collection, api: { ...collection.api, send: slow } }, field, values);
+	expect(shown(outcomeOf('last'))).toBe('r');
+	expect(shown(outcomeOf('other 199'))).toBe('notFound');
+	expect(shown(outcomeOf('bad 0'))).toBe('refused');
+});
+
+test('texts that are never sent say nothing of the filter', async () => {
+	const { collection } = serviceOf({ kind: 'list', records: [{ id: 'r', code: 'a' }], refuses: () => undefined });
+	const unsent = Array.from({ length: 12 }, (_, i) => [`half ${i}\ud83d`, `x,${i}`]).flat();
+	const outcomeOf = await lookUp(collection, field, [...unsent, 'a', 'b']);
+	expect([shown(outcomeOf('a')), shown(outcomeOf('b'))]).toEqual(['r', 'notFound']);
+});

@@ -62,12 +62,17 @@ function batchResult({ status, data, error }: ItemResult, headers: ApiResponse['
 	const isFailed = saysError(error) || (data !== undefined && reportsFailure(data));
 	if (isDone && !isFailed) return { record: data ?? {}, status };
 	const stated = isDone ? 422 : status;
-	return { problem: problemOfItem(stated, saysError(error) ? error : (data ?? error), headers) };
+	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error), headers);
+	// An item has no Retry-After, with which a 503 would say that nothing was done (RFC 9110, section 15.6.4).
+	const isOpen = isDone || status === 408 || status >= 500;
+	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
 }
+
+const mayBeWritten = 'It may have been written. Check the record before you try again.';
 
 const unmentioned: Problem = {
 	message: 'The service returned no result for this record',
-	description: 'It may have been written. Check the record before you try again.',
+	description: mayBeWritten,
 	details: {},
 };
 

@@ -12,6 +12,10 @@ export function isBlankFor({ kind }: Pick<Field, 'kind'>, value: unknown): boole
 	return isBlank(kind === 'list' && typeof value === 'string' ? listIn(value) : value);
 }
 
+/** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */
+export const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
+	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
+
 /** The values in a text that stands for a list: JSON, or separated by commas. */
 export function listIn(text: string): unknown[] {
 	const parsed = parseJson(text);

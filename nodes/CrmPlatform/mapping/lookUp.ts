@@ -76,6 +76,7 @@ export async function lookUp(
 	const found = new Map<string, IdentifiedRecord[]>();
 	const failed = new Map<string, LookUpOutcome>();
 	const asked = new Map<string, string[]>();
+	const answered = new Set<string>();
 	for (const value of values) {
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
@@ -86,10 +87,14 @@ export async function lookUp(
 	}
 
 	let isTaken = false;
+	let refusals = 0;
+	const isHopeless = () => !isTaken && refusals >= mostRefused;
+	const postponed: string[][] = [];
 	const ask = async (keys: string[]): Promise<void> => {
 		const texts = keys.flatMap((key) => asked.get(key) ?? []);
-		// So many refused values, and none that was taken: it is the filter that is refused.
-		if (!filter || (!isTaken && failed.size >= mostRefused)) return;
+		if (!filter) return;
+		// A request that is still on its way may show that values are taken.
+		if (isHopeless()) return void postponed.push(keys);
 		const request = async () => {
 			for (const given of filter.kind === 'list' ? [texts] : texts) {
 				const query = { ...scope, ...filterQuery(filter, given) } as Query;
@@ -100,20 +105,25 @@ export async function lookUp(
 			}
 		};
 		const problem = await aboutValues(request());
-		if (!problem) isTaken = true;
-		else if (keys.length === 1) failed.set(keys[0]!, problem);
-		else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
+		if (!problem) {
+			isTaken = true;
+			for (const key of keys) answered.add(key);
+		} else if (keys.length === 1) {
+			failed.set(keys[0]!, problem);
+			if ('refused' in problem) refusals += 1;
+		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
 	};
 	await inParallel(chunks([...asked.keys()], Math.max(1, valuesPerRequest(collection, field))), ask);
+	if (isTaken) await inParallel(postponed.splice(0), ask);
 
-	const isHopeless = !isTaken && failed.size >= mostRefused;
 	return (value) => {
 		const key = matchKey(field, value);
 		if (key === undefined) return { notFound: true };
 		const records = found.get(key) ?? [];
 		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
 		const failure = failed.get(key);
-		if (!isHopeless && (failure ?? asked.has(key))) return failure ?? { notFound: true };
+		if (failure && !isHopeless()) return failure;
+		if (answered.has(key)) return { notFound: true };
 		return { cannotBeAsked: new Error(noFilter(field.name, collection.path)) };
 	};
 }

@@ -1,7 +1,7 @@
 import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
 import { oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
-import { isBlankFor } from './blank';
+import { isBlankFor, isEmptyListText } from './blank';
 import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
@@ -52,6 +52,7 @@ function mappedByHand(
 			const value = values[i];
 			// A model gives empty text for a field it knows nothing about.
 			if (isFilledByModel(stored) && value !== null && isBlankFor(field, value)) return [];
+			if (isEmptyListText(field, value)) return [];
 			if (value !== undefined) return [[field, value]];
 			unsent.noValue(field);
 			return [];
@@ -96,7 +97,7 @@ function inObjects(
 	const cells = (values: FieldValue[], item: number): FieldValue[] => {
 		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
 		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
-		if (emptyCells === undefined) return values;
+		if (emptyCells === undefined) return values.filter(([field, value]) => !isEmptyListText(field, value));
 		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
 	};
 	return (item) => {

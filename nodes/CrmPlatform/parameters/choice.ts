@@ -1,6 +1,6 @@
-import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
-import { readOption } from './readers';
+import { readOption, readText } from './readers';
 
 /**
  * The value chosen of a list, which an expression may give too.
@@ -16,4 +16,15 @@ export function chosenOption<Value extends string>(
 ): Value {
 	const given: unknown = n8n.getNodeParameter(path, item, unset);
 	return readOption(displayName, given, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
+}
+
+/**
+ * The text of a parameter; empty where it is left empty.
+ *
+ * @throws Error in the user's words where an expression gives none: that would turn off what the parameter is for
+ */
+export function givenText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
+	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });
+	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
+	return readText(displayName, n8n.getNodeParameter(name, 0, ''), isSet ? {} : { otherwise: '' });
 }

@@ -66,6 +66,11 @@ export function readOption<Value extends string>(
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
+/** @throws Error in the user's words where the value is no text */
+export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
+	return read(label, value, blank, textOf, 'a text');
+}
+
 /**
  * @param limits `zone` is the IANA time zone of a text without one
  * @throws Error in the user's words where the value is no date

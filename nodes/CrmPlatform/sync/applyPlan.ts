@@ -3,6 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { WriteDescription } from '../api/openapi/writing';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
+import type { Collection } from '../mapping/lookUp';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
@@ -58,7 +59,7 @@ export async function describedWrites(
 /** Makes the planned changes. */
 export async function applyPlan(
 	execution: Execution,
-	collection: string,
+	{ path: collection, list: { changed } }: Pick<Collection, 'path' | 'list'>,
 	planned: PlannedChange[],
 	described: Map<WriteAction, WriteDescription>,
 ): Promise<AppliedPlan> {
@@ -93,7 +94,7 @@ export async function applyPlan(
 					const outcome = result as unknown as WriteOutcome;
 					if ('error' in outcome) doubts.add(change, outcome.error);
 					done[places[index]!] =
-						'error' in outcome ? asConflict(change, outcome.reason) : written(change, outcome.record);
+						'error' in outcome ? asConflict(change, outcome.reason) : written(change, outcome.record, changed?.field);
 				}
 			}
 		}
@@ -153,11 +154,13 @@ function versionOf(record: CrmRecord | undefined): string | number | undefined {
 }
 
 /** The change as it was made: a service that keeps the version has stored these values before. */
-function written(change: PlannedChange, answered: IDataObject): PlannedChange {
+function written(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
 	const { patch = {}, ...made } = change;
 	if (change.action === 'delete') return change;
-	const record = { ...mergePatch(change.record ?? {}, patch), ...answered } as CrmRecord;
-	const version = change.record?.version;
+	// The version and the time that were read are not those of the new values.
+	const { version, ...read }: IDataObject = change.record ?? {};
+	if (changedField !== undefined) delete read[changedField];
+	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;
 	if (version === undefined || version !== answered.version) return { ...made, record };
 	return { ...made, record, action: 'unchanged', reason: storedAlready };
 }

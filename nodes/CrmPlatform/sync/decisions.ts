@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { nodeContext } from '../writing/runState';
 import type { PlannedChange } from './plannedChange';
@@ -13,21 +13,21 @@ interface Decisions {
 const contextName = 'decided';
 const runOf = (n8n: IExecuteFunctions) => n8n.getWorkflowDataProxy(0).$runIndex as number;
 
-/** Most decisions in an error; the rest is counted. */
+/** Most decisions in the words of an error; its data have all. */
 const mostTold = 20;
 
 /**
  * Keeps what was decided by When Both Changed for the next attempt at this execution: a node that fails has
  * no output, and the next run finds values that agree.
  *
- * @returns the same in words, for the error
+ * @returns the same for the error: in words, and all of it as data
  */
-export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): string[] {
+export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): { lines: string[]; overwritten: IDataObject[] } {
 	const decided = done.filter(isDecision);
 	const context = nodeContext(n8n);
 	if (decided.length === 0) {
 		delete context[contextName];
-		return [];
+		return { lines: [], overwritten: [] };
 	}
 	const records = Object.fromEntries(decided.map(({ record, changes, reason }) => [record!.id, { changes, reason }]));
 	context[contextName] = { run: runOf(n8n), records };
@@ -37,7 +37,9 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 		);
 		return `Overwritten in record ${record!.id} (item ${item}): ${values.join(', ')}. ${reason}`;
 	});
-	return decided.length > mostTold ? [...lines, `… and ${decided.length - mostTold} more.`] : lines;
+	if (decided.length > mostTold) lines.push(`… and ${decided.length - mostTold} more, which are in the data of this error.`);
+	const overwritten = decided.map(({ item, record, changes, reason }) => ({ item, id: record!.id, changes, reason }));
+	return { lines, overwritten: overwritten };
 }
 
 /** The changes, with those that an earlier attempt at this execution has made by a rule. */

@@ -15,8 +15,8 @@ export type UniqueField = ComparedField & { label: string };
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
 	const own = valueIn(values, field);
 	if (own !== undefined) return own;
-	const all = othersIn(values, field).filter(isObject);
-	return (all.find(({ primary }) => primary === true) ?? all[0])?.value;
+	const all = othersIn(values, field);
+	return valueOf(all.find((one) => isObject(one) && one.primary === true) ?? all[0]);
 }
 
 /** The list that a unique field has the main value of. */
@@ -70,9 +70,11 @@ export function recordsPointedAt(
 
 /** The values of a unique field: its own, and those of its list. */
 function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
-	const others = othersIn(values, field).map((one) => (isObject(one) ? one.value : one));
-	return [valueIn(values, field), ...others];
+	return [valueIn(values, field), ...othersIn(values, field).map(valueOf)];
 }
+
+/** Entries of a list are texts, or objects with a value. */
+const valueOf = (entry: unknown): unknown => (isObject(entry) ? entry.value : entry);
 
 function othersIn(values: IDataObject, field: UniqueField): unknown[] {
 	const list = ownMember(values, listNameOf(field));

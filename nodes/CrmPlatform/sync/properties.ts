@@ -51,13 +51,13 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	],
 };
 
-const matchOn = matchOnProperty(
+export const matchOn = matchOnProperty(
 	{ name: 'matchOn', required: true },
 	'The unique field that tells which record of the CRM an item is, such as External ID.',
 	'getSyncMatchFields',
 );
 
-const alsoMatchOn = matchOnProperty(
+export const alsoMatchOn = matchOnProperty(
 	{ displayName: 'Then Match On Name or ID', name: 'alsoMatchOn' },
 	'A second field, for items that the first does not find.',
 	'getSyncOtherMatchFields',
@@ -100,7 +100,7 @@ export const differing: INodeProperties = {
 	description: 'What to do with records whose mapped values differ from the source',
 };
 
-const versionField: INodeProperties = {
+export const versionField: INodeProperties = {
 	displayName: 'Version Field',
 	name: 'versionField',
 	type: 'string',
@@ -130,7 +130,7 @@ export const bothChanged: INodeProperties = {
 	description: 'What to do with records that were changed in the CRM since the source saw them',
 };
 
-const changedAtField: INodeProperties = {
+export const changedAtField: INodeProperties = {
 	displayName: 'Changed At Field',
 	name: 'changedAtField',
 	type: 'string',
@@ -141,7 +141,7 @@ const changedAtField: INodeProperties = {
 	description: 'The field of the input items with the time of their last change',
 };
 
-const agreedField: INodeProperties = {
+export const agreedField: INodeProperties = {
 	displayName: 'Agreed Values Field',
 	name: 'agreedField',
 	type: 'string',

@@ -142,7 +142,8 @@ async function idsInScope(
 	if (Object.keys(scope).length === 0) return new Set(ids);
 	if (valuesPerRequest(collection, idField) <= 1 || scope.ids !== undefined) return undefined;
 	const outcomeOf = await lookUp({ ...collection, fields: [] }, idField, ids, scope);
-	return new Set(ids.filter((id) => 'found' in outcomeOf(id)));
+	const isClear = ids.every((id) => 'found' in outcomeOf(id) || 'notFound' in outcomeOf(id));
+	return isClear ? new Set(ids.filter((id) => 'found' in outcomeOf(id))) : undefined;
 }
 
 /** How many records meet the filters; undefined where the service does not say. */

@@ -10,14 +10,26 @@ import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
-import { chosenOption } from '../parameters/choice';
+import { chosenOption, givenText } from '../parameters/choice';
 import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, mostDeletions, mostDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
-import { bothChanged, differing, isSynced, missingInCrm, preview, syncedOperation } from './properties';
+import {
+	agreedField,
+	alsoMatchOn,
+	bothChanged,
+	changedAtField,
+	differing,
+	isSynced,
+	matchOn,
+	missingInCrm,
+	preview,
+	syncedOperation,
+	versionField,
+} from './properties';
 import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './source';
 
@@ -44,7 +56,6 @@ export interface SyncSettings {
  */
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
-	const parameter = (name: string, otherwise: unknown = '') => n8n.getNodeParameter(name, 0, otherwise) as unknown;
 	const list = await describedOperation(execution, 'list');
 	const upsert = await describedOperation(execution, 'upsert');
 	const path = collectionPath(execution, 0);
@@ -58,7 +69,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: the service has no field ${name} (any more). Choose another one.`);
 	};
 
-	const names = [parameter('matchOn'), parameter('alsoMatchOn')].map((name) => String(name ?? '').trim());
+	const names = [givenText(n8n, matchOn), givenText(n8n, alsoMatchOn)];
 	if (names[0] === '') {
 		throw new Error('Match On: choose the field that tells which record of the CRM an item is.');
 	}
@@ -73,13 +84,13 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const isForm = storedMapping(n8n, 'fields').mode === 'each';
 	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
-	const versionField = String(parameter('versionField')).trim();
+	const version = givenText(n8n, versionField);
 	const rules: SyncRules = {
 		missingInCrm: chosenOption(n8n, 0, missingInCrm),
 		differing: chosenOption(n8n, 0, differing),
 		missingInSource,
-		bothChanged: versionField === '' ? 'conflict' : chosenOption(n8n, 0, bothChanged),
-		checksVersions: versionField !== '',
+		bothChanged: version === '' ? 'conflict' : chosenOption(n8n, 0, bothChanged),
+		checksVersions: version !== '',
 	};
 	if (missingInSource === 'set') {
 		rules.missingValues = (await readFields(execution, 'missingValues', upsert.fields, 'clear'))(0);
@@ -87,13 +98,13 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			throw new Error('Fields to Set: choose the values for records that the source does not have.');
 		}
 	}
-	const changedAt = rules.bothChanged === 'latest' ? String(parameter('changedAtField')).trim() : '';
+	const changedAt = rules.bothChanged === 'latest' ? givenText(n8n, changedAtField) : '';
 	if (rules.bothChanged === 'latest' && changedAt === '') {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 
-	const agreed = versionField === '' ? '' : String(parameter('agreedField')).trim();
-	const read = await readFields(execution, 'fields', accepted, 'clear', [versionField, agreed, changedAt]);
+	const agreed = version === '' ? '' : givenText(n8n, agreedField);
+	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
 	const filters = await readFilters(execution, 'filters', list);
 	const scope = filters(0) as Query;
 	const description = await api.describe(resource.path);
@@ -112,8 +123,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		match,
 		unique,
 		read,
-		sourceFields: { match, unique: [...unique, ...match], version: versionField, agreed, changedAt },
-		isPreview: readBoolean(preview.displayName, parameter(preview.name, preview.default)),
+		sourceFields: { match, unique: [...unique, ...match], version, agreed, changedAt },
+		isPreview: readBoolean(preview.displayName, n8n.getNodeParameter(preview.name, 0, preview.default)),
 		limits: missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
 	};
 }

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
 import { idField, type Field } from '../api/openapi/fields';
@@ -7,6 +7,7 @@ import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
 import { matchKey, valueIn } from '../mapping/keys';
+import { parseMoment } from '../mapping/dates';
 import { comparison } from './compare';
 import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';
@@ -46,16 +47,19 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 	const described = await describedWrites(execution, planned);
 	const applied: AppliedPlan = isPreview
 		? { done: planned, failures: [], untried: 0 }
-		: await applyPlan(execution, collection.path, planned, described);
+		: await applyPlan(execution, collection, planned, described);
 	const { failures, untried } = applied;
 	const done = withEarlierDecisions(n8n, applied.done);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
-		const summary = `${done.length} records are done, ${failures.length} failed and ${untried} were not tried. The next run goes on with what is left.`;
-		const decisions = rememberDecisions(n8n, done);
-		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...decisions, ...api.notices]);
+		const written = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
+		const summary = `${written} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
+		const { lines, overwritten } = rememberDecisions(n8n, done);
+		const failure = withLines(nodeFailure(n8n, first.error, first.item), [summary, ...lines, ...api.notices]);
+		if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
+		throw failure;
 	}
 	if (!isPreview) rememberDecisions(n8n, []);
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
@@ -81,8 +85,8 @@ async function prepare(execution: Execution) {
 }
 
 /** The fields that are read of each record: what is compared, what it is found by, and its version. */
-function neededFields({ match, rules, unique, recordFields }: SyncSettings, { records }: Source): string[] {
-	const time = rules.bothChanged === 'latest' ? ['updated_at'] : [];
+function neededFields({ collection, match, rules, unique, recordFields }: SyncSettings, { records }: Source): string[] {
+	const time = rules.bothChanged === 'latest' ? [changedFieldOf(collection)] : [];
 	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name)]);
 	for (const { values } of records) for (const name of Object.keys(values)) names.add(name);
 	for (const name of Object.keys(rules.missingValues ?? {})) names.add(name);
@@ -96,6 +100,9 @@ function neededFields({ match, rules, unique, recordFields }: SyncSettings, { re
 	const isKnown = (name: string) => name === 'id' || recordFields.size === 0 || recordFields.has(name);
 	return [...names].filter(isKnown);
 }
+
+/** The field with the time of a record's last change: one that the list can be read by, else the usual one. */
+const changedFieldOf = ({ list }: SyncSettings['collection']): string => list.changed?.field ?? 'updated_at';
 
 /** Reads, plans and guards. Nothing is written. */
 async function plan(execution: Execution, sync: SyncSettings, source: Source): Promise<PlannedChange[]> {
@@ -116,7 +123,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		hasKey: (record) => match.some((field) => matchKey(field, valueIn(record, field)) !== undefined),
 		compare,
 		versionOf: ({ version }) => (version === undefined || version === null ? undefined : String(version)),
-		changedAtOf: ({ updated_at: time }) => (typeof time === 'string' ? Date.parse(time) : undefined),
+		changedAtOf: (record) => parseMoment(record[changedFieldOf(collection)], 'utc')?.toMillis(),
 	});
 	const allowed = await withoutDuplicates(sync, proposed, found, unique);
 	const { planned, reason } = guardDeletions(
@@ -161,9 +168,8 @@ async function withoutDuplicates(
 		collection.filters.some(({ name }) => name === (field === idField ? 'ids' : field.name));
 	const filterable = unknown.filter(isFilterable);
 	const unclear = unknown.filter((claim) => claim.field === idField && !isFilterable(claim));
-	const clear = planned.map((change, place) =>
-		unclear.some((claim) => claim.place === place) ? asConflict(change, mayBeOutside) : change,
-	);
+	const places = new Set(unclear.map(({ place }) => place));
+	const clear = planned.map((change, place) => (places.has(place) ? asConflict(change, mayBeOutside) : change));
 	const others =
 		filterable.length === 0
 			? undefined

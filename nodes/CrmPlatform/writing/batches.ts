@@ -84,9 +84,10 @@ export function writeRecords(
 	};
 
 	/**
-	 * What became of each item of a batch. One that the service put off is sent alone: that waits, and
-	 * is retried under a key of its own, while the batch's would give the same answer for good. Once
-	 * that ends with the item put off as well, the rest is not tried: each would wait as long.
+	 * What became of each item of a batch. One that the service put off is sent alone, unless that could
+	 * write it twice: that waits, and is retried under a key of its own, while the batch's would give the same
+	 * answer for good. Once that ends with the item put off as well, the rest is not tried: each would wait as
+	 * long.
 	 */
 	const outcomesOf = async (
 		results: Array<BatchResult | Error>,
@@ -97,7 +98,9 @@ export function writeRecords(
 		let isTried = keyHeaderOf(execution, description, 'single')?.isPromised === true;
 		const isAgain = (place: number) => {
 			const one = results[place]!;
-			return 'problem' in one && isPutOff(one.problem.status) && !sharesRecord(writes[place]!, writes);
+			const write = writes[place]!;
+			if (!('problem' in one) || sharesRecord(write, writes)) return false;
+			return one.problem.status === 429 || (one.problem.status === 503 && isHarmlessAgain(description, write));
 		};
 		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!)));
 		for (const [place, write] of writes.entries()) {
@@ -213,8 +216,12 @@ function batchSizeOption({ n8n }: Execution): number {
 	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
 
-/** The two statuses that say nothing was done (RFC 6585, section 4; RFC 9110, section 15.6.4). */
-const isPutOff = (status?: number): boolean => status === 429 || status === 503;
+/**
+ * Whether a change that may have been made can be made again: it has the same effect. Not to a version, which
+ * is another one then, and not a deletion, of which the record would be missing.
+ */
+const isHarmlessAgain = ({ method }: WriteDescription, { version }: Write): boolean =>
+	(method === 'PUT' || method === 'PATCH') && version === undefined;
 
 function valueOrError(read: () => Write): Write | Error {
 	try {
@@ -234,7 +241,7 @@ function onceValue(execution: Execution, item: number): string {
 }
 
 const isPutOffError = (result: unknown): boolean =>
-	result instanceof NodeApiError && isPutOff(Number(result.httpCode));
+	result instanceof NodeApiError && ['429', '503'].includes(result.httpCode ?? '');
 
 function isTooLarge(error: unknown): boolean {
 	return error instanceof NodeApiError && error.httpCode === '413';

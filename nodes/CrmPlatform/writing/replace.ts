@@ -41,10 +41,12 @@ export async function replaceRecord(
 	const members = new Set(fields.map(({ path: [member = ''] }) => member));
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
-	if (!isConditional && !members.has('version')) throw new Error(unversioned);
-	if (!description.takesIfMatch && !members.has('version')) api.notices.add(unprotected);
 	const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));
 	const whole = mergePatch(current, changes);
+	// A description may name a version that this record does not have.
+	const isVersioned = [current.version, whole.version].every((one) => one !== undefined && one !== null);
+	if (!isConditional && !isVersioned) throw new Error(unversioned);
+	if (!description.takesIfMatch && !isVersioned) api.notices.add(unprotected);
 	// An earlier attempt has written it: another version under its key would be refused.
 	if (JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
 	const condition = isConditional ? { headers: { 'if-match': etag } } : {};

@@ -1,0 +1,16 @@
+import { claimsOf } from '../../nodes/CrmPlatform/sync/claims';
+import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
+import { uniqueValueIn, type UniqueField } from '../../nodes/CrmPlatform/sync/presence';
+
+const email: UniqueField = { name: 'email', path: ['email'], kind: 'text', label: 'Email' };
+
+test.each([
+	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],
+	['objects', [{ value: 'a@x.example' }, { value: 'b@x.example', primary: true }], 'b@x.example'],
+	['objects without a main one', [{ value: 'a@x.example' }, { value: 'b@x.example' }], 'a@x.example'],
+	['nothing', [], undefined],
+])('the unique value in a list of %s is claimed, so that a preview shows who has it', (_, emails, expected) => {
+	expect(uniqueValueIn({ emails }, email)).toBe(expected);
+	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as PlannedChange;
+	expect(claimsOf([create], [email]).map(({ key }) => key)).toEqual(expected === undefined ? [] : [expected]);
+});
