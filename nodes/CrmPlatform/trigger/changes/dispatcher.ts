@@ -21,6 +21,12 @@ const mostAhead = 50;
 const firstDelay = 5_000;
 const longestDelay = 5 * 60_000;
 
+/** Milliseconds for which a trigger that is not published is kept in memory. */
+const longestKept = 24 * 60 * 60_000;
+
+/** Executions of a group that n8n may end before they begin. */
+const mostUnbegun = 10;
+
 /** Readings of what the service refuses, over more than the time that a replica may be behind. */
 const mostRefusals = 4;
 
@@ -47,7 +53,11 @@ export class Dispatcher {
 	/** How often the items of a group could not be read. */
 	private readonly unread = new Map<string, number>();
 	private isStored = true;
-	private isClosed = false;
+	/** When it was closed (Unix epoch ms). */
+	private closed = 0;
+	private opening = new AbortController();
+	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
+	private begun = -1;
 	private isFull = false;
 	private isTold = false;
 	/** Called when a group has come out. */
@@ -65,13 +75,37 @@ export class Dispatcher {
 	reopen(n8n: ITriggerFunctions, options: DispatchOptions): void {
 		this.n8n = n8n;
 		this.options = options;
-		this.isClosed = false;
+		this.stop();
+		this.opening = new AbortController();
+	}
+
+	/** Aborted once this opening is over: by its end, or by a later one. */
+	get signal(): AbortSignal {
+		return this.opening.signal;
+	}
+
+	/** Notes that reading began anew, though the log has events already. */
+	beganAt(sequence: number): void {
+		this.begun = sequence;
+		this.read.clear();
 	}
 
 	/** Starts nothing any more. What is under way is still followed to its end. */
-	close(): void {
-		this.isClosed = true;
+	stop(): void {
+		this.opening.abort();
+		this.closed = this.clock.now();
 		this.onSettled = () => undefined;
+	}
+
+	/** Stops, and stores what has come out. */
+	close(): void {
+		this.store();
+		this.stop();
+	}
+
+	/** Whether nothing can come of this dispatcher any more that its stored position does not tell. */
+	get isForgettable(): boolean {
+		return this.signal.aborted && this.running.size === 0 && this.clock.now() - this.closed > longestKept;
 	}
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
@@ -104,19 +138,20 @@ export class Dispatcher {
 	 * record are started one after the other.
 	 *
 	 * @param load gives the items of a group; an empty list closes it without an execution
+	 * @param signal that of the opening, which another may follow meanwhile
 	 */
-	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
+	async startDue(load: (group: Group) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
+		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		for (const group of this.startable()) {
-			if (this.running.size >= this.options.atOnce) return;
+			if (this.running.size >= this.options.atOnce || this.isBehind(group)) return;
 			const { items, failures } = await load(group);
-			if (this.isClosed) return;
 			// Published again meanwhile, the trigger may have started it already.
-			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
+			if (signal.aborted) return;
 			this.notBefore.delete(group.name);
 			if (failures.length === 0) this.isTold = false;
-			const rest = failures.length === 0 ? group : await this.without(group, failures);
-			if (this.isClosed) return;
+			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
+			if (signal.aborted) return;
 			if (rest === undefined) continue;
 			if (items.length === 0) this.finish(rest);
 			else this.start(rest, items);
@@ -133,6 +168,18 @@ export class Dispatcher {
 		});
 	}
 
+	/** Whether an earlier group has to end first, for the sequence; only what cannot be read lets later ones pass. */
+	private isBehind(group: Group): boolean {
+		if (this.options.doneWhen !== 'ended') return false;
+		const held = new Set<string>();
+		for (const one of this.position.open) {
+			if (one === group) return false;
+			if (!this.unread.has(one.name) && !one.records.some((record) => held.has(record))) return true;
+			for (const record of one.records) held.add(record);
+		}
+		return false;
+	}
+
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
 	storeWhenIdle(): void {
 		if (this.running.size === 0) this.store();
@@ -143,7 +190,7 @@ export class Dispatcher {
 		if (this.isStored) return;
 		this.isStored = true;
 		storePosition(this.n8n, this.position);
-		storeOnly(this.n8n);
+		storeOnly(this.n8n, () => (this.isStored = false));
 	}
 
 	/**
@@ -151,12 +198,12 @@ export class Dispatcher {
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
-	private async without(group: Group, failures: LoadFailure[]): Promise<Group | undefined> {
+	private async without(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
 		const { n8n, clock } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries % mostRefusals === 0 && !this.isTold) {
+		if (!isRefused && tries === mostRefusals && !this.isTold) {
 			// Once, as all groups may wait for the same.
 			this.isTold = true;
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
@@ -168,8 +215,11 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, executionKey(n8n, group), clock)) {
-			this.settle(group, 'unknown');
+		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
+		// Published again meanwhile: whoever reads now decides.
+		if (signal.aborted) return undefined;
+		if (isStarted) {
+			this.settle(group, 'unknown', group.isEmitted);
 			return undefined;
 		}
 		if (left.length === 0) {
@@ -181,7 +231,10 @@ export class Dispatcher {
 		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
 		open.splice(open.indexOf(group), 1, rest!, ...others);
 		this.unread.delete(group.name);
-		for (const { name } of others) this.notBefore.set(name, clock.now() + delayAfter(tries));
+		for (const { name } of others) {
+			this.unread.set(name, tries);
+			this.notBefore.set(name, clock.now() + delayAfter(tries));
+		}
 		this.isStored = false;
 		return rest;
 	}
@@ -190,19 +243,25 @@ export class Dispatcher {
 		const { n8n } = this;
 		this.unread.delete(group.name);
 		this.isStored = true;
+		const wasEmitted = group.isEmitted;
+		group.isEmitted = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
-		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome) });
+		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
 	}
 
-	private settle(group: Group, outcome: Outcome): void {
+	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
 		} else if (outcome === 'not begun') {
 			// Its key is taken for good, and nothing has been done with it.
 			group.unbegun += 1;
+			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
+			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
+		} else if (outcome === 'unknown' && wasEmitted !== true && this.isFromBefore(group)) {
+			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
@@ -212,8 +271,13 @@ export class Dispatcher {
 			this.notBefore.set(group.name, this.clock.now() + delay);
 			group.attempt += 1;
 		}
-		if (this.isClosed) this.storeWhenIdle();
+		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
+	}
+
+	/** Whether the group was there when this process began anew. */
+	private isFromBefore({ kind, sequences }: Group): boolean {
+		return kind === 'events' && sequences.every((sequence) => sequence <= this.begun);
 	}
 
 	/** Whether the group may have succeeded, and must not succeed twice. */
