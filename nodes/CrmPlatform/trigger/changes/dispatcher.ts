@@ -5,6 +5,7 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { RecentIds } from './recent';
@@ -16,10 +17,6 @@ const mostOpen = 500;
 
 /** Events or records that are read ahead, so that there is one when an execution ends. */
 const mostAhead = 50;
-
-/** Milliseconds before the second attempt; doubles each time. */
-const firstDelay = 5_000;
-const longestDelay = 5 * 60_000;
 
 /** Milliseconds for which a trigger that is not published is kept in memory. */
 const longestKept = 24 * 60 * 60_000;
@@ -144,7 +141,8 @@ export class Dispatcher {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		for (const group of this.startable()) {
-			if (this.running.size >= this.options.atOnce || this.isBehind(group)) return;
+			if (this.running.size >= this.options.atOnce) return;
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
 			const { items, failures } = await load(group);
 			// Published again meanwhile, the trigger may have started it already.
 			if (signal.aborted) return;
@@ -158,26 +156,10 @@ export class Dispatcher {
 		}
 	}
 
-	/** Groups that are due, in their order, without those behind another one about the same record. */
 	private startable(): Group[] {
-		const busy = new Set<string>();
-		return this.position.open.filter(({ name, records }) => {
-			const isFree = !records.some((record) => busy.has(record));
-			for (const record of records) busy.add(record);
-			return isFree && !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
-		});
-	}
-
-	/** Whether an earlier group has to end first, for the sequence; only what cannot be read lets later ones pass. */
-	private isBehind(group: Group): boolean {
-		if (this.options.doneWhen !== 'ended') return false;
-		const held = new Set<string>();
-		for (const one of this.position.open) {
-			if (one === group) return false;
-			if (!this.unread.has(one.name) && !one.records.some((record) => held.has(record))) return true;
-			for (const record of one.records) held.add(record);
-		}
-		return false;
+		const now = this.clock.now();
+		const isDue = ({ name }: Group) => !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= now;
+		return firstOfRecords(this.position.open, isDue);
 	}
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
@@ -260,7 +242,7 @@ export class Dispatcher {
 			group.unbegun += 1;
 			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
-		} else if (outcome === 'unknown' && wasEmitted !== true && this.isFromBefore(group)) {
+		} else if (outcome === 'unknown' && wasEmitted !== true && isFrom(group, this.begun)) {
 			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
@@ -273,11 +255,6 @@ export class Dispatcher {
 		}
 		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
-	}
-
-	/** Whether the group was there when this process began anew. */
-	private isFromBefore({ kind, sequences }: Group): boolean {
-		return kind === 'events' && sequences.every((sequence) => sequence <= this.begun);
 	}
 
 	/** Whether the group may have succeeded, and must not succeed twice. */
@@ -297,7 +274,5 @@ export class Dispatcher {
 		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
 	}
 }
-
-const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
 
 const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;
