@@ -8,15 +8,10 @@ import type { Loaded, LoadFailure } from './load';
 import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
+import { ReadAhead } from './readAhead';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
 import { executionKey, Starts } from './starts';
-
-/** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
-const mostOpen = 500;
-
-/** Events or records that are read ahead, so that there is one when an execution ends. */
-const mostAhead = 50;
 
 /** Milliseconds for which a trigger that is not published is kept in memory. */
 const longestKept = 24 * 60 * 60_000;
@@ -55,7 +50,7 @@ export class Dispatcher {
 	private opening = new AbortController();
 	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
 	private begun = -1;
-	private isFull = false;
+	private readonly ahead = new ReadAhead();
 	private isTold = false;
 	/** Called when a group has come out. */
 	onSettled: () => void = () => undefined;
@@ -107,16 +102,9 @@ export class Dispatcher {
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
 	get room(): number {
-		const left = mostOpen - this.position.open.length;
-		if (left <= 0) {
-			if (!this.isFull) this.n8n.logger.warn(`${this.n8n.getNode().name}: ${full}`);
-			this.isFull = true;
-			return 0;
-		}
-		this.isFull = false;
-		const most = Math.max(2, Math.floor(mostAhead / this.options.groupSize));
-		const ahead = this.startable().length;
-		return ahead > most / 2 ? 0 : Math.min(most - ahead, left);
+		const { n8n } = this;
+		const warn = (message: string) => n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
 	}
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
@@ -274,5 +262,3 @@ export class Dispatcher {
 		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
 	}
 }
-
-const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

@@ -56,7 +56,8 @@ export async function openDispatcher(
 		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
 	}
-	if (isNew && !isRestart) dispatcher.beganAt(newest?.sequence ?? 0);
+	// After a restart, what n8n knows may have been under way.
+	if (isNew) dispatcher.beganAt(isRestart ? -1 : (newest?.sequence ?? 0));
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
 	storePosition(n8n, dispatcher.position);
