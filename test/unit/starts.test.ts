@@ -170,3 +170,34 @@ test.each([
 	await settled();
 	expect(n8n.outcomes['given up']).toBe(outcome);
 });
+
+test('the end of a turn that was replaced does not settle the one that runs', async () => {
+	const n8n = await overtaken(true);
+	// The repeat has replaced the first job, which fails.
+	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	await settled();
+	n8n.begin('third');
+	n8n.emitted[3]!.resolve(run('success'));
+	await settled();
+	await n8n.after(minute);
+	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'third', 'lost']);
+	n8n.emitted[4]!.resolve(undefined);
+	await settled();
+	expect(n8n.outcomes['lost']).toBe('unknown');
+});
+
+test('after a repeat that n8n refused, only the turn before it counts', async () => {
+	const n8n = await overtaken();
+	n8n.begin('third');
+	n8n.emitted[3]!.resolve(run('success'));
+	await settled();
+	await n8n.after(minute);
+	n8n.emitted[4]!.resolve(undefined);
+	await settled();
+	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	await settled();
+	expect(n8n.outcomes['lost']).toBeUndefined();
+	n8n.emitted[2]!.resolve(run('success'));
+	await settled();
+	expect(n8n.outcomes['lost']).toBe('succeeded');
+});

@@ -9,11 +9,14 @@ import type { Query } from '../api/http/path';
 
 /** The newest event of the log, of any type. */
 export interface Newest {
-	id: string;
+	identity: string;
 	sequence: number;
 	/** Empty if the service does not tell. */
 	account: string;
 }
+
+/** Tells an event from any other: a service that was restored may give ids again. */
+export const identityOf = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
 /** The event log of the service. */
 export interface EventLog {
@@ -34,7 +37,7 @@ const logPath = '/events';
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
-const newestShape = z.object({ id: z.string().min(1), sequence: z.number().int(), account_id: z.string().catch('') });
+const newestShape = z.object({ id: z.string().min(1), timestamp: z.string(), sequence: z.number().int(), account_id: z.string().catch('') });
 
 /** @throws Error in the user's words where the service has no log that can be read like this */
 export async function openEventLog(api: Connection): Promise<EventLog> {
@@ -50,12 +53,12 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 		for await (const record of pages(query, limit)) yield eventIn(record);
 	}
 
-	/** A service refuses a type that it no longer has, though events of it may be in the log. */
+	/** A service refuses a type that it no longer has or that the user may no longer see, though events of it may be in the log. */
 	async function* readTypes(query: Query, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
 		if (types.length === 0) return yield* read(query, limit);
 		const chosen = read({ ...query, [logFilters.types]: types }, limit);
 		const begun = await chosen.next().catch((error: unknown) => {
-			if (error instanceof NodeApiError && error.httpCode === '400') return undefined;
+			if (error instanceof NodeApiError && ['400', '403'].includes(error.httpCode ?? '')) return undefined;
 			throw error;
 		});
 		if (begun !== undefined) {
@@ -78,7 +81,7 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 			if (!record) return undefined;
 			const { data } = newestShape.safeParse(record);
 			if (!data) throw invalidEntry(record);
-			return { id: data.id, sequence: data.sequence, account: data.account_id };
+			return { identity: identityOf(data), sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),

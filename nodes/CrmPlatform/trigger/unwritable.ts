@@ -12,9 +12,15 @@ const soughtMessage =
 /** Milliseconds; n8n before 2.35 does not answer for an execution that it could not write. */
 const longestAnswer = 3_000;
 
-/** Has n8n store static data without starting anything. */
-export function storeOnly(n8n: ITriggerFunctions): void {
-	emitUnwritable(n8n, storedMessage).catch(() => undefined);
+/**
+ * Has n8n store static data without starting anything.
+ *
+ * @param onNotStored called where n8n could not, as its database is away; n8n before 2.35 does not tell
+ */
+export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () => undefined): void {
+	emitUnwritable(n8n, storedMessage).catch((error: Error) => {
+		if (!error.message.includes(storedMessage)) onNotStored();
+	});
 }
 
 /**

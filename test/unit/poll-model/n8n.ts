@@ -33,6 +33,8 @@ export class ModelN8n {
 	staticData = '{}';
 	/** What was stored before. */
 	readonly earlier: string[] = ['{}'];
+	/** What n8n does before it writes an execution: it may take its time, or fail. */
+	beforeWriting: (items: INodeExecutionData[], key: string) => Promise<void> = async () => undefined;
 	/** While the database is away, nothing is stored or started. */
 	isDatabaseAway = false;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
@@ -87,8 +89,8 @@ export class ModelN8n {
 		for (const node of nodes) {
 			const choice = chosen ?? this.published.get(node)!.choice;
 			this.published.set(node, { choice });
-			const { log } = this.service;
-			const api = { view: 'view', notices: new Set() } as unknown as Connection;
+			const { log, api: answers } = this.service;
+			const api = { view: 'view', notices: new Set(), ...answers } as unknown as Connection;
 			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.clock }, choice);
 			// n8n tries again where an activation fails.
 			const activating = open().catch(open).catch(open);
@@ -131,6 +133,7 @@ export class ModelN8n {
 		const isAway = this.isDatabaseAway;
 		await Promise.resolve();
 		if (process !== this.process) return await never();
+		await this.beforeWriting(items, key);
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
 		const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];

@@ -1,6 +1,7 @@
+import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/event';
-import type { EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
+import { identityOf, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
 import type { ModelClock } from './clock.ts';
 
 interface Entry {
@@ -13,6 +14,8 @@ interface Entry {
 export class ModelService {
 	/** Milliseconds that every other answer is behind. */
 	lag = 0;
+	/** What it answers beside the log. */
+	api: Partial<Connection> = {};
 	/** So many answers fail. */
 	failures = 0;
 	/** All events that ever were, those that a restore has taken back included. */
@@ -27,11 +30,11 @@ export class ModelService {
 		this.clock = clock;
 	}
 
-	happen(type: string, record: string, late = 0): void {
+	happen(type: string, record: string, late = 0, id = `e${this.all.length + 1}`): void {
 		const now = this.clock.now();
 		this.sequence += 1;
 		const event: CrmEvent = {
-			id: `e${this.all.length + 1}`,
+			id,
 			type,
 			timestamp: new Date(now).toISOString(),
 			sequence: this.sequence,
@@ -55,7 +58,7 @@ export class ModelService {
 	readonly log: EventLog = {
 		newest: async () => {
 			const event = this.answer().at(-1);
-			return event && { id: event.id, sequence: event.sequence, account: 'account' };
+			return event && { identity: identityOf(event), sequence: event.sequence, account: 'account' };
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),

@@ -5,21 +5,19 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
+import { ReadAhead } from './readAhead';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
 import { executionKey, Starts } from './starts';
 
-/** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
-const mostOpen = 500;
+/** Milliseconds for which a trigger that is not published is kept in memory. */
+const longestKept = 24 * 60 * 60_000;
 
-/** Events or records that are read ahead, so that there is one when an execution ends. */
-const mostAhead = 50;
-
-/** Milliseconds before the second attempt; doubles each time. */
-const firstDelay = 5_000;
-const longestDelay = 5 * 60_000;
+/** Executions of a group that n8n may end before they begin. */
+const mostUnbegun = 10;
 
 /** Readings of what the service refuses, over more than the time that a replica may be behind. */
 const mostRefusals = 4;
@@ -47,8 +45,12 @@ export class Dispatcher {
 	/** How often the items of a group could not be read. */
 	private readonly unread = new Map<string, number>();
 	private isStored = true;
-	private isClosed = false;
-	private isFull = false;
+	/** When it was closed (Unix epoch ms). */
+	private closed = 0;
+	private opening = new AbortController();
+	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
+	private begun = -1;
+	private readonly ahead = new ReadAhead();
 	private isTold = false;
 	/** Called when a group has come out. */
 	onSettled: () => void = () => undefined;
@@ -65,27 +67,44 @@ export class Dispatcher {
 	reopen(n8n: ITriggerFunctions, options: DispatchOptions): void {
 		this.n8n = n8n;
 		this.options = options;
-		this.isClosed = false;
+		this.stop();
+		this.opening = new AbortController();
+	}
+
+	/** Aborted once this opening is over: by its end, or by a later one. */
+	get signal(): AbortSignal {
+		return this.opening.signal;
+	}
+
+	/** Notes that reading began anew, though the log has events already. */
+	beganAt(sequence: number): void {
+		this.begun = sequence;
+		this.read.clear();
 	}
 
 	/** Starts nothing any more. What is under way is still followed to its end. */
-	close(): void {
-		this.isClosed = true;
+	stop(): void {
+		this.opening.abort();
+		this.closed = this.clock.now();
 		this.onSettled = () => undefined;
+	}
+
+	/** Stops, and stores what has come out. */
+	close(): void {
+		this.store();
+		this.stop();
+	}
+
+	/** Whether nothing can come of this dispatcher any more that its stored position does not tell. */
+	get isForgettable(): boolean {
+		return this.signal.aborted && this.running.size === 0 && this.clock.now() - this.closed > longestKept;
 	}
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
 	get room(): number {
-		const left = mostOpen - this.position.open.length;
-		if (left <= 0) {
-			if (!this.isFull) this.n8n.logger.warn(`${this.n8n.getNode().name}: ${full}`);
-			this.isFull = true;
-			return 0;
-		}
-		this.isFull = false;
-		const most = Math.max(2, Math.floor(mostAhead / this.options.groupSize));
-		const ahead = this.startable().length;
-		return ahead > most / 2 ? 0 : Math.min(most - ahead, left);
+		const { n8n } = this;
+		const warn = (message: string) => n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
 	}
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
@@ -104,33 +123,31 @@ export class Dispatcher {
 	 * record are started one after the other.
 	 *
 	 * @param load gives the items of a group; an empty list closes it without an execution
+	 * @param signal that of the opening, which another may follow meanwhile
 	 */
-	async startDue(load: (group: Group) => Promise<Loaded>): Promise<void> {
+	async startDue(load: (group: Group) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
+		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
 			const { items, failures } = await load(group);
-			if (this.isClosed) return;
 			// Published again meanwhile, the trigger may have started it already.
-			if (this.running.has(group.name) || !this.position.open.includes(group)) continue;
+			if (signal.aborted) return;
 			this.notBefore.delete(group.name);
 			if (failures.length === 0) this.isTold = false;
-			const rest = failures.length === 0 ? group : await this.without(group, failures);
-			if (this.isClosed) return;
+			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
+			if (signal.aborted) return;
 			if (rest === undefined) continue;
 			if (items.length === 0) this.finish(rest);
 			else this.start(rest, items);
 		}
 	}
 
-	/** Groups that are due, in their order, without those behind another one about the same record. */
 	private startable(): Group[] {
-		const busy = new Set<string>();
-		return this.position.open.filter(({ name, records }) => {
-			const isFree = !records.some((record) => busy.has(record));
-			for (const record of records) busy.add(record);
-			return isFree && !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= this.clock.now();
-		});
+		const now = this.clock.now();
+		const isDue = ({ name }: Group) => !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= now;
+		return firstOfRecords(this.position.open, isDue);
 	}
 
 	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
@@ -143,7 +160,7 @@ export class Dispatcher {
 		if (this.isStored) return;
 		this.isStored = true;
 		storePosition(this.n8n, this.position);
-		storeOnly(this.n8n);
+		storeOnly(this.n8n, () => (this.isStored = false));
 	}
 
 	/**
@@ -151,12 +168,12 @@ export class Dispatcher {
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
-	private async without(group: Group, failures: LoadFailure[]): Promise<Group | undefined> {
+	private async without(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
 		const { n8n, clock } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries % mostRefusals === 0 && !this.isTold) {
+		if (!isRefused && tries === mostRefusals && !this.isTold) {
 			// Once, as all groups may wait for the same.
 			this.isTold = true;
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
@@ -168,8 +185,11 @@ export class Dispatcher {
 			return undefined;
 		}
 		// It may have been started before n8n was killed, with all that was there then.
-		if (await hasExecution(n8n, executionKey(n8n, group), clock)) {
-			this.settle(group, 'unknown');
+		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
+		// Published again meanwhile: whoever reads now decides.
+		if (signal.aborted) return undefined;
+		if (isStarted) {
+			this.settle(group, 'unknown', group.isEmitted);
 			return undefined;
 		}
 		if (left.length === 0) {
@@ -181,7 +201,10 @@ export class Dispatcher {
 		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
 		open.splice(open.indexOf(group), 1, rest!, ...others);
 		this.unread.delete(group.name);
-		for (const { name } of others) this.notBefore.set(name, clock.now() + delayAfter(tries));
+		for (const { name } of others) {
+			this.unread.set(name, tries);
+			this.notBefore.set(name, clock.now() + delayAfter(tries));
+		}
 		this.isStored = false;
 		return rest;
 	}
@@ -190,19 +213,25 @@ export class Dispatcher {
 		const { n8n } = this;
 		this.unread.delete(group.name);
 		this.isStored = true;
+		const wasEmitted = group.isEmitted;
+		group.isEmitted = true;
 		// Stored by `emit`, together with the group.
 		storePosition(n8n, this.position);
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
-		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome) });
+		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
 	}
 
-	private settle(group: Group, outcome: Outcome): void {
+	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
 		this.isStored = false;
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
 		} else if (outcome === 'not begun') {
 			// Its key is taken for good, and nothing has been done with it.
 			group.unbegun += 1;
+			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
+			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
+		} else if (outcome === 'unknown' && wasEmitted !== true && isFrom(group, this.begun)) {
+			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
@@ -212,7 +241,7 @@ export class Dispatcher {
 			this.notBefore.set(group.name, this.clock.now() + delay);
 			group.attempt += 1;
 		}
-		if (this.isClosed) this.storeWhenIdle();
+		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
 	}
 
@@ -233,7 +262,3 @@ export class Dispatcher {
 		this.n8n.saveFailedExecution(setAsideError(this.n8n.getNode(), group, outcome));
 	}
 }
-
-const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
-
-const full = `${mostOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;

@@ -19,7 +19,7 @@ export function groupOfEvents(events: CrmEvent[], start: string, shape: Choice['
 		kind: 'events',
 		start,
 		ids: events.map(({ id }) => id),
-		records: [...new Set(events.map(({ data }) => String(data.object.id)))],
+		records: events.map(({ data }) => String(data.object.id)),
 		sequences: events.map(({ sequence }) => sequence),
 		types: [...new Set(events.map(({ type }) => type))],
 		shape,
@@ -57,6 +57,7 @@ export function splitOff(group: Group, ids: string[], parts: string[][]): Group[
 		...group,
 		name: nameOf(group.kind, some[0]!, [group.name, some]),
 		ids: some,
+		records: group.records.filter((_, i) => some.includes(group.ids[i]!)),
 		sequences: group.sequences.filter((_, i) => some.includes(group.ids[i]!)),
 	}));
 }

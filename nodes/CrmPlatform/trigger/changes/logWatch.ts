@@ -1,9 +1,9 @@
 import type { CrmEvent } from '../../api/event';
-import type { EventLog } from '../eventLog';
+import { identityOf, type EventLog } from '../eventLog';
 import { longestLag, restartAt, type Position } from './position';
 
 interface Mark {
-	id: string;
+	identity: string;
 	sequence: number;
 }
 
@@ -43,14 +43,14 @@ export class LogWatch {
 	/** Whether there may be something to read; for a while after each news, for replicas and late commits. */
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
-		if (newest.id !== this.shown?.id) {
+		if (newest.identity !== this.shown?.identity) {
 			if (this.shown && at - this.shown.since >= longestLag) this.surely = this.shown.sequence;
 			this.shown = { ...newest, since: at };
 		} else if (at - this.shown.since >= longestLag) {
 			this.surely = this.shown.sequence;
 		}
 		settlePast(position, newest, at);
-		return newest.id !== this.settled?.id;
+		return newest.identity !== this.settled?.identity;
 	}
 
 	/** The sequence up to which a reading has everything that begins after this look. */
@@ -59,7 +59,7 @@ export class LogWatch {
 	/** Notes that everything up to this look was read. */
 	wasRead({ newest, at }: Look): void {
 		if (!newest) return;
-		if (this.shown?.id === newest.id && at - this.shown.since >= longestLag + longestCommit) this.settled = newest;
+		if (this.shown?.identity === newest.identity && at - this.shown.since >= longestLag + longestCommit) this.settled = newest;
 	}
 
 	/**
@@ -78,7 +78,8 @@ export class LogWatch {
 		}
 		this.doubt ??= { since: at, sequence: newest.sequence };
 		if (now - this.doubt.since < longestDoubt) return undefined;
-		if (known && (await this.at(known.sequence))?.id === known.id) return undefined;
+		const there = known && (await this.at(known.sequence));
+		if (there && identityOf(there) === known.identity) return undefined;
 		const { sequence } = this.doubt;
 		this.doubt = undefined;
 		this.surely = 0;
@@ -102,7 +103,7 @@ export class LogWatch {
 			if (now - this.unsure < longestLag) return { isSure: false };
 		}
 		this.unsure = undefined;
-		const isOther = events.length > 0 && events.every((event) => event && event.id !== known?.id);
+		const isOther = events.length > 0 && events.every((event) => event && identityOf(event) !== known?.identity);
 		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 
@@ -116,7 +117,7 @@ export class LogWatch {
 export function noteNewest(position: Position, marks: Array<Mark | undefined>): void {
 	for (const mark of marks) {
 		if (mark && mark.sequence >= (position.newest?.sequence ?? 0)) {
-			position.newest = { id: mark.id, sequence: mark.sequence };
+			position.newest = { identity: mark.identity, sequence: mark.sequence };
 		}
 	}
 }

@@ -6,6 +6,9 @@ import { overlap, type Choice } from './position';
 /** How far back from the newest chosen event one is looked for that has started the workflow. */
 const places = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
+/** So many events are looked at. */
+const mostSearched = 1_000;
+
 /** So many events in a row without an execution were there before the trigger, or are from before it began. */
 const mostUnknown = 20;
 
@@ -26,20 +29,25 @@ export async function findLostPlace(
 	{ events, filter }: Choice,
 	hasStarted: (event: CrmEvent) => Promise<boolean>,
 ): Promise<FoundPlace | undefined> {
-	let found: FoundPlace | undefined;
-	let index = 0;
-	let unknown = 0;
+	const chosen: CrmEvent[] = [];
+	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
-		if (!passesFilter(event, filter)) continue;
-		const isFar = found ? event.sequence <= found.sequence - overlap : index > places.at(-1)!;
-		if (isFar || unknown >= mostUnknown) break;
-		if (!found && !places.includes(index++)) continue;
-		if (await hasStarted(event)) {
-			found = { sequence: found?.sequence ?? event.sequence, floor: event.sequence - 1 };
-			unknown = 0;
-		} else if (found) {
-			unknown += 1;
-		}
+		if (passesFilter(event, filter)) chosen.push(event);
+		// A filter may match rarely; a publish does not wait for the whole log.
+		if (++searched >= mostSearched) break;
 	}
-	return found;
+	const asked = places.filter((place) => place < chosen.length);
+	const started = await Promise.all(asked.map(async (place) => await hasStarted(chosen[place]!)));
+	const first = asked.find((_, i) => started[i]);
+	if (first === undefined) return undefined;
+	const { sequence } = chosen[first]!;
+	let floor = sequence - 1;
+	let unknown = 0;
+	for (const event of chosen.slice(first + 1)) {
+		if (event.sequence <= sequence - overlap || unknown >= mostUnknown) break;
+		const isKnown = await hasStarted(event);
+		unknown = isKnown ? 0 : unknown + 1;
+		if (isKnown) floor = event.sequence - 1;
+	}
+	return { sequence, floor };
 }

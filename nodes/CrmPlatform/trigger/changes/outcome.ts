@@ -42,12 +42,13 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 }
 
 /** Tells the user of a group that is not started any more, and how its last execution came out. */
-export function setAsideError(node: INode, { kind, ids, attempt }: Group, outcome: Outcome): NodeOperationError {
+export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Group, outcome: Outcome): NodeOperationError {
 	const what = kind === 'events' ? 'event' : 'record';
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
-	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : failed;
+	const notBegun = `n8n ended ${unbegun} executions before they began`;
+	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : outcome === 'not begun' ? notBegun : failed;
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';

@@ -34,13 +34,15 @@ export interface Group {
 	attempt: number;
 	/** How many executions of it n8n has ended before they began: they are no attempts. */
 	unbegun: number;
+	/** Whether n8n was asked to start it, so that an execution that it knows may be this one. */
+	isEmitted?: boolean | undefined;
 	/** Events of the log, or records of a backfill. */
 	kind: 'events' | 'records';
 	/** The beginning it belongs to. */
 	start: string;
 	/** Ids of the events or records. */
 	ids: string[];
-	/** Ids of the records they are about: groups that share one are started one after the other. */
+	/** The record that each of `ids` is about: groups that share one are started one after the other. */
 	records: string[];
 	/** Sequences of the events, in the order of `ids`. */
 	sequences: number[];
@@ -65,10 +67,10 @@ export interface Position {
 	floor: number;
 	/** All events up to this sequence were read. */
 	sequence: number;
-	/** The `overlap` newest events that were read: sequence by id. */
+	/** The `overlap` newest events that were read: sequence by identity. */
 	seen: Record<string, number>;
 	/** The newest event of the log when it was last read, of any type. */
-	newest?: { id: string; sequence: number } | undefined;
+	newest?: { identity: string; sequence: number } | undefined;
 	/** When the log was last read (RFC 3339). */
 	at: string;
 	/** A backfill in progress. */
@@ -108,6 +110,7 @@ const group = z.object({
 	name: z.string(),
 	attempt: z.number().int(),
 	unbegun: z.number().int(),
+	isEmitted: z.boolean().optional(),
 	kind: z.enum(['events', 'records']),
 	start: z.string(),
 	ids: z.array(z.string()),
@@ -133,7 +136,7 @@ const schema: z.ZodType<Position> = z.object({
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	seen: z.record(z.number().int()),
-	newest: z.object({ id: z.string(), sequence: z.number().int() }).optional(),
+	newest: z.object({ identity: z.string(), sequence: z.number().int() }).optional(),
 	at: z.string(),
 	backfill: backfill.optional(),
 	open: z.array(group),
@@ -185,7 +188,7 @@ const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>
 /**
  * Moves the position past events that were read.
  *
- * @param read sequence by id
+ * @param read sequence by identity
  * @param upTo the sequence up to which no event was left out
  * @param now Unix epoch milliseconds
  */
@@ -198,9 +201,9 @@ export function advance(position: Position, read: Record<string, number>, upTo: 
 	position.at = new Date(now).toISOString();
 }
 
-/** Goes on with what comes after this sequence. What was read is still known by its id. */
+/** Goes on with what comes after this sequence. What was read is still known by its identity. */
 export function restartAt(position: Position, sequence: number): void {
-	const seen = Object.fromEntries(Object.keys(position.seen).map((id) => [id, sequence]));
+	const seen = Object.fromEntries(Object.keys(position.seen).map((identity) => [identity, sequence]));
 	Object.assign(position, { floor: sequence, sequence, seen });
 	forgetLog(position);
 }

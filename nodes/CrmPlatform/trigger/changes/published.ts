@@ -19,7 +19,7 @@ const dispatchers = new Map<string, Dispatcher>();
 
 /** Forgets what this process knows, as a new process would. */
 export function forgetDispatchers(): void {
-	for (const dispatcher of dispatchers.values()) dispatcher.close();
+	for (const dispatcher of dispatchers.values()) dispatcher.stop();
 	dispatchers.clear();
 	forgetLooks();
 	forgetPlaces();
@@ -33,6 +33,7 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
+	for (const [one, dispatcher] of dispatchers) if (dispatcher.isForgettable) dispatchers.delete(one);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const known = dispatchers.get(name);
 	const stored = storedPosition(n8n);
@@ -41,18 +42,22 @@ export async function openDispatcher(
 	// n8n itself starts what was published before.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
 	const start = { isRestart, now: clock.now() };
-	const resumed = await resume(log, latestPosition, await log.newest(), beginning, start);
+	const newest = await log.newest();
+	const resumed = await resume(log, latestPosition, newest, beginning, start);
 	const { position, isNew } = resumed;
-	const notice = latestPosition ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
+	// Only a publish changes the beginning, so after a restart another one is that of an older position.
+	const isLost = !latestPosition || (isRestart && latestPosition.start !== beginning.start);
+	const notice = !isLost ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
-	known?.close();
+	known?.stop();
 	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
 	if (isKnown) {
-		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position });
-		if (isNew) known.read.clear();
+		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
 	}
+	// After a restart, what n8n knows may have been under way.
+	if (isNew) dispatcher.beganAt(isRestart ? -1 : (newest?.sequence ?? 0));
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
 	storePosition(n8n, dispatcher.position);
@@ -77,7 +82,7 @@ async function findAgain(
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// What is above the floor and has no execution is read again; n8n knows what it has started.
-		Object.assign(position, found);
+		Object.assign(position, found, { backfill: undefined });
 		return foundAgain;
 	}
 	return isRestart ? lost : undefined;

@@ -1,22 +1,22 @@
-/** Ids of the latest events, in about 1 MB of memory. */
+/** Identities of the latest events, in about 1 MB of memory. */
 const capacity = 10_000;
 
-/** Remembers the ids that came last. */
+/** Remembers the identities that came last. */
 export class RecentIds {
-	private ids = new Set<string>();
+	private identities = new Set<string>();
 
-	has(id: string): boolean {
-		return this.ids.has(id);
+	has(identity: string): boolean {
+		return this.identities.has(identity);
 	}
 
-	add(id: string): void {
-		this.ids.delete(id);
-		this.ids.add(id);
-		const [oldest] = this.ids;
-		if (this.ids.size > capacity && oldest !== undefined) this.ids.delete(oldest);
+	add(identity: string): void {
+		this.identities.delete(identity);
+		this.identities.add(identity);
+		const [oldest] = this.identities;
+		if (this.identities.size > capacity && oldest !== undefined) this.identities.delete(oldest);
 	}
 
 	clear(): void {
-		this.ids.clear();
+		this.identities.clear();
 	}
 }

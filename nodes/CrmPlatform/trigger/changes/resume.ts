@@ -83,7 +83,7 @@ async function begin(
 		floor: sequence,
 		sequence,
 		seen: {},
-		...(newest && { newest: { id: newest.id, sequence: newest.sequence } }),
+		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence } }),
 		at: new Date(now).toISOString(),
 		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence } }),
 		open: [],

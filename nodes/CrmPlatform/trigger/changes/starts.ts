@@ -25,8 +25,10 @@ interface StartRequest {
 }
 
 interface OpenStart extends StartRequest, UnsettledStart {
-	/** How an earlier attempt to start it came out, which counts only if n8n has refused the later ones. */
-	earlier?: Outcome;
+	/** Its turns that n8n may have taken; of these, the last one counts, as each has replaced the one before. */
+	turns: number[];
+	/** How turns that do not count now have come out. */
+	earlier: Map<number, () => Promise<Outcome>>;
 }
 
 /** Starts executions, and follows them until they have come out. */
@@ -50,7 +52,7 @@ export class Starts {
 	}
 
 	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const open = { ...start, number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const open = { ...start, turns: [], earlier: new Map(), number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
 	}
@@ -70,8 +72,9 @@ export class Starts {
 
 	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
 		const turn = (this.count += 1);
+		start.turns.push(turn);
 		Object.assign(start, { number: turn, at: this.clock.now() });
-		const come = (outcome: Outcome): void => this.come(start, turn, outcome);
+		const come = (outcome: Outcome): void => void this.come(start, turn, outcome);
 		const ended = new AbortController();
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
@@ -79,7 +82,7 @@ export class Starts {
 				ended.abort();
 				const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
 				if (onWorkers !== undefined) this.seen.onWorkers = onWorkers;
-				void this.outcomeOf(n8n, start, run).then(come);
+				void this.come(start, turn, executionOutcome(run), async () => await this.outcomeOf(n8n, start, run));
 			},
 			(error: Error) => {
 				ended.abort();
@@ -106,22 +109,34 @@ export class Starts {
 		return (await hasExecution(n8n, executionKey(n8n, group), this.clock)) ? outcome : 'not started';
 	}
 
-	/** @param turn which of the attempts to start it has come out */
-	private come(start: OpenStart, turn: number, outcome: Outcome): void {
+	/**
+	 * @param turn which of the attempts to start it has come out
+	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only, as it then
+	 * forgets what waits to run
+	 */
+	private async come(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
-		const isRepeat = start.repeats > 0 && turn === start.number;
-		if (isRepeat && outcome === 'unknown') {
-			// n8n knows the key: the execution has begun, and only the attempt before tells of its end.
-			start.hasBegun = true;
-			const known = start.earlier ?? (start.isDoneWhenBegun ? 'unknown' : undefined);
-			if (known !== undefined) this.settle(start, known);
-		} else if (isRepeat && outcome === 'not started') {
-			// n8n's database is still away; the attempt before may have been written.
-		} else if (turn === start.number || start.hasBegun || outcome === 'succeeded') {
+		const counts = (): boolean => turn === start.number || first === 'succeeded';
+		const outcome = counts() ? await ask() : first;
+		if (this.open.get(start.group.name) !== start) return;
+		if (!counts()) {
+			start.earlier.set(turn, ask);
+		} else if (start.turns.length === 1 || !['unknown', 'not started'].includes(outcome)) {
 			this.settle(start, outcome);
 		} else {
-			start.earlier = outcome;
+			this.fallBack(start, outcome === 'unknown');
 		}
+	}
+
+	/** n8n has not taken the last turn, so the one before counts. */
+	private fallBack(start: OpenStart, isKnown: boolean): void {
+		start.turns.pop();
+		start.number = start.turns.at(-1)!;
+		// n8n knows the key: the execution has begun, and only the turn before tells of its end.
+		start.hasBegun ||= isKnown;
+		const ask = start.earlier.get(start.number);
+		if (ask) void ask().then((outcome) => void this.come(start, start.number, outcome));
+		else if (isKnown && start.isDoneWhenBegun) this.settle(start, 'unknown');
 	}
 
 	private settle(start: OpenStart, outcome: Outcome): void {

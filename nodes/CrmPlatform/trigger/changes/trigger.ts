@@ -72,7 +72,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	const beginning = beginningOf(choice);
 	const { origin } = choice.events.output;
 	const dispatcher = await openDispatcher(n8n, log, choice, beginning, clock);
-	const { position } = dispatcher;
+	const { position, signal } = dispatcher;
 	const source = new ChangeSource({
 		api,
 		log,
@@ -85,23 +85,18 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	const load = async (group: Group) =>
 		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, cache: source });
 
-	const closing = new AbortController();
-	const { signal } = closing;
-	let wake: () => void = () => undefined;
+	const storeOutcomes = (): void => {
+		if (choice.doneWhen === 'succeeded') dispatcher.store();
+	};
+	/** Aborted when an execution has come out, or the trigger is closed. */
+	let awake = new AbortController();
 	let isReading = false;
 	dispatcher.onSettled = () => {
 		// Reading may wait for the rate limit; until the outcome is stored, it is lost if n8n is killed.
-		if (isReading && choice.doneWhen === 'succeeded') dispatcher.store();
-		wake();
+		if (isReading) storeOutcomes();
+		awake.abort();
 	};
-
-	/** Waits, but no longer than until an execution has come out or the trigger is closed. */
-	const pause = async (ms: number): Promise<void> => {
-		const waiting = new AbortController();
-		wake = () => waiting.abort();
-		if (signal.aborted) return;
-		await clock.sleep(ms, waiting.signal).catch(() => undefined);
-	};
+	signal.addEventListener('abort', () => awake.abort());
 
 	/** When to read next (Unix epoch ms). */
 	let nextRead = -Infinity;
@@ -113,8 +108,9 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	const step = async (): Promise<number> => {
 		const begun = clock.now();
 		// Before reading, which takes time: a start also stores what has ended.
-		await dispatcher.startDue(load);
-		if (choice.doneWhen === 'succeeded') dispatcher.store();
+		await dispatcher.startDue(load, signal);
+		if (signal.aborted) return 0;
+		storeOutcomes();
 		const { room } = dispatcher;
 		let isQuiet = false;
 		if (room > 0 && clock.now() >= nextRead) {
@@ -133,7 +129,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				dispatcher.changed();
 			}
 		}
-		await dispatcher.startDue(load);
+		await dispatcher.startDue(load, signal);
 		if (signal.aborted) return 0;
 		if (isQuiet) dispatcher.storeWhenIdle();
 		const untilRead = dispatcher.room > 0 ? Math.max(0, nextRead - clock.now()) : choice.interval;
@@ -143,6 +139,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	const run = async (): Promise<void> => {
 		while (!signal.aborted) {
 			let wait = choice.interval;
+			awake = new AbortController();
 			try {
 				wait = await step();
 				for (const message of api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
@@ -154,17 +151,17 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
 				wait = Math.min(choice.interval * 2 ** failures, longestPause);
+				storeOutcomes();
 			}
-			await pause(wait);
+			if (!signal.aborted) await clock.sleep(wait, awake.signal).catch(() => undefined);
 		}
 	};
 	void run();
 
 	return {
 		closeFunction: async () => {
-			closing.abort();
-			dispatcher.close();
-			wake();
+			// A later opening of the trigger goes on.
+			if (!signal.aborted) dispatcher.close();
 		},
 	};
 }

@@ -26,6 +26,9 @@ const mostFailures = 5;
 /** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
 const longestUnstored = 12 * 60 * 60_000;
 
+/** What ends the watch of each trigger of this process. */
+const watches = new Map<string, AbortController>();
+
 /**
  * Looks now and then whether the subscription of a published workflow is there, active, and as the
  * workflow needs it. One that somebody has deleted, disabled or changed is restored, and what it has
@@ -35,6 +38,10 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	const hours = recoverHours(n8n);
 	const closing = new AbortController();
 	const { signal } = closing;
+	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
+	// n8n may not have closed the one before.
+	watches.get(name)?.abort();
+	watches.set(name, closing);
 	/** Whether nothing can have been missed that was not recovered. */
 	let isWell = !isStart(n8n);
 	let reported = '';
@@ -111,7 +118,10 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	void run();
 
 	return {
-		closeFunction: async () => closing.abort(),
+		closeFunction: async () => {
+			closing.abort();
+			if (watches.get(name) === closing) watches.delete(name);
+		},
 	};
 }
 

@@ -1,0 +1,32 @@
+import type { Group } from './position';
+
+/** Milliseconds before the second attempt; doubles each time. */
+export const firstDelay = 5_000;
+const longestDelay = 5 * 60_000;
+
+export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
+
+/** Groups that are due, in their order, without those behind another one about the same record. */
+export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean): Group[] {
+	const busy = new Set<string>();
+	return open.filter((group) => {
+		const isFree = !group.records.some((record) => busy.has(record));
+		for (const record of group.records) busy.add(record);
+		return isFree && isDue(group);
+	});
+}
+
+/** Whether an earlier group has to end first, for the sequence; only what cannot be read lets later ones pass. */
+export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string, number>): boolean {
+	const held = new Set<string>();
+	for (const one of open) {
+		if (one === group) return false;
+		if (!unread.has(one.name) && !one.records.some((record) => held.has(record))) return true;
+		for (const record of one.records) held.add(record);
+	}
+	return false;
+}
+
+/** Whether all events of a group are up to this sequence. */
+export const isFrom = ({ kind, sequences }: Group, upTo: number): boolean =>
+	kind === 'events' && sequences.every((sequence) => sequence <= upTo);

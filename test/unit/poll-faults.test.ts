@@ -1,0 +1,164 @@
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { isUnwritable, world } from './poll-model/world.ts';
+
+afterEach(forgetDispatchers);
+
+test('a publish while n8n is asked for an execution loses no group', async () => {
+	const { clock, n8n, happen, chooseCurrent, publish, started } = await world();
+	let isWell = false;
+	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
+	await publish(choice);
+	let asked = 0;
+	n8n.beforeWriting = async (items, key) => {
+		if (key === '' || !isUnwritable(items)) return;
+		asked += 1;
+		await clock.sleep(2_000);
+	};
+	happen('r0', 'r1', 'r7', 'r8');
+	while (asked === 0) await clock.advance(100);
+	await publish(choice);
+	await clock.advance(600_000);
+	isWell = true;
+	await clock.advance(3_600_000);
+	expect(started().join().split(',').sort()).toEqual(['e2', 'e4', 'e5']);
+});
+
+test.each(['startAgain', 'setAside'] as const)('a date that was chosen before starts only what has no execution yet (%s)', async (afterCrash) => {
+	const { clock, n8n, happen, choose, publish, started } = await world();
+	const since = new Date(clock.now()).toISOString();
+	happen('r0', 'r1', 'r2');
+	await clock.advance(1_000);
+	const from = (start: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), start, since: instant });
+	await publish(from('A', since));
+	await publish(from('B', new Date(clock.now()).toISOString()));
+	await publish(from('A', since));
+	await clock.advance(300_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4']);
+	expect(n8n.reports).toEqual([]);
+});
+
+test('a part of a group that cannot be read holds back no other record', async () => {
+	const { clock, happen, chooseCurrent, publish, started } = await world();
+	await publish(chooseCurrent({ groupSize: 3 }, (id) => (id === 'r1' ? '500' : undefined)));
+	happen('r0', 'r1', 'r2');
+	await clock.advance(300_000);
+	happen('r0', 'r2', 'r9');
+	await clock.advance(600_000);
+	expect(started()).toEqual(['e2,e4', 'e5,e6,e7']);
+});
+
+test('events whose ids a restored service has given before start', async () => {
+	const { clock, service, happen, choose, publish, started } = await world();
+	await publish(choose());
+	happen('r1', 'r2', 'r3');
+	await clock.advance(60_000);
+	service.restore(3);
+	await clock.advance(180_000);
+	for (const id of ['e2', 'e3', 'e4']) service.happen('a.x', 'r1', 0, id);
+	await clock.advance(180_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4', 'e2', 'e3', 'e4']);
+});
+
+test('a position from before another beginning is told of', async () => {
+	const { clock, n8n, happen, choose, publish, started, told } = await world();
+	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
+	const old = n8n.staticData;
+	await publish(choose());
+	happen('r1');
+	await clock.advance(60_000);
+	n8n.staticData = old;
+	await n8n.kill();
+	happen('r2');
+	await clock.advance(60_000);
+	await n8n.start();
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e2', 'e3']);
+	expect(told()).toEqual([expect.stringContaining('was found again')]);
+});
+
+test('records whose position is lost do not come again', async () => {
+	const { clock, n8n, service, choose, publish, started } = await world();
+	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
+	const reader = {
+		path: '/v1/as',
+		scope: 's',
+		page: async () => ({ records }),
+		lastOf: () => undefined,
+		existing: async (ids: string[]) => ids.map((id) => ({ id })),
+		asExisting: () => records,
+		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],
+	};
+	await publish({ ...choose(), source: 'records', records: reader } as never);
+	service.happen('a.x', 'r0');
+	await clock.advance(60_000);
+	const before = started();
+	n8n.staticData = '{}';
+	await n8n.kill();
+	await n8n.start();
+	await clock.advance(120_000);
+	expect(before).toHaveLength(4);
+	expect(started()).toEqual(before);
+});
+
+test('The Execution Ends stays in sequence when n8n could not start one', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await world();
+	await publish(choose({ doneWhen: 'ended' }));
+	let rejections = 1;
+	n8n.beforeWriting = async (items) => {
+		if (!isUnwritable(items) && rejections-- > 0) throw new Error('The database is away');
+	};
+	happen('r0', 'r1', 'r2', 'r3');
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4', 'e5']);
+});
+
+test('The Execution Ends goes on with others while a record cannot be read', async () => {
+	const { clock, happen, chooseCurrent, publish, started } = await world();
+	await publish(chooseCurrent({ doneWhen: 'ended' }, (id) => (id === 'r1' ? '500' : undefined)));
+	happen('r1', 'r1', 'r2', 'r3');
+	await clock.advance(120_000);
+	expect(started()).toEqual(['e4', 'e5']);
+});
+
+test('outcomes that come while the service is away are stored', async () => {
+	const { clock, n8n, service, happen, choose, publish, told } = await world();
+	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
+	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));
+	happen('r0', 'r1');
+	while (n8n.allRows.length < 2) await clock.advance(100);
+	await clock.advance(1_500);
+	service.failures = 1e9;
+	await clock.advance(3_600_000);
+	await n8n.kill();
+	service.failures = 0;
+	await n8n.start();
+	await clock.advance(600_000);
+	expect(told().filter((message) => message.includes('set aside'))).toEqual([]);
+});
+
+test('a record that cannot be read is told of once, though others come', async () => {
+	const { clock, happen, chooseCurrent, publish, told } = await world();
+	await publish(chooseCurrent({}, (id) => (id === 'bad' ? '500' : undefined)));
+	happen('bad');
+	for (let i = 0; i < 120; i++) {
+		happen(`r${i}`);
+		await clock.advance(60_000);
+	}
+	expect(told()).toHaveLength(1);
+});
+
+test('what waits for the end of an execution starts at that end, though another is being loaded', async () => {
+	const { clock, n8n, service, happen, chooseCurrent, publish } = await world();
+	const choice = { ...chooseCurrent({}, () => undefined), interval: 3_600_000, atOnce: 5 };
+	const { send } = service.api;
+	service.api.send = (async (request: { path: string }) => {
+		if (request.path.endsWith('r2')) await clock.sleep(3_000);
+		return await send!(request as never);
+	}) as never;
+	n8n.courses = [{ ms: 1_000, status: 'success' }, { ms: 3_600_000, status: 'success' }];
+	await publish(choice);
+	happen('r1', 'r1', 'r2');
+	while (n8n.allRows.length < 2) await clock.advance(1_000);
+	await clock.advance(5_000);
+	expect(n8n.allRows).toHaveLength(3);
+});
