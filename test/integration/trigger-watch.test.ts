@@ -194,6 +194,19 @@ describe('Another service', () => {
 		await came('Moreno');
 	});
 
+	test('a service that sorts events, or spells the address in another way, has nothing to put right', async () => {
+		trigger.parameters = { events: ['contact.updated', 'contact.created'] };
+		edit = ({ body }) => {
+			if (!Array.isArray(body.events)) return;
+			body.events.sort();
+			body.url = String(body.url).replace('http://', 'HTTP://');
+		};
+		await trigger.activate();
+		await trigger.look();
+		expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		expect(trigger.warnings).toEqual([]);
+	});
+
 	test('a look at a subscription that is well takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();

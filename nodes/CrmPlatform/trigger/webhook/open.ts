@@ -3,7 +3,9 @@ import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import type { Connection } from '../../api/connection';
 import type { SubscriptionPlace } from './place';
 import {
+	areEvents,
 	findOwnSubscription,
+	isAddress,
 	renewSecret,
 	subscribe,
 	updateSubscription,
@@ -29,8 +31,8 @@ export async function openSubscription(
 
 export function isAsWanted(own: Subscription, { url, events }: SubscriptionRequest, place: SubscriptionPlace): boolean {
 	return (
-		own.url === url &&
-		own.events.join() === events.join() &&
+		isAddress(own.url, url) &&
+		areEvents(own.events, events) &&
 		own.status === 'active' &&
 		knownSecret(own, place) !== undefined
 	);
