@@ -114,7 +114,7 @@ export async function subscribe(
 }
 
 /**
- * Changes a subscription to what is wanted. One that the service has disabled is enabled again; one
+ * Changes a subscription at n8n's address to what is wanted. One that the service has disabled is enabled again; one
  * that somebody has paused stays paused.
  */
 export async function updateSubscription(
@@ -124,7 +124,6 @@ export async function updateSubscription(
 	{ url, events }: SubscriptionRequest,
 ): Promise<Subscription> {
 	const change: IDataObject = {};
-	if (!isAddress(own.url, url)) change.url = url;
 	if (!areEvents(own.events, events)) change.events = events;
 	if (own.status === 'disabled') change.status = 'active';
 	if (Object.keys(change).length === 0) return own;
