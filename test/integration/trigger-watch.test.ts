@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { startEditing, type EditedAnswer } from './edited-answers';
@@ -67,6 +71,55 @@ test('one that is changed there is changed back, and a rotated secret is replace
 	await came('Moreno');
 });
 
+describe('An address that somebody changes to one that accepts events', () => {
+	let elsewhere: Server;
+	let accepted = 0;
+	beforeEach(async () => {
+		accepted = 0;
+		elsewhere = createServer((_, response) => {
+			accepted += 1;
+			response.writeHead(200).end();
+		}).listen(0, '127.0.0.1');
+		await once(elsewhere, 'listening');
+		await trigger.activate();
+		await change('PATCH', { url: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` });
+		await happen('meanwhile');
+		await until(() => accepted === 1);
+	});
+	afterEach(() => {
+		elsewhere.closeAllConnections();
+		elsewhere.close();
+	});
+
+	test('loses nothing: at the next look, what went there comes', async () => {
+		await trigger.look();
+		await happen('after');
+		await came('after', 'meanwhile');
+		expect(trigger.warnings.join()).toContain('was changed in the CRM Platform');
+	});
+
+	test('loses nothing when the workflow is published', async () => {
+		await trigger.activate();
+		await came('meanwhile');
+	});
+
+	test('loses nothing when the workflow is unpublished and published', async () => {
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
+		await trigger.deactivate();
+		await trigger.activate();
+		await came('meanwhile');
+	});
+
+	test('loses nothing when it is paused, and resumed after a look', async () => {
+		await change('PATCH', { status: 'paused' });
+		await trigger.look();
+		expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM Platform')]);
+		await change('PATCH', { status: 'active' });
+		await trigger.look();
+		await came('meanwhile');
+	});
+});
+
 test('one that is paused there is told of once, and resumed, what it has missed comes', async () => {
 	await trigger.activate();
 	await change('PATCH', { status: 'paused' });
@@ -102,10 +155,9 @@ test('without recovery, the user is told that events may be missing', async () =
 
 test('n8n that starts at another address has the service deliver there', async () => {
 	await trigger.activate();
-	const { id } = await own();
 	await trigger.restart('http://127.0.0.1:9');
 	await trigger.look();
-	expect(await own()).toMatchObject({ id, url: expect.stringContaining('http://127.0.0.1:9/') });
+	expect(await own()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
 });
 
 test('n8n that starts while the service is away keeps its trigger, which recovers when the service is back', async () => {
@@ -192,6 +244,19 @@ describe('Another service', () => {
 		expect((await own()).id).not.toBe(made.id);
 		await happen('Moreno');
 		await came('Moreno');
+	});
+
+	test('a service that sorts events, or spells the address in another way, has nothing to put right', async () => {
+		trigger.parameters = { events: ['contact.updated', 'contact.created'] };
+		edit = ({ body }) => {
+			if (!Array.isArray(body.events)) return;
+			body.events.sort();
+			body.url = String(body.url).replace('http://', 'HTTP://');
+		};
+		await trigger.activate();
+		await trigger.look();
+		expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		expect(trigger.warnings).toEqual([]);
 	});
 
 	test('a look at a subscription that is well takes two small requests', async () => {

@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { Connection } from '../../api/connection';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
-import { newKeyFor, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
+import { isAddress, newKeyFor, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
 
 /**
  * Milliseconds before an instant that are recovered as well: a service may show events late, or answer
@@ -26,12 +26,14 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
 export async function deliveredUntil(
 	api: Connection,
 	{ own, now }: FoundSubscription,
-	{ deliveredUntil: known }: SubscriptionPlace,
+	{ deliveredUntil: known, url }: SubscriptionPlace,
 ): Promise<string> {
 	// Read before the deliveries: an event that happens in between counts as not delivered.
 	const end = own.status === 'active' ? now : Date.parse(own.failing_since ?? own.updated_at);
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
+	// What another address has accepted has not been delivered here.
+	if (url !== undefined && !isAddress(own.url, url)) return begin;
 	if (await hasUndelivered(api, own)) return begin;
 	return new Date(Math.max(end - recoveryOverlap, Date.parse(begin))).toISOString();
 }

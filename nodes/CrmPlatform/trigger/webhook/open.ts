@@ -3,22 +3,34 @@ import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import type { Connection } from '../../api/connection';
 import type { SubscriptionPlace } from './place';
 import {
+	areEvents,
 	findOwnSubscription,
+	isAddress,
 	renewSecret,
 	subscribe,
+	unsubscribe,
 	updateSubscription,
 	type Subscription,
 	type SubscriptionRequest,
 } from './subscription';
 
-/** Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays so. */
+/**
+ * Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays
+ * so. One at another address is made anew: the service counts what was accepted there as delivered, and
+ * would not recover it.
+ */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	wanted: SubscriptionRequest,
 	place: SubscriptionPlace,
 ): Promise<{ own: Subscription; place: SubscriptionPlace }> {
-	const found = await findOwnSubscription(api, place.id, wanted.url);
+	let found = await findOwnSubscription(api, place.id, wanted.url);
+	if (found && !isAddress(found.own.url, wanted.url)) {
+		if (found.own.status === 'paused') return { own: found.own, place };
+		await unsubscribe(api, found.own);
+		found = undefined;
+	}
 	const opened = found
 		? { own: await updateSubscription(n8n, api, found.own, wanted), secret: knownSecret(found.own, place) }
 		: await subscribe(n8n, api, wanted);
@@ -29,8 +41,8 @@ export async function openSubscription(
 
 export function isAsWanted(own: Subscription, { url, events }: SubscriptionRequest, place: SubscriptionPlace): boolean {
 	return (
-		own.url === url &&
-		own.events.join() === events.join() &&
+		isAddress(own.url, url) &&
+		areEvents(own.events, events) &&
 		own.status === 'active' &&
 		knownSecret(own, place) !== undefined
 	);

@@ -48,6 +48,18 @@ export interface SubscriptionRequest {
 const collection = '/v1/webhooks';
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
+/** Whether two addresses are one: a service may answer with another spelling of it. */
+export const isAddress = (one: unknown, other: string): boolean => one === other || hrefOf(one) === hrefOf(other);
+
+const hrefOf = (address: unknown): string => {
+	const text = String(address);
+	return URL.canParse(text) ? new URL(text).href : text;
+};
+
+/** Whether both are the same events: a service may sort them. */
+export const areEvents = (some: string[], others: string[]): boolean =>
+	[...new Set(some)].sort().join() === [...new Set(others)].sort().join();
+
 /** A subscription as the service has it at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
 	own: Subscription;
@@ -70,7 +82,7 @@ export async function findOwnSubscription(
 	if (!list) throw new Error('The API description does not include /webhooks.');
 	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
 	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
-		const own = records.find((record) => record.url === url);
+		const own = records.find((record) => isAddress(record.url, url));
 		// Read again for the time, and as the list may be older.
 		if (own) return await findSubscription(api, parse(own).id);
 	}
@@ -102,7 +114,7 @@ export async function subscribe(
 }
 
 /**
- * Changes a subscription to what is wanted. One that the service has disabled is enabled again; one
+ * Changes a subscription at n8n's address to what is wanted. One that the service has disabled is enabled again; one
  * that somebody has paused stays paused.
  */
 export async function updateSubscription(
@@ -112,8 +124,7 @@ export async function updateSubscription(
 	{ url, events }: SubscriptionRequest,
 ): Promise<Subscription> {
 	const change: IDataObject = {};
-	if (own.url !== url) change.url = url;
-	if (own.events.join() !== events.join()) change.events = events;
+	if (!areEvents(own.events, events)) change.events = events;
 	if (own.status === 'disabled') change.status = 'active';
 	if (Object.keys(change).length === 0) return own;
 	const request = { method: 'PATCH', path: subscriptionPath(own.id), body: change } as const;
