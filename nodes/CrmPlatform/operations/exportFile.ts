@@ -6,7 +6,7 @@ import { jobQuery, type JobDescription } from '../api/openapi/jobs';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsKind } from '../files/outputParts';
-import type { FileFormat } from '../files/rows';
+import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
@@ -200,7 +200,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
 	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || hasKeys);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
-	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled) : undefined;
+	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled ? reportNames : undefined) : undefined;
 	const written = new Map(
 		[description.create, description.update].flatMap((write) => write?.fields ?? []).map((one) => [one.name, one]),
 	);
