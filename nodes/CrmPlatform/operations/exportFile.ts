@@ -18,7 +18,7 @@ import { exportColumns, exportedCells, type ExportColumn } from '../reading/expo
 import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, reasonOf, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { describedOperation } from '../writing/describedOperation';
 
 const formatProperty = fileFormatProperty(
@@ -183,7 +183,7 @@ async function startExport(
 		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
 	}
 	throw new Error(
-		`The export has ended without its records (${String(ended.status)}). ${reasonOf(ended) ?? 'Start it again.'}`,
+		`The export has ended without its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
 	);
 }
 

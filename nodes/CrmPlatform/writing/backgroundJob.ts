@@ -87,7 +87,7 @@ export async function waitForJob(
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;
 		if (ends.includes(String(job.status))) {
-			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${reasonOf(job) ?? 'the service gives no reason'}`);
+			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the service gives no reason'}`);
 			return job;
 		}
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
@@ -151,7 +151,7 @@ const nameOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
 
 /** Why a job ended, in the service's words; undefined where it gives none. */
-export function reasonOf({ error }: IDataObject): string | undefined {
+export function endReason({ error }: IDataObject): string | undefined {
 	if (!saysError(error)) return undefined;
 	const { detail, title, errors, code } = readProblemBody(error);
 	return detail ?? title ?? errors?.find((one) => one.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
