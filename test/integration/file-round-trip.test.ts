@@ -101,7 +101,7 @@ test.each([
 	await source.call('POST', '/v1/contacts', { last_name: 'Linker', company_id: company.id as string });
 	await target.call('POST', '/v1/companies', namesake);
 	const options = { outputFields: ['last_name', 'company_id'], linkedAs: 'keys' };
-	const { text } = await from.exportOf({ filters: filterRows({ company_id: company.id as string }), options });
+	const { text } = await from.exportOf({ filters: filterRows({ company_id: company.id }), options });
 	const { json, failed } = await to.importOf(text, { importAs: 'create' });
 	expect(json).toMatchObject({ done: 0, failed: 1 });
 	expect(failed).toContain('does not match any record of companies');
