@@ -92,3 +92,17 @@ test('a link by a value that looks like an id comes into another account', async
 	const linked = (body.data as IDataObject[]).map((contact) => [contact.job_title, contact.company_id] as const);
 	expect(new Map(linked)).toEqual(there);
 });
+
+test.each([
+	[{ external_id: 'ACME' }, { name: 'ACME' }],
+	[{ domain: 'acme.example' }, { name: 'acme.example' }],
+])('a link by %j is never made to a company that is %j in the other account', async (known, namesake) => {
+	const { body: company } = await source.call('POST', '/v1/companies', { name: 'Linked', ...known });
+	await source.call('POST', '/v1/contacts', { last_name: 'Linker', company_id: company.id as string });
+	await target.call('POST', '/v1/companies', namesake);
+	const options = { outputFields: ['last_name', 'company_id'], linkedAs: 'keys' };
+	const { text } = await from.exportOf({ filters: filterRows({ company_id: company.id }), options });
+	const { json, failed } = await to.importOf(text, { importAs: 'create' });
+	expect(json).toMatchObject({ done: 0, failed: 1 });
+	expect(failed).toContain('does not match any record of companies');
+});

@@ -56,6 +56,15 @@ test('a name of several stages is refused where the pipeline is not given, and o
 	]);
 });
 
+test('a name of two stages of one pipeline is refused as that of several, not as that of none', async () => {
+	const kinds = [['Check', 'open'], ['check', 'open'], ['Won', 'won'], ['Lost', 'lost']];
+	const own = kinds.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
+	const { body } = await sandbox.call('POST', '/v1/pipelines', { name: 'Twice', stages: own });
+	expect(body).toMatchObject({ name: 'Twice' });
+	const [failed] = await written([{ title: 'A', stage_id: 'Check', pipeline_id: 'Twice' }]);
+	expect(failed?.error).toContain('is the name of several stages');
+});
+
 test('a stage is found by its name where the fields are mapped by hand', async () => {
 	const [deal] = await written([{ title: 'A' }]);
 	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });

@@ -6,9 +6,9 @@ import { sendBatch } from '../../nodes/CrmPlatform/api/batch';
 const description = { path: '/batch/update', items: 'records', maximum: 100 };
 
 /** The outcome of each item where the service answers so: the name of its record, or the problem. */
-async function outcomes(items: IDataObject[], results: unknown) {
+async function outcomes(items: IDataObject[], results: unknown, areNew = false) {
 	const send = async () => ({ status: 207, headers: {}, body: { results } });
-	const outcome = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items });
+	const outcome = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items, areNew });
 	return outcome.map((one) => {
 		if (one instanceof Error) return one.message;
 		return 'record' in one ? one.record.name : one.problem.message;
@@ -37,6 +37,24 @@ test('results that name neither are in order where there is one for each item', 
 test('two items for one record take its results in order', async () => {
 	const results = [{ status: 200, data: { id: 'a', name: '1' } }, { status: 200, data: { id: 'a', name: '2' } }];
 	expect(await outcomes([{ id: 'a' }, { id: 'a' }], results)).toEqual(['1', '2']);
+});
+
+describe('of items that become records of their own', () => {
+	const items = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
+	const made = (index: number, id: string, name: string) => ({ index, status: 201, data: { id, name } });
+
+	test.each([
+		['and record', [made(0, 'x', 'a'), made(1, 'x', 'a'), made(2, 'z', 'c')]],
+		['and values of their own', [made(0, 'x', 'a'), made(1, 'x', 'b'), made(2, 'z', 'c')]],
+		['and no record', [{ index: 0, status: 201, id: 'x' }, { index: 1, status: 201, id: 'x' }, made(2, 'z', 'c')]],
+	])('two that are answered with one id %s count as neither', async (_, results) => {
+		expect(await outcomes(items, results, true)).toEqual([untold, untold, 'c']);
+	});
+
+	test('one that is refused for the record of another is refused', async () => {
+		const refused = { index: 1, id: 'x', status: 422, error: { detail: 'x is there' } };
+		expect(await outcomes(items, [made(0, 'x', 'a'), refused, made(2, 'z', 'c')], true)).toEqual(['a', 'x is there', 'c']);
+	});
 });
 
 test('an error in a result of success is an error', async () => {

@@ -33,9 +33,8 @@ test('lists are values as they are', () => {
 	expect(read({ emails: [{ value: 'a' }] }).values).toEqual([['emails', [{ value: 'a' }]]]);
 });
 
-test('an object that is null is cleared as a whole, and an empty cell says nothing of it', () => {
-	expect(read({ address: null }).values).toEqual([['address', null]]);
-	expect(read({ address: '' })).toEqual({ values: [], unknown: [], noObjects: [] });
+test.each([null, '', ' '])('an object that is %j is blank as a whole', (address) => {
+	expect(read({ address })).toEqual({ values: [['address', address]], unknown: [], noObjects: [] });
 });
 
 test('an object may be JSON text, as databases give it', () => {
@@ -102,8 +101,8 @@ describe('a column of a spreadsheet', () => {
 		expect(readContact({ [column]: 'x' })).toEqual({ values: { [name]: 'x' }, unknown: [] });
 	});
 
-	test.each(['Twin', 'notes', 'name', '---', 'constructor', '__proto__x'])(
-		'%s is none, as no field or several fit',
+	test.each(['notes', 'name', '---', 'constructor', '__proto__x'])(
+		'%s is none, as no field fits',
 		(column) => expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] }),
 	);
 
@@ -111,13 +110,17 @@ describe('a column of a spreadsheet', () => {
 		expect(readContact({ company: { id: 1 } })).toEqual({ values: {}, unknown: ['company'] });
 	});
 
-	test('gives way to the exact name, and an empty one to a filled one', () => {
-		expect(readContact({ Email: 'a', email: 'b' })).toEqual({ values: { email: 'b' }, unknown: ['Email'] });
+	test('that several fields fit is refused by their names', () => {
+		expect(() => readContact({ Twin: 'x' })).toThrow(/^"Twin" may mean .* custom_fields\.first, custom_fields\.second\./);
+	});
+
+	test('that is empty gives way to a filled one', () => {
 		expect(readContact({ Email: 'a', 'E-Mail': '' }).values).toEqual({ email: 'a' });
 	});
 
 	test('that means the same as another, with another value, is refused', () => {
 		expect(() => readContact({ Email: 'a', 'E-Mail': 'b' })).toThrow(/"Email" and "E-Mail"/);
+		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/"Email" and "email"/);
 		expect(readContact({ Email: 'a', 'E-Mail': 'a' }).values).toEqual({ email: 'a' });
 	});
 });

@@ -14,6 +14,8 @@ export interface BatchWrite {
 	query?: Query;
 	/** The records; existing ones carry their `id`. */
 	items: IDataObject[];
+	/** Whether each item becomes a record of its own. */
+	areNew?: boolean;
 	idempotency?: ApiRequest['idempotency'];
 }
 
@@ -32,7 +34,7 @@ const mostRequests = 3;
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
-	{ description, path, query, items, idempotency }: BatchWrite,
+	{ description, path, query, items, areNew, idempotency }: BatchWrite,
 ): Promise<Array<BatchResult | Error>> {
 	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
 	if (query) request.query = query;
@@ -49,7 +51,7 @@ export async function sendBatch(
 		const answered = await (known.size === 0 ? response : response.catch((error: Error) => error));
 		if (answered instanceof Error) return outcomesOr(answered);
 		headers = answered.headers;
-		for (const [place, one] of resultsByPlace(answered.body, items)) {
+		for (const [place, one] of resultsByPlace(answered.body, items, areNew)) {
 			if (!known.has(place)) known.set(place, batchResult(one, headers));
 		}
 		if (items.every((_, place) => known.has(place))) break;

@@ -17,8 +17,10 @@ export interface ItemResult {
  * items have none, it belongs to the one at its index, provided that the indexes make sense together, or,
  * if no result says anything of this, comes in the order of the items. A result that contradicts itself or
  * another one belongs to no item: the outcome of that item is then unknown, which is told.
+ *
+ * @param areNew whether each item becomes a record of its own
  */
-export function resultsByPlace(body: unknown, items: IDataObject[]): Array<[place: number, result: ItemResult]> {
+export function resultsByPlace(body: unknown, items: IDataObject[], areNew = false): Array<[place: number, result: ItemResult]> {
 	const given: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
 	const results = given.map(resultIn);
 	const readable = results.filter((one) => one !== null);
@@ -48,7 +50,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[]): Array<[plac
 		}
 		return areInOrder ? [[order, one]] : [];
 	});
-	return once(withOwnValues(placed, items));
+	return once(withOwnValues(areNew ? withOwnRecords(placed) : placed, items));
 }
 
 /** By hand: for 100,000 results, zod takes as long as all requests. */
@@ -76,6 +78,14 @@ function indexesAgree(results: ItemResult[], items: number): boolean {
 	const indexes = results.flatMap(({ index }) => index ?? []);
 	const areItems = indexes.every((index) => index >= 0 && index < items);
 	return areItems && new Set(indexes).size === indexes.length;
+}
+
+/** Without the results that say of several items that they have become the same record. */
+function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
+	// One that was refused may name the record that is there already.
+	const idOf = ([, { id, status }]: [number, ItemResult]) => (status >= 200 && status < 300 ? id : undefined);
+	const byId = groupBy(placed, idOf);
+	return placed.filter((one) => (byId.get(idOf(one) ?? '')?.length ?? 0) < 2);
 }
 
 /**

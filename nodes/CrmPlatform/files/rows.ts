@@ -25,7 +25,7 @@ export const reportColumns = {
 	text: 'import_error_row',
 } as const;
 
-const reported = new Set<string>(Object.values(reportColumns));
+export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(reportColumns));
 
 /** The records of a file. */
 export interface FileRecords {
@@ -63,7 +63,7 @@ export async function readRecords(
 	} finally {
 		if (!header) await close();
 	}
-	const columns = header.filter((name) => name !== '' && !reported.has(name));
+	const columns = header.filter((name) => name !== '' && !reportNames.has(name));
 	const unnamed = new Set<number>();
 	return { columns, unnamed, rows: namedCells(others, rows, header, unnamed), close };
 }
@@ -96,7 +96,7 @@ async function* namedCells(
 	header: string[],
 	unnamed: Set<number>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const columns = header.map((name) => (reported.has(name) ? '' : name));
+	const columns = header.map((name) => (reportNames.has(name) ? '' : name));
 	const withoutName = header.flatMap((name, i) => (name === '' ? [i] : []));
 	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
@@ -143,7 +143,7 @@ async function* withoutReports(
 	const withoutReport = (read: FileRow<IDataObject>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
 		const { row, content } = read;
-		const own = Object.entries(content).filter(([name]) => !reported.has(name));
+		const own = Object.entries(content).filter(([name]) => !reportNames.has(name));
 		return { row, content: own.length === Object.keys(content).length ? content : Object.fromEntries(own) };
 	};
 	for await (const rows of chunks) yield rows.map(withoutReport);

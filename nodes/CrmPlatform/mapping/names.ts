@@ -27,9 +27,8 @@ export function parseName(text: string): { field?: string; name: string } {
 	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
 }
 
-/** The text that is read as this name: it says its field where the name alone would be read as an id. */
-export const textOfName = (field: string, name: string): string =>
-	isIdShaped(name) || withField.test(name) ? `${field}:${name}` : name;
+/** The text that is read as the name in this field only: another record may have it in another field. */
+export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
 /** The value of a field that may have names, a list as such; undefined where it is none of the field's. */
 export function namesIn(field: Field, value: unknown): unknown {

@@ -15,8 +15,10 @@ export interface Part {
 	/** Id of the record. */
 	whole: unknown;
 	id: unknown;
-	/** Undefined if it has none, or if another part of the same record has the same. */
-	name: string | undefined;
+	/** Empty if it has none. */
+	name: string;
+	/** Whether it has a name that no other part of the same record has. */
+	isOnly: boolean;
 }
 
 /**
@@ -38,12 +40,10 @@ export async function readParts(api: Connection, reference: string, part: string
 function partsIn(record: IDataObject, part: string): Part[] {
 	const listed = record[part];
 	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
-	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(hasText)?.trim());
-	const isOnly = (name: string) => names.filter((other) => other !== undefined && wordOf(other) === wordOf(name)).length === 1;
-	return own.map(({ id }, i) => {
-		const name = names[i];
-		return { whole: record.id, id, name: name !== undefined && isOnly(name) ? name : undefined };
-	});
+	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(hasText)?.trim() ?? '');
+	const words = names.map(wordOf);
+	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
+	return own.map(({ id }, i) => ({ whole: record.id, id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
 
 /**
@@ -81,7 +81,7 @@ export async function findParts(
 		if (parts instanceof Error) throw new Error(`${place} could not be looked up in ${field.reference}: ${parts.message}`);
 		const isMeant = (part: Part) =>
 			(wholes.length === 0 || wholes.includes(part.whole)) &&
-			(part.id === name || (part.name !== undefined && wordOf(part.name) === wordOf(name)));
+			((named === undefined && part.id === name) || wordOf(part.name) === wordOf(name));
 		const ids = new Set(parts.filter(isMeant).map(({ id }) => id));
 		if (ids.size === 1) return [...ids][0];
 		if (ids.size > 1) {

@@ -1,6 +1,7 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
+import { checkExact } from '../api/http/numbers';
 import { readOption } from '../parameters/readers';
 import { isBlank } from './blank';
 import { evaluateValues } from './expressions';
@@ -127,11 +128,13 @@ type ObjectValues = Exclude<MappedValues, { mode: 'each' }>;
 function jsonObjects(n8n: IExecuteFunctions, value: unknown): ObjectOf {
 	const read = evaluateValues(n8n, [{ label: 'JSON', value }]);
 	const evaluated: IDataObject[] = [];
-	return (item) => (evaluated[item] ??= jsonObject(read(item)[0]));
+	return (item) => (evaluated[item] ??= jsonObject(read(item)[0], isExpression(value)));
 }
 
-function jsonObject(given: unknown): IDataObject {
+/** @param isEvaluated whether an expression gave it: a number put into its text may have lost digits before */
+function jsonObject(given: unknown, isEvaluated: boolean): IDataObject {
 	const parsed = typeof given === 'string' ? parseJson(given) : given;
+	if (isEvaluated && typeof given === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(given));
 	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
 		return parsed as IDataObject;
 	}

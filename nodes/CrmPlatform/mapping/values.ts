@@ -127,7 +127,7 @@ function choice({ choices = [] }: Field, value: unknown): unknown {
 	// n8n's dropdown gives text; the service may take a number.
 	const exact = choices.find((known) => String(known.value) === String(value));
 	if (exact) return exact.value;
-	const words = (text: unknown) => String(text).trim().toLowerCase().replace(/[\s_-]+/g, ' ');
+	const words = (text: unknown) => String(text).normalize('NFC').trim().toLowerCase().replace(/[\s_-]+/g, ' ');
 	const similar = choices.filter((known) =>
 		[known.value, known.label].some((text) => words(text) === words(value)),
 	);

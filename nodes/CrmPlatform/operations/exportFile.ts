@@ -6,7 +6,7 @@ import { jobQuery, type JobDescription } from '../api/openapi/jobs';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsKind } from '../files/outputParts';
-import type { FileFormat } from '../files/rows';
+import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
@@ -15,9 +15,10 @@ import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/list';
 import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
+import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { describedOperation } from '../writing/describedOperation';
 
 const formatProperty = fileFormatProperty(
@@ -136,10 +137,12 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 	const rowOf = (record: IDataObject): string =>
 		columns ? csvRow(exportedCells(record, columns)) : `${JSON.stringify(asOutput(record))}\n`;
 	const parts = outputParts(n8n, plan.files);
+	const check = checkExported(reading.recordFields.includes('id'));
 	let rows = 0;
 	let isDone = false;
 	try {
 		for await (const read of readJobResults(execution, started.path, started.total)) {
+			check(read);
 			await parts.add((withKeys ? await withKeys(read) : read).map(rowOf));
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${started.total ?? '?'} records exported`);
@@ -180,7 +183,7 @@ async function startExport(
 		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
 	}
 	throw new Error(
-		`The export has ended without its records (${String(ended.status)}). ${String(ended.error ?? 'Start it again.')}`,
+		`The export has ended without its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
 	);
 }
 
@@ -200,7 +203,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, readi
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
 	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || hasKeys);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
-	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled) : undefined;
+	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled ? reportNames : undefined) : undefined;
 	const written = new Map(
 		[description.create, description.update].flatMap((write) => write?.fields ?? []).map((one) => [one.name, one]),
 	);

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import { isExpression, type INodeProperties } from 'n8n-workflow';
 
 import { jobQuery } from '../api/openapi/jobs';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -82,13 +82,19 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		query: { ...jobQuery(write.job, path), ...(match && { [match.name]: match.field }) },
 		...(match && { matchOn: match.field }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
-		...(columns && { columns }),
+		...(columns && { columns, unseen: new Set(columns.values()) }),
 		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 
 function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): { name: string; field: string } | undefined {
 	const chosen = String(execution.n8n.getNodeParameter('matchOn', item, '') ?? '').trim();
+	const given: unknown = execution.n8n.getNodeParameter('matchOn', item, '', { rawExpressions: true });
+	if (chosen === '' && isExpression(given) && given.slice(1).trim() !== '') {
+		throw new Error(
+			`Match On is empty, so nothing was written. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
+		);
+	}
 	const field = chosen === '' ? match?.values[0] : checkedMatch(execution, job?.match, chosen);
 	return job?.match && field !== undefined ? { name: job.match.name, field } : undefined;
 }

@@ -45,7 +45,7 @@ export function upsert(action: string): Operation {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
-				if (!match || name === undefined) return { collection: path, path, body };
+				if (!match || name === undefined) return { collection: path, path, body, mayExist: true };
 				const query = { [name]: match.field };
 				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
 				const value = match.valueIn(body).normalize('NFC').trim().toLowerCase();
@@ -54,6 +54,7 @@ export function upsert(action: string): Operation {
 					path,
 					body,
 					query,
+					mayExist: true,
 					match: `${match.field}=${value}`,
 					hasOtherNames: match.mayDiffer,
 				};

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
 import { chosenOption } from './choice';
@@ -79,7 +79,13 @@ export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string,
 type Pair = [column: string, field: string];
 
 function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
-	const { value } = n8n.getNodeParameter('columns', item) as { value?: Record<string, unknown> | null };
+	type Mapper = { value?: Record<string, unknown> | null };
+	const { value } = n8n.getNodeParameter('columns', item) as Mapper;
+	const { value: given } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
+	for (const [field, column] of Object.entries(given ?? {})) {
+		if (!isExpression(column) || column.slice(1).trim() === '' || String(value?.[field] ?? '').trim() !== '') continue;
+		throw new Error(`Columns: the expression of ‘${field}’ gives no column, so nothing was written. Correct or remove it.`);
+	}
 	return Object.entries(value ?? {})
 		.map(([field, column]): Pair => [String(column ?? '').trim(), field])
 		.filter(([column]) => column !== '');

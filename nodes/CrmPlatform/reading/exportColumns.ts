@@ -2,6 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
+import { idField } from '../api/openapi/fields';
+import { fieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { outputField, outputValue, type OutputField } from './simplify';
 
@@ -15,14 +17,16 @@ export interface ExportColumn {
  * The chosen fields, or all of the record: members of objects that can be written one by one, such as
  * an address, and the account's custom fields have columns of their own.
  *
- * @param isLabelled whether a column is called by its label, where no other has the same
+ * @param reserved if given, a column is called by its label, where no other has the same and an import reads
+ * it as it reads the name; these mean something else in an import
  */
 export function exportColumns(
 	{ fields, recordFields }: ListQuery,
-	{ fields: described, create, update }: ResourceDescription,
+	description: ResourceDescription,
 	custom: CustomFields | undefined,
-	isLabelled: boolean,
+	reserved: ReadonlySet<string> | undefined,
 ): ExportColumn[] {
+	const { fields: described, create, update } = description;
 	const written = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
 	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
 	const places = new Map<string, OutputField['path']>();
@@ -34,10 +38,26 @@ export function exportColumns(
 		const readOnly = name === 'custom_fields' ? (custom?.readOnly ?? []) : [];
 		for (const one of readOnly) places.set(one, ['custom_fields', one.slice('custom_fields.'.length)]);
 	}
-	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name) ?? name }));
+	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = new Map<string, number>();
 	for (const { label } of named) uses.set(label, (uses.get(label) ?? 0) + 1);
-	return named.map(({ name, path, label }) => ({ path, header: isLabelled && uses.get(label) === 1 ? label : name }));
+	const isReadBack = reserved && readBack(description, custom);
+	const isClear = ({ name, label }: { name: string; label: string }) =>
+		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);
+	return named.map((one) => ({ path: one.path, header: isClear(one) ? one.label : one.name }));
+}
+
+/** Whether each operation of an import takes a label for what it takes the name for. */
+function readBack(
+	{ fields: described, create, update, upsert }: ResourceDescription,
+	custom: CustomFields | undefined,
+): (label: string, name: string) => boolean {
+	const recordNames = new Set([...described.map(({ name }) => name), ...(custom?.readOnly ?? [])]);
+	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map((fields = []) =>
+		fieldNames([...fields, ...(custom?.fields ?? [])], recordNames),
+	);
+	const meaning = (means: (typeof readers)[number], name: string) => JSON.stringify(means(name).map(meaningText));
+	return (label, name) => label !== '' && readers.every((means) => meaning(means, label) === meaning(means, name));
 }
 
 /** The values of a record, in the order of the columns. */

@@ -18,8 +18,8 @@ type Keys = Map<unknown, string | undefined>;
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account,
  * such as the domain of a company, and those of their parts, such as a stage, by the name: Import File
- * finds the records by it. A value that looks like an id says its field, as `external_id:100123` does. An
- * id without such a value stays, and a notice says so.
+ * finds the records by it. Each value says its field, as `external_id:100123` does. An id without such a
+ * value stays, and a notice says so.
  *
  * @param fields of the records; those that refer to other records are replaced
  * @returns replaces those of some records, and remembers what it has read for the next
@@ -55,7 +55,7 @@ export function linkedKeys(
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
 			const all = await readParts(api, reference, part);
-			partNames.set(name, new Map(all.map((one) => [one.id, one.name && textOfName('name', one.name)])));
+			partNames.set(name, new Map(all.map((one) => [one.id, one.isOnly ? textOfName('name', one.name) : undefined])));
 		}
 	};
 

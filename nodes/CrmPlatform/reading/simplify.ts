@@ -57,18 +57,21 @@ const notThere = (names: string[]) =>
 /**
  * The fields of a simplified record.
  *
+ * @param isWritten whether the records are written: then, each item's choice is read before that
  * @returns gives them for an item; undefined if the whole record is wanted, or its fields are unknown
  */
 export function summaryFields(
 	n8n: IExecuteFunctions,
 	summary: string[],
+	isWritten = false,
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
 	const evaluate = evaluateValues(n8n, [{ label: 'Simplify', value }]);
 	const isSimple = (given: unknown) => readBoolean('Simplify', given, { otherwise: false });
 	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
-	// What is the same for all items is refused before anything is written.
+	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);
+	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluate(item)[0]);
 	return (item) => (isSimple(evaluate(item)[0]) ? fields : undefined);
 }
 
@@ -87,7 +90,7 @@ export async function simplifyWritten({
 }: Execution): Promise<(record: IDataObject, item: number) => IDataObject> {
 	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const outputFor = summaryFields(n8n, summary);
+	const outputFor = summaryFields(n8n, summary, true);
 	return (record, item) => {
 		const output = chosenOutput(() => outputFor(item));
 		if (!output) return record;

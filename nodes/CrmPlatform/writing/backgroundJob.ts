@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
+import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../api/http/request';
 import type { JobDescription } from '../api/openapi/jobs';
 import { recordIn } from '../api/record';
@@ -86,7 +87,7 @@ export async function waitForJob(
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;
 		if (ends.includes(String(job.status))) {
-			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${String(job.error ?? 'the service gives no reason')}`);
+			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the service gives no reason'}`);
 			return job;
 		}
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
@@ -148,6 +149,13 @@ export async function* readJobResults(
 /** What tells a result from others: its line, or the id of its record. */
 const nameOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
+
+/** Why a job ended, in the service's words; undefined where it gives none. */
+export function endReason({ error }: IDataObject): string | undefined {
+	if (!saysError(error)) return undefined;
+	const { detail, title, errors, code } = readProblemBody(error);
+	return detail ?? title ?? errors?.find((one) => one.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
+}
 
 /** The number of results that a job states; undefined where it states none. */
 export function statedCount(job: IDataObject, name: 'total' | 'processed'): number | undefined {

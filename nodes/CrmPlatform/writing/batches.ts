@@ -78,6 +78,7 @@ export function writeRecords(
 			description: batch,
 			path,
 			items: writes.map((write) => itemOf(write, batch)),
+			areNew: writes.every(({ id, mayExist }) => id === undefined && mayExist !== true),
 			...(first!.query && { query: first!.query }),
 			...idempotency,
 		});

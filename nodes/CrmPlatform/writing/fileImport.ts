@@ -92,6 +92,7 @@ export async function importRows(
 		if (problem !== undefined) problem = `The file was read up to row ${lastRow} only. ${problem}`;
 		const files = await report!.end();
 		tellUser(execution, counts, file.unnamed, problem);
+		tellUnseen(execution, plan);
 		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
 	} catch (error) {
 		fail(error);
@@ -134,6 +135,12 @@ function resultOf(
 	const ending = problem === undefined ? { complete: true } : { complete: false, problem };
 	if (trialRows === undefined) return { trial: false, ...ending, ...counts, jobs };
 	return { trial: true, ...ending, rows, ready: rows - failed, failed, samples };
+}
+
+function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {
+	if (!unseen?.size) return;
+	const names = [...unseen].map((name) => `‘${name}’`).join(', ');
+	api.notices.add(`Not imported because no row has it: ${names}. Correct the name in Columns, and import the file again with Create or Update.`);
 }
 
 function tellUser(

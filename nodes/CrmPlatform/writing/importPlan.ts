@@ -31,6 +31,8 @@ export interface ImportPlan {
 	clearsEmpty: boolean;
 	/** The column of each field; automatic where absent. */
 	columns?: ReadonlyMap<string, string>;
+	/** Of those columns, the ones that no row has had so far. */
+	unseen?: Set<string>;
 	/** The most that a job's line is longer than its row: the names of the file's columns. */
 	namesPerLine: number;
 	/** Read that many rows and write nothing. */
@@ -108,7 +110,7 @@ async function planRows(
 	rows: Array<FileRow<IDataObject>>,
 	textOf: (content?: IDataObject) => string,
 ): Promise<PlannedRow[]> {
-	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan.columns)] : []));
+	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan)] : []));
 	const items = readable.map((json) => ({ json }));
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
@@ -134,8 +136,9 @@ async function planRows(
 	});
 }
 
-function renamed(content: IDataObject, columns: ReadonlyMap<string, string> | undefined): IDataObject {
+function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataObject {
 	if (!columns) return content;
+	for (const column of unseen ?? []) if (Object.hasOwn(content, column)) unseen?.delete(column);
 	const entries = [...columns].flatMap(([field, column]) =>
 		Object.hasOwn(content, column) ? [[field, content[column]]] : [],
 	);

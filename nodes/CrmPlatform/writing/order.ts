@@ -16,6 +16,8 @@ export interface Write {
 	/** The record that was read: where the service has no versions, the values that it is compared by. */
 	before?: IDataObject;
 	query?: Query;
+	/** Whether it changes a record that exists already, and creates one otherwise. */
+	mayExist?: true;
 	/** Identifies the record where its id is not known: two writes with the same match keep their order. */
 	match?: string;
 	/** Whether other writes may identify the same record differently: all of the collection keep their order. */

@@ -1,0 +1,76 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from './binary-store.ts';
+import { failure } from './n8n.ts';
+import { fileRuns } from './file-runs.ts';
+import { automatic, create } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
+
+const contacts = async () => (await sandbox.call('GET', '/v1/contacts?limit=500')).body.data as IDataObject[];
+
+async function empty(): Promise<void> {
+	await sandbox.call('POST', '/v1/contacts/batch/delete', { items: (await contacts()).map(({ id }) => ({ id })) });
+	const { body } = await sandbox.call('GET', '/v1/custom-fields?resource=contacts&limit=500');
+	for (const { id, key } of body.data as IDataObject[]) {
+		if (key === 'k1' || key === 'k2') await sandbox.call('DELETE', `/v1/custom-fields/${String(id)}`);
+	}
+}
+
+const labelled = async (label: string, key = 'k1') => {
+	const { body } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label, type: 'text' });
+	expect(body).toMatchObject({ key });
+};
+
+const person = {
+	first_name: 'First', last_name: 'Last', external_id: 'a', email: 'a@b.example', job_title: 'Job', timezone: 'UTC',
+	phone: '+4930123456', address: { city: 'Here' },
+};
+const outputFields = [...Object.keys(person), 'custom_fields'];
+
+const labels = [
+	'First Name', 'First name', 'FirstName', 'first_name', 'External Id', 'external_id', 'E-Mail', 'Address', 'ADDRESS', 'Marketing Consent',
+	'custom fields', 'Company ID', 'Company', 'Job title', 'Time zone', 'Phone', 'Owner', 'Created at', 'created_at', 'Id', 'ID', 'id',
+	'import_row', 'Import row', 'import_id', 'city', 'address.city', 'Address City', 'custom_fields.k1', 'customer_number', ' Odd ', '---', '=Sum',
+];
+
+beforeEach(empty);
+
+test.each(labels)('a custom field with the label ‘%s’ comes back from a file with labels, as do the others', async (label) => {
+	await labelled(label);
+	const values = { ...person, custom_fields: { k1: 'Own' } };
+	const { body } = await sandbox.call('POST', '/v1/contacts', values);
+	expect(body).toMatchObject(values);
+	const { text } = await exportOf({ options: { columnHeaders: 'labels', outputFields } });
+	await sandbox.call('DELETE', `/v1/contacts/${String(body.id)}`);
+	for (const importAs of ['create', 'upsert']) {
+		const { json, failed } = await importOf(text, { importAs });
+		expect({ failed, done: json.done }).toMatchObject({ done: 1 });
+		expect(await contacts()).toMatchObject([values]);
+		await sandbox.call('POST', '/v1/contacts/batch/delete', { items: (await contacts()).map(({ id }) => ({ id })) });
+	}
+});
+
+test('a column with the exact label of a field is that field, whatever other name it resembles', async () => {
+	await labelled('Company ID');
+	await sandbox.call('POST', '/v1/companies', { name: 'Blue' });
+	await importOf('Last Name,Company ID\nA,Blue\n', { importAs: 'create' });
+	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
+});
+
+test('a column that fits two fields equally is refused by the names of both', async () => {
+	await labelled('Twin');
+	await labelled('Twin', 'k2');
+	const { json, failed } = await importOf('Last Name,Twin\nA,x\n', { importAs: 'create' });
+	expect(json).toMatchObject({ done: 0, failed: 1 });
+	expect(failed).toMatch(/Twin.*custom_fields\.k1, custom_fields\.k2/);
+});
+
+test('two names of one field with different values are refused by both, and nothing is written', async () => {
+	const parameters = create('contact', automatic);
+	const error = await failure({ credential: sandbox.credential, parameters, items: [{ last_name: 'C', 'Last Name': 'D' }] });
+	expect(error.message).toMatch(/"last_name" and "Last Name" both map to this field/);
+	expect(await contacts()).toEqual([]);
+});
