@@ -173,13 +173,22 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
 	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
 }
 
-/** @throws Error in the user's words where a record has no id */
+/**
+ * The records with their ids as text: a service may write one and the same as a number and as text.
+ *
+ * @throws Error in the user's words where a record has no id
+ */
 export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
-	for (const { id } of records) {
-		if (typeof id !== 'string' && typeof id !== 'number') throw new Error(withoutId(path));
-	}
-	return records as IdentifiedRecord[];
+	return records.map((record) => {
+		const id = idText(record.id);
+		if (id === undefined) throw new Error(withoutId(path));
+		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
+	});
 }
+
+/** An id as text; undefined for none. */
+export const idText = (id: unknown): string | undefined =>
+	(typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
 
 /** Does the work for each, a few at the same time, and gives the results in their order. */
 export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
