@@ -7,7 +7,7 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
-import { matchKey, valueIn, type ComparedField } from './keys';
+import { matchKey, trimmed, valueIn, type ComparedField } from './keys';
 import { isWellFormed, notWellFormed } from './values';
 
 /** Records of one kind, as they are looked up. */
@@ -82,7 +82,7 @@ export async function lookUp(
 		const text = String(value);
 		// A service that does not normalise or trim has the text as it was written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, text.normalize('NFC').trim()])]);
+		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}
 
 	let isTaken = false;
