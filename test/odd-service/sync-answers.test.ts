@@ -65,8 +65,9 @@ test.each([
 
 test.each([1, '1'])('a version counts for the record that it came with, also where ids are numbers (%j)', async (id) => {
 	const { run, service } = contacts(numbered);
+	service.edit('con_1', { phone: 'old' });
 	service.edit('con_1', { phone: 'by somebody else' });
-	const item = { id, last_name: 'new', phone: null, seen: 1, agreed: { last_name: 'a', phone: null } };
+	const item = { id, last_name: 'new', phone: 'old', seen: 2, agreed: { last_name: 'a', phone: 'old' } };
 	const more = { matchOn: 'id', versionField: 'seen', agreedField: 'agreed', bothChanged: 'source', missingInSource: 'leave' };
 	expect((await run([item], more)).updated).toHaveLength(1);
 	expect(service.records.get('con_1')).toMatchObject({ last_name: 'new', phone: 'by somebody else' });
@@ -100,4 +101,62 @@ test.each([400, 409, 422])('where an update is refused with %i, no record is del
 	const { deleted } = await run([{ external_id: 'a', phone: '1' }]);
 	expect(deleted).toEqual([]);
 	expect(held()).toEqual(['a', 'd']);
+});
+
+test('a service that ignores the filter of the scope has no other records deleted: the run is refused', async () => {
+	const { run, held, service } = contacts((handle) => (method, url, ...more) => {
+		const answer = handle(method, url, ...more);
+		if (url.pathname.endsWith('/openapi.json')) {
+			const { parameters } = (answer.body as { paths: Record<string, { get: { parameters: object[] } }> }).paths['/v1/contacts']!.get;
+			parameters.push({ name: 'note', in: 'query', schema: { type: 'string' } });
+		}
+		return answer;
+	});
+	service.edit('con_1', { note: 'Ours' });
+	const filters = { rows: [{ field: 'note', operator: 'is', value: 'ours' }] };
+	const { conflict } = await run([{ external_id: 'a', last_name: 'new' }], { filters });
+	expect(JSON.stringify(conflict)).toContain('which the filter does not let through');
+	expect(held()).toEqual(['a', 'd']);
+	expect(service.writes).toEqual([]);
+	service.edit('con_2', { note: 'ours' });
+	expect((await run([{ external_id: 'a', last_name: 'new' }], { filters })).deleted).toHaveLength(1);
+});
+
+test('a list with one record twice and another left out is not whole: nothing is deleted', async () => {
+	const { run, held, service } = contacts((handle) => (method, ...more) => {
+		const answer = handle(method, ...more);
+		const { data } = (answer.body ?? {}) as { data?: unknown[] };
+		if (data && data.length > 2) data[1] = data[0];
+		return answer;
+	});
+	service.add({ external_id: 'e', last_name: 'e' });
+	const { deleted, hints } = await run([{ external_id: 'a', last_name: 'a' }]);
+	expect(deleted).toEqual([]);
+	expect(hints.join()).toContain('gave only 2 of the 3 records');
+	expect(held()).toEqual(['a', 'd', 'e']);
+});
+
+test('two items that lead to one record by different fields are both conflicts', async () => {
+	const { run, service } = contacts((handle) => handle);
+	service.edit('con_1', { email: 'a@x.example' });
+	const items = [{ external_id: 'a', last_name: 'ONE' }, { external_id: 'zz', email: 'a@x.example', last_name: 'TWO' }];
+	for (const source of [items, items.toReversed()]) {
+		const { conflict } = await run(source, { alsoMatchOn: 'email', missingInSource: 'leave' });
+		expect(conflict).toHaveLength(2);
+		expect(service.writes).toEqual([]);
+	}
+});
+
+test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is no key: the item is refused, and nothing is deleted', async (external_id) => {
+	const { run, held } = contacts((handle) => handle);
+	const { created, deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }, { external_id, last_name: 'd' }]);
+	expect([created, deleted]).toEqual([[], []]);
+	expect(JSON.stringify(conflict)).toMatch(/There is no value for|is no value to match on/);
+	expect(held()).toEqual(['a', 'd']);
+});
+
+test('what nobody sees around a key is not part of it', async () => {
+	const { run } = contacts((handle) => handle);
+	const { unchanged } = await run([{ external_id: '\ufeffa\u200b', last_name: 'a' }, { external_id: 'd', last_name: 'd' }]);
+	expect(unchanged).toHaveLength(2);
 });

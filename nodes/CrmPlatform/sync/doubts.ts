@@ -21,12 +21,11 @@ export class Doubts {
 	/** Takes note of a change that was refused, or failed. */
 	add({ item, record }: PlannedChange, error: Error): void {
 		if (item === undefined) return;
-		const { httpCode, context } = error instanceof NodeApiError ? error : { httpCode: '', context: {} };
-		const id = idText((context.data as { existing_id?: unknown } | undefined)?.existing_id);
-		// A record outside of what was read may be named by another id than its own.
+		const refusal = error instanceof NodeApiError ? error : undefined;
+		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
 		if (id !== undefined && id !== record?.id && this.known.has(id)) {
 			this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
-		} else if (!record || !isAboutRecord(httpCode)) {
+		} else if (!record || !isAboutRecord(refusal?.httpCode)) {
 			this.general ??= `Item ${item} could not be written, and may be this record under another key. It was left.`;
 		}
 	}
@@ -57,7 +56,7 @@ export class Doubts {
 }
 
 /** Whether a refusal says that the record was changed or deleted meanwhile: that is about no value. */
-const isAboutRecord = (httpCode: string | null): boolean => ['404', '410', '412'].includes(httpCode ?? '');
+const isAboutRecord = (httpCode: string | null | undefined): boolean => ['404', '410', '412'].includes(httpCode ?? '');
 
 const withoutRecord =
 	'The CRM answered without a record, so it is unknown whether it created one. No record was deleted or set as missing. The next run looks for it by its key.';
