@@ -180,14 +180,14 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
  */
 export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
 	return records.map((record) => {
-		const id = idText(record.id);
+		const id = recordIdText(record.id);
 		if (id === undefined) throw new Error(withoutId(path));
 		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
 	});
 }
 
 /** An id as text; undefined for none. */
-export const idText = (id: unknown): string | undefined =>
+export const recordIdText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
 
 /** Does the work for each, a few at the same time, and gives the results in their order. */

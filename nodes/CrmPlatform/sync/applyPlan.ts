@@ -5,7 +5,7 @@ import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
-import { idText } from '../mapping/lookUp';
+import { recordIdText } from '../mapping/lookUp';
 import { writeRecords } from '../writing/batches';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/order';
@@ -128,7 +128,7 @@ function writesOf(
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }): IDataObject => ({ record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } }),
+		({ id, ...record }): IDataObject => ({ record: { ...record, ...(recordIdText(id) !== undefined && { id: recordIdText(id) }) } }),
 		{
 			count: changes.length,
 			isVersioned: versioned > 0,

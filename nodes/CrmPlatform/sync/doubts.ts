@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { idText } from '../mapping/lookUp';
+import { recordIdText } from '../mapping/lookUp';
 import type { PlannedChange } from './plannedChange';
 
 /**
@@ -22,7 +22,7 @@ export class Doubts {
 	add({ item, record }: PlannedChange, error: Error): void {
 		if (item === undefined) return;
 		const refusal = error instanceof NodeApiError ? error : undefined;
-		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
+		const id = recordIdText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
 		if (id !== undefined && id !== record?.id && this.known.has(id)) {
 			this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
 		} else if (!record || !isAboutRecord(refusal?.httpCode)) {
@@ -36,7 +36,7 @@ export class Doubts {
 	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
 	 */
 	addAnswer({ item, action, record }: PlannedChange, answered: IDataObject): string | undefined {
-		const id = idText(answered.id);
+		const id = recordIdText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
 			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. It was left.`;
