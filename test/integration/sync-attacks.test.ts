@@ -64,6 +64,20 @@ describe('a record that an item may be is not deleted as missing', () => {
 	});
 });
 
+test.each([
+	['a list has another record’s address in second place', { emails: [{ value: 'q@source.example', primary: true }, { value: 'second' }] }],
+	['an address is in second place of another record’s list', { email: 'second' }],
+])('an item of which %s is not created beside that record, which is not deleted', async (_, values) => {
+	const { team, records, filters } = own(1);
+	const second = `${team}-second@source.example`;
+	const { email, ...record } = records[0]!;
+	await add([{ ...record, emails: [{ value: email, primary: true }, { value: second }] }]);
+	const texts = JSON.stringify(values).replace('"second"', JSON.stringify(second)).replace('q@', `${team}-q@`);
+	const item = { external_id: `${team}-new`, last_name: 'New', job_title: team, ...(JSON.parse(texts) as IDataObject) };
+	expect(counts(await run([item], { filters, ...everything }))).toEqual([0, 0, 0, 0, 2]);
+	expect(await listed(team)).toHaveLength(1);
+});
+
 test('a record without any key, made by hand in the CRM, is left, and said', async () => {
 	const { team, records, filters } = own(3);
 	await add([...records, { last_name: 'By hand', job_title: team }]);
@@ -225,3 +239,12 @@ describe('with the values that both agreed on last', () => {
 		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: ‘yesterday’');
 	});
 });
+
+test('thousands of items with one address are conflicts within seconds', async () => {
+	const { records } = own(20_000);
+	const items = records.map((record) => ({ ...record, email: records[0]!.email }));
+	const start = performance.now();
+	const { conflict } = await run(items, { preview: true });
+	expect(conflict).toHaveLength(20_000);
+	expect(performance.now() - start).toBeLessThan(30_000);
+}, 120_000);

@@ -13,12 +13,17 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
  * A value as a key: the same text for the values that the service takes for the same. White space around
  * it is not part of it, and letters with accents are the same however they are composed (NFC).
  *
- * @returns undefined for no value
+ * @returns undefined for no value, and for what is no key: a boolean, or a number that is none
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
-	if (isBlank(value) || typeof value === 'object') return undefined;
-	return String(normalised(value, field, '')).trim();
+	const isNoKey = typeof value === 'object' || typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value));
+	if (isBlank(value) || isNoKey) return undefined;
+	return trimmed(String(normalised(value, field, ''))) || undefined;
 }
+
+/** A text without the white space around it, that of no width included, which nobody sees. */
+export const trimmed = (text: string): string =>
+	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
 
 /** The value of a field in a record, or in the values that are written. */
 export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {

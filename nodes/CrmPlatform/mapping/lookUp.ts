@@ -7,7 +7,7 @@ import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
 import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
-import { matchKey, valueIn, type ComparedField } from './keys';
+import { matchKey, trimmed, valueIn, type ComparedField } from './keys';
 import { isWellFormed, notWellFormed } from './values';
 
 /** Records of one kind, as they are looked up. */
@@ -83,7 +83,7 @@ export async function lookUp(
 		const text = String(value);
 		// A service that does not normalise or trim has the text as it was written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, text.normalize('NFC').trim()])]);
+		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}
 
 	let isTaken = false;
@@ -183,13 +183,22 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
 	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
 }
 
-/** @throws Error in the user's words where a record has no id */
+/**
+ * The records with their ids as text: a service may write one and the same as a number and as text.
+ *
+ * @throws Error in the user's words where a record has no id
+ */
 export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
-	for (const { id } of records) {
-		if (typeof id !== 'string' && typeof id !== 'number') throw new Error(withoutId(path));
-	}
-	return records as IdentifiedRecord[];
+	return records.map((record) => {
+		const id = recordIdText(record.id);
+		if (id === undefined) throw new Error(withoutId(path));
+		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
+	});
 }
+
+/** An id as text; undefined for none. */
+export const recordIdText = (id: unknown): string | undefined =>
+	(typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
 
 /** Does the work for each, a few at the same time, and gives the results in their order. */
 export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {

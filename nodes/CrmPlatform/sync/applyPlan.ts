@@ -3,9 +3,9 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { WriteDescription } from '../api/openapi/writing';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
-import type { Collection } from '../mapping/lookUp';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
+import { recordIdText, type Collection } from '../mapping/lookUp';
 import { writeRecords } from '../writing/batches';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/order';
@@ -67,7 +67,7 @@ export async function applyPlan(
 	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
-	const doubts = new Doubts();
+	const doubts = new Doubts(planned);
 	const goesOn: GoesOn = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
@@ -93,8 +93,11 @@ export async function applyPlan(
 				} else {
 					const outcome = result as unknown as WriteOutcome;
 					if ('error' in outcome) doubts.add(change, outcome.error);
+					const problem = 'error' in outcome ? outcome.reason : doubts.addAnswer(change, outcome.record);
 					done[places[index]!] =
-						'error' in outcome ? asConflict(change, outcome.reason) : written(change, outcome.record, changed?.field);
+						'error' in outcome || problem !== undefined
+							? asConflict(change, problem!)
+							: written(change, outcome.record, changed?.field);
 				}
 			}
 		}
@@ -125,7 +128,7 @@ function writesOf(
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		(record): IDataObject => ({ record }),
+		({ id, ...record }): IDataObject => ({ record: { ...record, ...(recordIdText(id) !== undefined && { id: recordIdText(id) }) } }),
 		{
 			count: changes.length,
 			isVersioned: versioned > 0,

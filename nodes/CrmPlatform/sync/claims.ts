@@ -45,18 +45,24 @@ export function refuseDuplicates(
 	const nameOf = ({ field, key }: Claim) => JSON.stringify([field.name, key]);
 	for (const claim of claims) {
 		const name = nameOf(claim);
-		places.set(name, [...(places.get(name) ?? []), claim.place]);
+		const same = places.get(name);
+		if (same) same.push(claim.place);
+		else places.set(name, [claim.place]);
 	}
+	// One message for all claims of a value: 100,000 items may have the same.
+	const messages = new Map<string, string>();
 	const result = [...planned];
 	for (const claim of claims) {
 		const { place, field, key } = claim;
 		const own = planned[place]?.record?.id;
 		const holder = holders.of(field, key).find((id) => id !== own);
-		const rivals = places.get(nameOf(claim)) ?? [];
+		const name = nameOf(claim);
+		const rivals = places.get(name) ?? [];
 		if (holder !== undefined) result[place] = asConflict(planned[place]!, held(field, key, holder));
 		else if (rivals.length > 1) {
-			const items = rivals.map((rival) => planned[rival]?.item).filter((item) => item !== undefined);
-			result[place] = asConflict(planned[place]!, contested(field, key, items));
+			const message = messages.get(name) ?? contested(field, key, rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []));
+			messages.set(name, message);
+			result[place] = asConflict(planned[place]!, message);
 		}
 	}
 	return result;
@@ -68,5 +74,5 @@ const held = ({ name, label }: UniqueField, key: string, id: string) =>
 		: `${label}: record ${id} has the value ‘${key.slice(0, 100)}’ already. It may be outside Records in Scope.`;
 
 const contested = ({ label }: UniqueField, key: string, items: number[]) =>
-	`${label}: items ${items.slice(0, 10).join(', ')} would all get the value ‘${key.slice(0, 100)}’, which has to be unique.`;
+	`${label}: items ${items.join(', ')} would all get the value ‘${key.slice(0, 100)}’, which has to be unique.`;
 

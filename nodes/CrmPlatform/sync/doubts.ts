@@ -1,25 +1,52 @@
-import { NodeApiError } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { recordIdText } from '../mapping/lookUp';
 import type { PlannedChange } from './plannedChange';
 
 /**
- * What the failures of a run cast doubt on: an item that was refused may be a record that seemed to be missing
- * in the source, under another key. Those records are left until that is settled.
+ * What the answers of a run cast doubt on: an item that was refused, or taken as a record that exists, may be
+ * a record that seemed to be missing in the source, under another key. Those records are left until that is settled.
  */
 export class Doubts {
-	/** Ids of records that refusals name. */
+	/** Ids of records that answers name. */
 	private readonly named = new Map<string, string>();
 	private general: string | undefined;
+	/** Ids of the records that were read, or created since. */
+	private readonly known: Set<string>;
+
+	constructor(planned: PlannedChange[]) {
+		this.known = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
+	}
 
 	/** Takes note of a change that was refused, or failed. */
-	add({ item, action }: PlannedChange, error: Error): void {
+	add({ item, record }: PlannedChange, error: Error): void {
 		if (item === undefined) return;
-		const data = error instanceof NodeApiError ? (error.context.data as { existing_id?: unknown } | undefined) : undefined;
-		const id = data?.existing_id;
-		if (typeof id === 'string') this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
-		const isConflict = error instanceof NodeApiError && error.httpCode === '409';
-		const mayBeAny = typeof id !== 'string' && (action === 'create' || isConflict);
-		if (mayBeAny) this.general ??= `Item ${item} could not be written, and may be this record under another key. It was left.`;
+		const refusal = error instanceof NodeApiError ? error : undefined;
+		const id = recordIdText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
+		if (id !== undefined && id !== record?.id && this.known.has(id)) {
+			this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
+		} else if (!record || !isAboutRecord(refusal?.httpCode)) {
+			this.general ??= `Item ${item} could not be written, and may be this record under another key. It was left.`;
+		}
+	}
+
+	/**
+	 * Takes note of what the CRM answered to a change that it took.
+	 *
+	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
+	 */
+	addAnswer({ item, action, record }: PlannedChange, answered: IDataObject): string | undefined {
+		const id = recordIdText(answered.id);
+		if (item === undefined || id === record?.id) {
+			if (item === undefined || action !== 'create') return undefined;
+			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. It was left.`;
+			return withoutRecord;
+		}
+		if (id === undefined) return undefined;
+		const isKnown = this.known.has(id);
+		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. It was left.`);
+		this.known.add(id);
+		return isKnown && action === 'create' ? tookFor(id) : undefined;
 	}
 
 	/** Why the record is left; undefined where nothing speaks against its change. */
@@ -27,3 +54,11 @@ export class Doubts {
 		return this.named.get(record?.id ?? '') ?? this.general;
 	}
 }
+
+/** Whether a refusal says that the record was changed or deleted meanwhile: that is about no value. */
+const isAboutRecord = (httpCode: string | null | undefined): boolean => ['404', '410', '412'].includes(httpCode ?? '');
+
+const withoutRecord =
+	'The CRM answered without a record, so it is unknown whether it created one. No record was deleted or set as missing. The next run looks for it by its key.';
+const tookFor = (id: string) =>
+	`The CRM created no record: it answered with record ${id}, which existed already and may have been changed. Correct the key of the item or of the record.`;

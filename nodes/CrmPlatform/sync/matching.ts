@@ -71,27 +71,18 @@ export function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
 	return { field: 0, records: [] };
 }
 
-interface Owners {
-	/** The item that the first field leads to the record; keys of the first field are unique. */
-	byFirst?: number;
-	/** The items that a later field leads to it. */
-	byLater: number[];
-}
-
-/** The items that lead to each record of the CRM, where more than one field does. */
+/** The items that lead to each record of the CRM, whichever field does. */
 export function ownersOf(
 	source: SourceRecord[],
 	crm: CrmIndex,
 	duplicates: ReadonlyMap<SourceRecord, string>,
-): Map<string, Owners> {
-	const owners = new Map<string, Owners>();
+): Map<string, number[]> {
+	const owners = new Map<string, number[]>();
 	for (const record of source) {
 		if (duplicates.has(record)) continue;
-		const { field, records } = matchesOf(record, crm);
-		for (const { id } of records) {
-			const known = owners.get(id) ?? { byLater: [] };
-			if (field === 0) known.byFirst = record.item;
-			else known.byLater.push(record.item);
+		for (const { id } of matchesOf(record, crm).records) {
+			const known = owners.get(id) ?? [];
+			known.push(record.item);
 			owners.set(id, known);
 		}
 	}

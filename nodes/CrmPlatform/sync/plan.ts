@@ -1,6 +1,6 @@
 import { existing } from './existing';
 import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
-import type { Context, PlannedChange } from './plannedChange';
+import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
 
 /**
@@ -32,9 +32,8 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (records.length > 1) return conflict(severalRecords(records.map(({ id }) => id)));
 		const [match] = records;
 		if (!match) return absentInCrm(record, context);
-		const owner = field > 0 ? owners?.get(match.id) : undefined;
-		if (owner?.byFirst !== undefined) return conflict(alreadyMatched(match.id, owner.byFirst), match);
-		if (owner && owner.byLater.length > 1) return conflict(matchedTwice(match.id, owner.byLater), match);
+		const items = owners?.get(match.id) ?? [];
+		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
 		return existing(record, match, field, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
@@ -47,6 +46,13 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 	);
 	const missing = crm.records.filter(({ id }) => !present.has(id));
 	const pointers = recordsPointedAt(missing, source, context.unique);
+	const places = new Map(source.map(({ item }, place) => [item, place]));
+	for (const [id, { items, label }] of pointers) {
+		for (const item of items) {
+			const place = places.get(item)!;
+			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
+		}
+	}
 	for (const record of missing) planned.push(absentInSource(record, pointers.get(record.id), context));
 	return planned;
 }
@@ -83,13 +89,13 @@ const notCreated = 'The CRM does not have this record, and Missing in the CRM is
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>
 	`The CRM has no record ${id} any more. A new one would get another ID, which this item does not have, and the next run would create it again. Choose a second field in Then Match On.`;
-const pointedTo = ({ item, label }: Pointer) =>
-	`No item has this record’s key, but item ${item} has its ${label}, so it may be that record. It was left. Correct the key.`;
+const mayBeRecord = (id: string, label: string) =>
+	`Record ${id} has this item’s ${label} under another key, so it may be that record. Correct the key.`;
+const pointedTo = ({ items, label }: Pointer) =>
+	`No item has this record’s key, but item ${items[0]} has its ${label}, so it may be that record. It was left. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no source can have it. It was left.`;
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
-const alreadyMatched = (id: string, item: number) =>
-	`Record ${id} belongs to item ${item}. Correct the keys of one of the two items.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;

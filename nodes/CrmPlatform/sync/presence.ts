@@ -24,7 +24,8 @@ export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${na
 
 /** What a value of the source says of a record that no key has found. */
 export interface Pointer {
-	item: number;
+	/** The items that have it, the first at the start. */
+	items: number[];
 	label: string;
 }
 
@@ -50,7 +51,10 @@ export function recordsPointedAt(
 		for (const field of unique) {
 			for (const value of valuesIn(record, field)) {
 				const name = nameOf(field, value);
-				if (name !== undefined) ids.set(name, [...(ids.get(name) ?? []), record.id]);
+				if (name === undefined) continue;
+				const same = ids.get(name);
+				if (same) same.push(record.id);
+				else ids.set(name, [record.id]);
 			}
 		}
 	}
@@ -60,7 +64,9 @@ export function recordsPointedAt(
 			const given = field.name === 'id' ? [id] : valuesIn(values, field);
 			for (const value of given) {
 				for (const record of ids.get(nameOf(field, value) ?? '') ?? []) {
-					if (!found.has(record)) found.set(record, { item, label: field.label });
+					const known = found.get(record);
+					if (!known) found.set(record, { items: [item], label: field.label });
+					else if (known.items.at(-1) !== item) known.items.push(item);
 				}
 			}
 		}

@@ -8,7 +8,8 @@ import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type C
 import type { CrmRecord } from './matching';
 
 /**
- * Reads all records that the filters let through.
+ * Reads all records that the filters let through, each once: pages that move while they are read may give one
+ * twice, and leave out another.
  *
  * @throws Error in the user's words where the list cannot be read to its end
  */
@@ -18,7 +19,7 @@ export async function readWhole(
 ): Promise<CrmRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
-	return identified(records, path);
+	return [...new Map(identified(records, path).map((record) => [record.id, record])).values()];
 }
 
 /** The outcome of looking records up. */

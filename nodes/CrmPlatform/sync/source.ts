@@ -6,7 +6,7 @@ import { isBlank } from '../mapping/blank';
 import { parseMoment } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
-import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import { matchKey, trimmed, valueIn, type ComparedField } from '../mapping/keys';
 import type { SourceRecord } from './matching';
 
 /** What is read of each input item beside its values. */
@@ -60,6 +60,8 @@ function readSourceRecord(
 ): SourceRecord {
 	const given = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
 	const keys = match.map((field) => matchKey(field, valueIn(given, field)));
+	const broken = keys.findIndex((key) => key !== undefined && noKeys.includes(key));
+	if (broken !== -1) throw new Error(noKey(match[broken]!.label, keys[broken]!));
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `‘${label}’`).join(' and ');
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
@@ -91,7 +93,7 @@ function readSourceRecord(
  */
 function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
 	const value = ownMember(values, name);
-	const plain = typeof value === 'string' ? value.trim().normalize('NFC') : value;
+	const plain = typeof value === 'string' ? trimmed(value.normalize('NFC')) : value;
 	if (more.length === 0) return plain === value ? values : { ...values, [name]: plain as string };
 	return isObject(value) ? { ...values, [name]: withPlainText(value, more) } : values;
 }
@@ -127,6 +129,12 @@ function timeIn(value: unknown, name: string, zone: string): number | undefined 
 	if (moment) return moment.toMillis();
 	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
+
+/** What booleans, failed calculations and broken exports are as texts. */
+const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
+
+const noKey = (label: string, key: string) =>
+	`${label}: ‘${key}’ is no value to match on; it looks like a mistake in the source. Correct it, or leave it empty.`;
 
 const unusedId =
 	'Fields: ID is mapped, but records are not matched on it, and it is never written. Choose ID in Match On, or remove it from the fields.';

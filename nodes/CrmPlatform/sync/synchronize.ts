@@ -17,6 +17,7 @@ import { planChanges } from './plan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
+import { refuseOutsiders, scopedFields } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
 
@@ -111,8 +112,12 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
+	const scoped = isWhole ? scopedFields(scope, fields) : [];
+	const names = scoped.map(({ field }) => field.path[0] ?? '');
+	const whole = isWhole ? await readWhole({ ...collection, fields: [...collection.fields, ...names] }, scope) : [];
+	refuseOutsiders(whole, scoped);
 	const found: FoundRecords = isWhole
-		? inWholeList(await readWhole(collection, scope), isScoped)
+		? inWholeList(whole, isScoped)
 		: await findRecords(collection, wantedBy(source, match), scope);
 
 	const compare = comparison(fields);
