@@ -67,12 +67,23 @@ describe('a write that is not idempotent is not retried without a key', () => {
 		});
 	});
 
-	test.each([['429', answer(429)], ['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })], ['a refused connection', refused]])(
+	test.each([['429', answer(429)], ['a refused connection', refused]])(
 		'but after %s, since nothing was done',
 		async (_, failure) => {
 			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
 		},
 	);
+});
+
+test.each([
+	['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })],
+	['425', answer(425)],
+	['409, in progress', answer(409, { code: 'idempotency_in_progress' })],
+])('a write without a key that may have been carried out is not sent again, and says so: %s', async (_, failure) => {
+	expect(await send(post, failure, record)).toMatchObject({
+		attempts: 1,
+		outcome: { ok: false, problem: { description: expect.stringContaining('may have been processed') } },
+	});
 });
 
 describe('a deletion whose answer was lost', () => {

@@ -124,7 +124,8 @@ export function createSender(options: SenderOptions): Sender {
 
 	return async (request) => {
 		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
-		const isKeyed = request.idempotency !== undefined && request.idempotency.isPromised !== false;
+		const hasKey = request.idempotency !== undefined;
+		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		let mayBeDone = false;
 		let waited = 0;
@@ -159,14 +160,14 @@ export function createSender(options: SenderOptions): Sender {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			problem = outcome.problem;
-			mayBeDone ||= leavesOutcomeOpen(failure);
+			mayBeDone ||= leavesOutcomeOpen(failure, hasKey);
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
 				'isOverdue' in answer || outcome.isFinal
 					? { retry: false }
 					: decideRetry(
 							failure,
-							{ tries, refusals, waited, repeatable, now: clock.now(), random: clock.random() },
+							{ tries, refusals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
 							policy,
 						);
 			if (!decision.retry) {
@@ -192,10 +193,10 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 }
 
 /** Whether the service may have carried out the request though it reported no success. */
-function leavesOutcomeOpen(failure: FailedAttempt): boolean {
+function leavesOutcomeOpen(failure: FailedAttempt, hasKey: boolean): boolean {
 	const { status } = failure;
-	if (nothingWasDone(failure)) return false;
-	return status === undefined || status === 408 || status >= 500;
+	if (nothingWasDone(failure, hasKey)) return false;
+	return status === undefined || status === 408 || status === 425 || status >= 500 || asksToWait(failure);
 }
 
 function httpRequest(
