@@ -47,7 +47,10 @@ export function upsert(action: string): Operation {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
-				if (!match || name === undefined) return { collection: path, path, body };
+				if (!match || name === undefined) {
+					// Which record it finds is not known, so none overtakes another, and a repeated one may create another.
+					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false };
+				}
 				const query = { [name]: match.field };
 				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
 				const value = match.valueIn(body).normalize('NFC').trim().toLowerCase();
@@ -88,9 +91,9 @@ interface UpsertMatch {
 }
 
 /**
- * The field the user chose to match on; left blank, the first one the service names.
+ * The field the user chose to match on; left blank, the service's default.
  *
- * @returns reads it for an input item; undefined where the service takes no such choice
+ * @returns reads it for an input item; undefined where the service decides
  * @throws Error from the returned function, in the user's words, where an expression gives nothing
  */
 function upsertMatch(
@@ -99,14 +102,13 @@ function upsertMatch(
 	{ match }: WriteDescription,
 ): (item: number) => UpsertMatch | undefined {
 	const { mayDiffer, of } = matchingColumn(execution.n8n, parameter);
-	const first = match?.values[0];
 	return (item) => {
 		const chosen = of(item);
-		const field = chosen === undefined ? (mayDiffer ? undefined : first) : checkedMatch(execution, match, chosen);
+		const field = chosen === undefined ? (mayDiffer ? undefined : match?.whenBlank) : checkedMatch(execution, match, chosen);
 		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
 		if (!mayDiffer) return undefined;
 		throw new Error(
-			`Match On is empty for this item. Choose the field that identifies a record, such as ${first ?? 'email'}, or correct the expression.`,
+			`Match On is empty for this item. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
 		);
 	};
 }

@@ -16,6 +16,8 @@ export interface Write {
 	/** The record that was read: where the service has no versions, the values that it is compared by. */
 	before?: IDataObject;
 	query?: Query;
+	/** Whether repeating it has no further effect; by default as its method says. */
+	isRepeatable?: boolean;
 	/** Identifies the record where its id is not known: two writes with the same match keep their order. */
 	match?: string;
 	/** Whether other writes may identify the same record differently: all of the collection keep their order. */
