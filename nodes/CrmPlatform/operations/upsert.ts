@@ -104,8 +104,11 @@ function upsertMatch(
 	const { mayDiffer, of } = matchingColumn(execution.n8n, parameter);
 	return (item) => {
 		const chosen = of(item);
-		const field = chosen === undefined ? (mayDiffer ? undefined : match?.whenBlank) : checkedMatch(execution, match, chosen);
-		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
+		const wanted = chosen ?? (mayDiffer ? undefined : match?.whenBlank);
+		if (wanted !== undefined) {
+			const field = checkedMatch(execution, match, wanted);
+			return { field, mayDiffer, valueIn: (body) => valueOf(field, body) };
+		}
 		if (!mayDiffer) return undefined;
 		throw new Error(
 			`Match On is empty for this item. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
