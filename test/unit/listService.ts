@@ -26,6 +26,10 @@ export class ListService {
 	filters = true;
 	/** Whether `created_at[gte]` includes that instant. */
 	includesFrom = true;
+	/** How much of the times it is asked for it counts: whole days have 10 characters. */
+	precision = 24;
+	/** Whether it knows `created_at[gte]`. */
+	knowsFrom = true;
 	/** The request from which on it fails. */
 	failsAt = Infinity;
 	requests = 0;
@@ -70,9 +74,9 @@ export class ListService {
 	private page({ sort, cursor, limit, ...query }: Record<string, string | undefined>) {
 		const { 'created_at[gte]': from, 'created_at[lt]': before } = this.filters ? query : {};
 		const descending = sort === '-created_at';
-		const list = this.records.filter(
-			({ created_at: at }) => (!from || (this.includesFrom ? at >= from : at > from)) && (!before || at < before),
-		);
+		const cut = (time: string) => time.slice(0, this.precision);
+		const isFrom = (at: string) => !from || !this.knowsFrom || (this.includesFrom ? cut(at) >= cut(from) : cut(at) > cut(from));
+		const list = this.records.filter(({ created_at: at }) => isFrom(at) && (!before || cut(at) < cut(before)));
 		if (descending) list.reverse();
 		const rest = list.filter(({ id }) => !cursor || (descending ? id < cursor : id > cursor));
 		const data = rest.slice(0, Number(limit));
