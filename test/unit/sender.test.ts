@@ -86,6 +86,21 @@ test.each([
 	});
 });
 
+test.each<[string, ApiRequest, Answer]>([
+	['a web page with 200, without a key', post, { ...record, text: '<html></html>' } as Answer],
+	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' } as Answer],
+	['tries under a key that are used up', { ...post, idempotency: key }, answer(500)],
+	['a change that may be repeated', patch, lost],
+])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {
+	const { outcome } = await send(request, failure);
+	expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
+});
+
+test('the error of a write that was refused when it was repeated under its key does not', async () => {
+	const { outcome } = await send({ ...post, idempotency: key }, answer(500), answer(422));
+	expect(outcome).toMatchObject({ problem: { description: expect.not.stringContaining('may have been processed') } });
+});
+
 describe('a deletion whose answer was lost', () => {
 	test.each([404, 410])('is done when the record is gone then (%i)', async (status) => {
 		const { outcome } = await send({ method: 'DELETE', path }, lost, answer(status));

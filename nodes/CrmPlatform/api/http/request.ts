@@ -128,11 +128,17 @@ export function createSender(options: SenderOptions): Sender {
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		let mayBeDone = false;
+		/** Whether that holds for the last attempt, which a write that may be repeated ends with. */
+		let isOpen = false;
 		let waited = 0;
 		let tries = 1;
 		let refusals = 0;
 		let problem: Problem | undefined;
 
+		const told = (last: Problem) => {
+			const isUntold = request.method !== 'GET' && (repeatable ? isOpen : mayBeDone);
+			return isUntold ? uncertainProblem(last, repeatable) : last;
+		};
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
 			options.waiting?.(ms);
@@ -145,7 +151,7 @@ export function createSender(options: SenderOptions): Sender {
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
 			// A refusal would cost the others who share the plan, and bring nothing new.
-			if (waited + delay > policy.longestWait) return failed(problem ?? rateLimitProblem(), now + delay);
+			if (waited + delay > policy.longestWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
 			await wait(delay);
 
 			const answer = await answerTo(http);
@@ -160,7 +166,10 @@ export function createSender(options: SenderOptions): Sender {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			problem = outcome.problem;
-			mayBeDone ||= leavesOutcomeOpen(failure, hasKey);
+			// A page in place of a record says nothing of the record.
+			const isUnreadable = (failure.status ?? 500) < 300 && !outcome.isFinal;
+			isOpen = isUnreadable || leavesOutcomeOpen(failure, hasKey);
+			mayBeDone ||= isOpen;
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
 				'isOverdue' in answer || outcome.isFinal
@@ -171,7 +180,7 @@ export function createSender(options: SenderOptions): Sender {
 							policy,
 						);
 			if (!decision.retry) {
-				return failed(mayBeDone && !repeatable ? uncertainProblem(problem) : problem, decision.returnAt);
+				return failed(told(problem), decision.returnAt);
 			}
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);
