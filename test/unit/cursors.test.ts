@@ -105,8 +105,8 @@ describe('a list is read with one cursor, whole, where its parts do not add up:'
 	});
 
 	test.each<[string, Partial<ListService>]>([
-		['that counts days', { precision: 10 }],
-		['that ignores the time to begin at', { knowsFrom: false }],
+		['that counts days', { precision: 10, isSlow: true }],
+		['that ignores the time to begin at', { knowsFrom: false, isSlow: true }],
 	])('a service %s, after few requests', async (_, ways) => {
 		for (const query of [{}, { sort: '-created_at' }]) {
 			const service = Object.assign(new ListService(even.map((__, i) => Date.parse('2024-01-01') + i * 1000)), ways);
