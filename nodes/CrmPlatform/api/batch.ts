@@ -57,12 +57,12 @@ export async function sendBatch(
 	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchResult({ status, data, error }: ItemResult, headers: ApiResponse['headers']): BatchResult {
+function batchResult({ status, data, error, said }: ItemResult, headers: ApiResponse['headers']): BatchResult {
 	const isDone = status >= 200 && status < 300;
-	const isFailed = saysError(error) || (data !== undefined && reportsFailure(data));
+	const isFailed = saysError(error) || reportsFailure(said) || (data !== undefined && reportsFailure(data));
 	if (isDone && !isFailed) return { record: data ?? {}, status };
 	const stated = isDone ? 422 : status;
-	return { problem: problemOfItem(stated, saysError(error) ? error : (data ?? error), headers) };
+	return { problem: problemOfItem(stated, saysError(error) ? error : (data ?? error ?? said), headers) };
 }
 
 const unmentioned: Problem = {
