@@ -1,3 +1,6 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService } from './altered-service.ts';
 import { run as runNode, type Setup } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { automatic, create, get, getMany } from './parameters.ts';
@@ -168,6 +171,37 @@ test('without the service’s description the packaged one serves, and the user 
 	const { items, hints } = await runNode({ credential, parameters });
 	expect(items).toMatchObject([{ json: { email: 'packaged@failures.example' } }]);
 	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
+});
+
+describe('while the service’s description cannot be read, what only it can confirm is refused with the cause', () => {
+	const altered = alteredService(sandbox);
+	const answers = { '503': { status: 503, body: '{}' }, 'a web page': { status: 200, body: '<html></html>', type: 'text/html' } };
+	const unread = /API description at .+ could not be read.+nothing was sent\. Try again/;
+	const contact = { email: 'unread@failures.example', last_name: 'Unread' };
+	const cases: Array<[string, Setup['parameters'], IDataObject]> = [
+		['Match On', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: 'email' }, contact],
+		['Match On left blank', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' }, contact],
+		['an unknown field', create('contact', automatic), { ...contact, kundennummer: '7' }],
+		['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
+	];
+
+	test.each(cases.flatMap((one) => Object.entries(answers).map(([name, answer]) => [name, one[0], answer, one[1], one[2]] as const)))('%s: %s', async (_, __, answer, parameters, item) => {
+		const sent: string[] = [];
+		altered.alter({
+			request({ method, url }) {
+				if (url.pathname.endsWith('/openapi.json')) return answer;
+				sent.push(`${method} ${url.pathname}`);
+			},
+		});
+		await expect(runNode({ credential: altered.credential, parameters, items: [item] })).rejects.toThrow(unread);
+		expect(sent.filter((one) => !one.includes('custom-fields'))).toEqual([]);
+	});
+
+	test('and not where the service has none', async () => {
+		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
+		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
+		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
+	});
 });
 
 test('a cancelled execution stops waiting', async () => {

@@ -4,9 +4,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { run } from './n8n.ts';
 import { mapped } from './parameters.ts';
+import { alteredService } from './altered-service.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
+const altered = alteredService(sandbox);
 
 /** Creates or updates a contact for each item: its `record`. */
 const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
@@ -67,6 +69,30 @@ test.each(['', '='])('a field to match on left blank (%p) is the first of the se
 	const { id, email } = await given();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);
+});
+
+test('a field to match on left blank is left to a service that describes it as optional and names no default', async () => {
+	const sent: string[] = [];
+	altered.alter({
+		request({ method, url }) {
+			if (method !== 'PUT') return;
+			sent.push(url.search);
+			return { status: 200, body: JSON.stringify({ id: 'con_1' }) };
+		},
+		answer(text, { url }) {
+			if (!url.pathname.endsWith('/openapi.json')) return text;
+			const document = JSON.parse(text) as { paths: Record<string, { put?: { parameters: Array<{ name?: string; required?: boolean }> } }> };
+			const parameter = document.paths['/v1/contacts']!.put!.parameters.find(({ name }) => name === 'match_on')!;
+			parameter.required = false;
+			return JSON.stringify(document);
+		},
+	});
+	await run({
+		credential: altered.credential,
+		parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
+		items: [{ email: 'a@match.example', external_id: 'another' }],
+	});
+	expect(sent).toEqual(['']);
 });
 
 test('a mapper that was not made in the editor names the field to match on as those of n8n do', async () => {

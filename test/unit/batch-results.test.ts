@@ -28,6 +28,15 @@ test('an id beside the record counts as well, and an index that contradicts it d
 	expect(await outcomes(known, [failed, done('b'), done('a')])).toEqual(['record a', 'record b', 'c is refused']);
 });
 
+test.each([{ errors: [{ detail: 'email is taken' }] }, { success: false }])(
+	'a result that says success and holds %j is a failure',
+	async (said) => {
+		const [outcome] = await outcomes([{ id: 'a' }], [{ status: 200, id: 'a', ...said }]);
+		expect(outcome).toMatch('errors' in said ? /email is taken|refused|invalid|valid/i : /./);
+		expect(await outcomes([{ id: 'a' }], [{ status: 204, id: 'a' }])).toEqual([undefined]);
+	},
+);
+
 test('results that name neither are in order where there is one for each item', async () => {
 	const created = [{ status: 201, data: { id: 'x', name: 'first' } }, { status: 201, data: { id: 'y', name: 'second' } }];
 	expect(await outcomes([{}, {}], created)).toEqual(['first', 'second']);

@@ -104,6 +104,18 @@ describe('a list is read with one cursor, whole, where its parts do not add up:'
 		expect(idsOf(await read(service, 5))).toEqual(idsOf(service.records));
 	});
 
+	test.each<[string, Partial<ListService>]>([
+		['that counts days', { precision: 10, isSlow: true }],
+		['that ignores the time to begin at', { knowsFrom: false, isSlow: true }],
+	])('a service %s, after few requests', async (_, ways) => {
+		for (const query of [{}, { sort: '-created_at' }]) {
+			const service = Object.assign(new ListService(even.map((__, i) => Date.parse('2024-01-01') + i * 1000)), ways);
+			service.failsAt = 1000;
+			expect(idsOf(await read(service, 5, query)).sort()).toEqual(idsOf(service.records));
+			expect(service.requests).toBeLessThanOrEqual(250);
+		}
+	});
+
 	test('a service that leaves out the instant it is asked from', async () => {
 		const service = new ListService(even);
 		service.includesFrom = false;

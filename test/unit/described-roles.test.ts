@@ -118,6 +118,13 @@ describe('Match On', () => {
 		}
 	});
 
+	test('left blank, is the stated default, or the first choice of a required parameter, else nothing', () => {
+		const choices = { type: 'string', enum: values };
+		expect(matchOf([query('match_on', choices)])).not.toHaveProperty('whenBlank');
+		expect(matchOf([query('match_on', { ...choices, default: 'external_id' })])).toMatchObject({ whenBlank: 'external_id' });
+		expect(matchOf([{ ...query('match_on', choices), required: true }])).toMatchObject({ whenBlank: 'email' });
+	});
+
 	test('is found by its values, whatever its name', () => {
 		expect(matchOf([...others, query('duplicates', { enum: values })])).toMatchObject({ name: 'duplicates', values });
 	});

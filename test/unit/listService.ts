@@ -26,6 +26,12 @@ export class ListService {
 	filters = true;
 	/** Whether `created_at[gte]` includes that instant. */
 	includesFrom = true;
+	/** How much of the times it is asked for it counts: whole days have 10 characters. */
+	precision = 24;
+	/** Whether records take it longer than none. */
+	isSlow = false;
+	/** Whether it knows `created_at[gte]`. */
+	knowsFrom = true;
 	/** The request from which on it fails. */
 	failsAt = Infinity;
 	requests = 0;
@@ -51,6 +57,7 @@ export class ListService {
 		this.write(this.meanwhile[this.requests % this.meanwhile.length]);
 		const body = this.page(query as Record<string, string | undefined>);
 		await this.nextAnswers();
+		if (this.isSlow && body.data.length > 0) await this.nextAnswers();
 		this.underWay -= 1;
 		return { status: 200, headers: {}, body };
 	};
@@ -70,9 +77,9 @@ export class ListService {
 	private page({ sort, cursor, limit, ...query }: Record<string, string | undefined>) {
 		const { 'created_at[gte]': from, 'created_at[lt]': before } = this.filters ? query : {};
 		const descending = sort === '-created_at';
-		const list = this.records.filter(
-			({ created_at: at }) => (!from || (this.includesFrom ? at >= from : at > from)) && (!before || at < before),
-		);
+		const cut = (time: string) => time.slice(0, this.precision);
+		const isFrom = (at: string) => !from || !this.knowsFrom || (this.includesFrom ? cut(at) >= cut(from) : cut(at) > cut(from));
+		const list = this.records.filter(({ created_at: at }) => isFrom(at) && (!before || cut(at) < cut(before)));
 		if (descending) list.reverse();
 		const rest = list.filter(({ id }) => !cursor || (descending ? id < cursor : id > cursor));
 		const data = rest.slice(0, Number(limit));

@@ -34,11 +34,19 @@ describe('a write that is not safe to repeat', () => {
 
 	test.each([
 		['429', { status: 429 }],
-		['503 with Retry-After', { status: 503, headers: { 'retry-after': '1' } }],
 		['a connection that could not be opened', { neverArrived: true }],
-		['an earlier attempt in progress', { status: 409, code: 'idempotency_in_progress' }],
 	])('is retried where nothing was done: %s', (_, failure) => {
 		expect(decide(failure, { repeatable: false }).retry).toBe(true);
+	});
+
+	test('is not retried after 503 with Retry-After, which a gateway sends for a write that was carried out', () => {
+		expect(decide({ status: 503, headers: { 'retry-after': '1' } }, { repeatable: false }).retry).toBe(false);
+	});
+
+	test('waits for an earlier attempt in progress only under a key', () => {
+		const failure = { status: 409, code: 'idempotency_in_progress' };
+		expect(decide(failure, { repeatable: false, hasKey: true }).retry).toBe(true);
+		expect(decide(failure, { repeatable: false }).retry).toBe(false);
 	});
 });
 

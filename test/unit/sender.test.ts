@@ -67,12 +67,38 @@ describe('a write that is not idempotent is not retried without a key', () => {
 		});
 	});
 
-	test.each([['429', answer(429)], ['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })], ['a refused connection', refused]])(
+	test.each([['429', answer(429)], ['a refused connection', refused]])(
 		'but after %s, since nothing was done',
 		async (_, failure) => {
 			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
 		},
 	);
+});
+
+test.each([
+	['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })],
+	['425', answer(425)],
+	['409, in progress', answer(409, { code: 'idempotency_in_progress' })],
+])('a write without a key that may have been carried out is not sent again, and says so: %s', async (_, failure) => {
+	expect(await send(post, failure, record)).toMatchObject({
+		attempts: 1,
+		outcome: { ok: false, problem: { description: expect.stringContaining('may have been processed') } },
+	});
+});
+
+test.each<[string, ApiRequest, Answer]>([
+	['a web page with 200, without a key', post, { ...record, text: '<html></html>' } as Answer],
+	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' } as Answer],
+	['tries under a key that are used up', { ...post, idempotency: key }, answer(500)],
+	['a change that may be repeated', patch, lost],
+])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {
+	const { outcome } = await send(request, failure);
+	expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
+});
+
+test('the error of a write that was refused when it was repeated under its key does not', async () => {
+	const { outcome } = await send({ ...post, idempotency: key }, answer(500), answer(422));
+	expect(outcome).toMatchObject({ problem: { description: expect.not.stringContaining('may have been processed') } });
 });
 
 describe('a deletion whose answer was lost', () => {

@@ -59,12 +59,12 @@ export async function sendBatch(
 	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchResult({ status, data, error }: ItemResult, headers: ApiResponse['headers']): BatchResult {
+function batchResult({ status, data, error, said }: ItemResult, headers: ApiResponse['headers']): BatchResult {
 	const isDone = status >= 200 && status < 300;
-	const isFailed = saysError(error) || (data !== undefined && reportsFailure(data));
+	const isFailed = saysError(error) || reportsFailure(said) || (data !== undefined && reportsFailure(data));
 	if (isDone && !isFailed) return { record: data ?? {}, status };
 	const stated = isDone ? 422 : status;
-	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error), headers);
+	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error ?? said), headers);
 	// An item has no Retry-After, with which a 503 would say that nothing was done (RFC 9110, section 15.6.4).
 	const isOpen = isDone || status === 408 || status >= 500;
 	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };

@@ -10,6 +10,8 @@ export interface ItemResult {
 	status: number;
 	data: IDataObject | undefined;
 	error: unknown;
+	/** What the result says beside its id. */
+	said: unknown;
 }
 
 /**
@@ -62,7 +64,8 @@ function resultIn(json: unknown): ItemResult | null {
 	const isUnreadable = json.index !== undefined && json.index !== null && index === undefined;
 	if (status === undefined || isUnreadable) return null;
 	const record = typeof data === 'object' && data !== null ? (data as IDataObject) : undefined;
-	return { index, id: idText(json.id) ?? idText(record?.id), status, data: record, error };
+	const { id, ...said } = json;
+	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error, said };
 }
 
 const wholeNumber = (value: unknown): number | undefined => {

@@ -46,6 +46,8 @@ export interface Connection {
 	describeEvents(): Promise<EventCatalog>;
 	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
 	isSelfDescribed(): boolean;
+	/** @throws Error in the user's words where `what` needs the service's description, which could not be read */
+	requireDescription(what: string): void;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
 	/** What to tell the user of a description that could not be read, or not in full. */
@@ -110,7 +112,6 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 	return {
 		account: `${address} ${id}`,
-
 		view: `${address} ${view}`,
 
 		get notices() {
@@ -122,6 +123,10 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		failure: (problem) => nodeError(n8n, withoutSecrets(problem, secrets)),
 
 		isSelfDescribed: () => !isPackaged,
+
+		requireDescription(what) {
+			if (loaded?.unread !== undefined) throw new Error(`${what}: ${withoutSecrets(loaded.unread, secrets)}`);
+		},
 
 		async send(request) {
 			const sent = sender(isPackaged ? withoutPromise(request) : request);

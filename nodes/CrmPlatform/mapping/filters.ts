@@ -42,6 +42,7 @@ export async function readFilters(
 		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
 		for (const [filter, given] of values) {
+			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
 			if (isBlank(value)) throw noFilterValue(filter);
 			for (const [name, text] of Object.entries(filterQuery(filter, value))) {

@@ -55,7 +55,7 @@ export async function readMapping(
 ): Promise<ReadFields> {
 	const accepted = await fieldsWithCustom(execution, mapping, fields);
 	const ids = await referencesIn(execution, mapping, accepted);
-	const read = mappedValues(execution, mapping, accepted, unsentValues(execution.api.notices, new Set(others)));
+	const read = mappedValues(execution, mapping, accepted, unsentValues(execution.api, new Set(others)));
 	const zone = execution.n8n.getTimezone();
 
 	return (item) => {

@@ -1,8 +1,9 @@
+import type { Connection } from '../api/connection';
 import type { Field } from '../api/openapi/fields';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
 export interface UnsentValues {
-	/** A name that belongs to no field. */
+	/** A name that belongs to no field. @throws Error where the service's own fields could not be read */
 	unknown(name: string): void;
 	/** The name of an object whose value is not an object. */
 	noObject(name: string): void;
@@ -11,7 +12,8 @@ export interface UnsentValues {
 }
 
 /** @param others names that belong to no field, and are known */
-export function unsentValues(notices: Set<string>, others: ReadonlySet<string> = new Set()): UnsentValues {
+export function unsentValues(api: Connection, others: ReadonlySet<string>): UnsentValues {
+	const { notices } = api;
 	const noValue = noticeOf(
 		notices,
 		(labels) =>
@@ -23,7 +25,11 @@ export function unsentValues(notices: Set<string>, others: ReadonlySet<string> =
 			`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
 	);
 	return {
-		unknown: (name) => void (others.has(name) || unknown(name)),
+		unknown(name) {
+			if (others.has(name)) return;
+			api.requireDescription(`The field ${name}`);
+			unknown(name);
+		},
 		noObject: noticeOf(
 			notices,
 			(names) =>

@@ -45,7 +45,10 @@ export function upsert(action: string): Operation {
 				const path = collectionPath(execution, item);
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
-				if (!match || name === undefined) return { collection: path, path, body, mayExist: true };
+				if (!match || name === undefined) {
+					// Which record it finds is not known, so none overtakes another, and a repeated one may create another.
+					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
+				}
 				const query = { [name]: match.field };
 				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
 				const value = match.valueIn(body).normalize('NFC').trim().toLowerCase();
@@ -87,9 +90,9 @@ interface UpsertMatch {
 }
 
 /**
- * The field the user chose to match on; left blank, the first one the service names.
+ * The field the user chose to match on; left blank, the service's default.
  *
- * @returns reads it for an input item; undefined where the service takes no such choice
+ * @returns reads it for an input item; undefined where the service decides
  * @throws Error from the returned function, in the user's words, where an expression gives nothing
  */
 function upsertMatch(
@@ -98,14 +101,16 @@ function upsertMatch(
 	{ match }: WriteDescription,
 ): (item: number) => UpsertMatch | undefined {
 	const { mayDiffer, of } = matchingColumn(execution.n8n, parameter);
-	const first = match?.values[0];
 	return (item) => {
 		const chosen = of(item);
-		const field = chosen === undefined ? (mayDiffer ? undefined : first) : checkedMatch(execution, match, chosen);
-		if (field !== undefined) return { field, mayDiffer, valueIn: (body) => matchValue(field, body) ?? refuse(field) };
+		const wanted = chosen ?? (mayDiffer ? undefined : match?.whenBlank);
+		if (wanted !== undefined) {
+			const field = checkedMatch(execution, match, wanted);
+			return { field, mayDiffer, valueIn: (body) => matchValue(field, body) ?? refuse(field) };
+		}
 		if (!mayDiffer) return undefined;
 		throw new Error(
-			`Match On is empty for this item. Choose the field that identifies a record, such as ${first ?? 'email'}, or correct the expression.`,
+			`Match On is empty for this item. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
 		);
 	};
 }

@@ -121,7 +121,7 @@ export function matchOnProperty(
 
 /** What Match On says where it may be left empty. */
 export const matchOnDescription =
-	'The field that identifies a record, such as email. If empty, the first one in the list is used.';
+	'The field that identifies a record, such as email. If empty, the service uses its default.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(

@@ -81,6 +81,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		describeRequest: async () => undefined,
 		describeEvents: async () => readEventCatalog(await packagedDocument()),
 		isSelfDescribed: () => false,
+		requireDescription: () => {},
 	};
 }
 

@@ -66,6 +66,7 @@ export function listQueryOf(
 	const { n8n } = execution;
 	const options = n8n.getNodeParameter('options', item, {}) as Options;
 	const { query: changes, deletedField } = changesQuery(n8n, item, list, filters);
+	if (Object.keys(changes).length > 0) execution.api.requireDescription('Changed Since');
 	const query = { ...filters, ...changes };
 	if (options.sort) query[sortParameter(list)] = options.sort;
 	const reading: ListQuery = {

@@ -9,9 +9,11 @@ import type { Execution } from '../model';
  * The field that the user chose to match on, if the service finds records by it: without it, another
  * record would be overwritten.
  *
- * @throws Error in the user's words where it does not, or its description does not say how
+ * @throws Error in the user's words where it does not, or its description does not say how or could not
+ * be read
  */
 export function checkedMatch({ api }: Execution, match: MatchDescription | undefined, field: string): string {
+	api.requireDescription(`Match On ${field}`);
 	if (!match) {
 		throw new Error(
 			`Match On: the service’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the service choose, or find the records with Get Many and use Update.`,

@@ -18,6 +18,8 @@ export interface Write {
 	query?: Query;
 	/** Whether it changes a record that exists already, and creates one otherwise. */
 	mayExist?: true;
+	/** Whether repeating it has no further effect; by default as its method says. */
+	isRepeatable?: boolean;
 	/** Identifies the record where its id is not known: two writes with the same match keep their order. */
 	match?: string;
 	/** Whether other writes may identify the same record differently: all of the collection keep their order. */

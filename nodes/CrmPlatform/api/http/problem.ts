@@ -127,10 +127,14 @@ export function unreachableProblem(address: string, code: string): Problem {
 	return { message: `Could not reach ${address}: ${reason}`, description, details: { reason: code } };
 }
 
-/** The problem of a write that may have been carried out although no success was reported. */
-export function uncertainProblem(problem: Problem): Problem {
-	const hint =
-		'The request may have been processed. The service takes no idempotency key for it, so it was not sent again. Check the record before you try again.';
+/**
+ * The problem of a write that may have been carried out although no success was reported.
+ *
+ * @param isRepeatable whether it could be sent again
+ */
+export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
+	const why = isRepeatable ? '' : ' The service takes no idempotency key for it, so it was not sent again.';
+	const hint = `The request may have been processed.${why} Check the record before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }
 

@@ -123,14 +123,21 @@ export function createSender(options: SenderOptions): Sender {
 
 	return async (request) => {
 		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
-		const isKeyed = request.idempotency !== undefined && request.idempotency.isPromised !== false;
+		const hasKey = request.idempotency !== undefined;
+		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		let mayBeDone = false;
+		/** Whether that holds for the last attempt, which a write that may be repeated ends with. */
+		let isOpen = false;
 		let waited = 0;
 		let tries = 1;
 		let refusals = 0;
 		let problem: Problem | undefined;
 
+		const told = (last: Problem) => {
+			const isUntold = request.method !== 'GET' && (repeatable ? isOpen : mayBeDone);
+			return isUntold ? uncertainProblem(last, repeatable) : last;
+		};
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
 			options.waiting?.(ms);
@@ -143,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
 			// A refusal would cost the others who share the plan, and bring nothing new.
-			if (waited + delay > policy.longestWait) return failed(problem ?? rateLimitProblem(), now + delay);
+			if (waited + delay > policy.longestWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
 			await wait(delay);
 
 			const answer = await answerTo(http);
@@ -157,7 +164,10 @@ export function createSender(options: SenderOptions): Sender {
 			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
-			mayBeDone ||= leavesOutcomeOpen(failure);
+			// A page in place of a record says nothing of the record.
+			const isUnreadable = (failure.status ?? 500) < 300 && !outcome.isFinal;
+			isOpen = isUnreadable || leavesOutcomeOpen(failure, hasKey);
+			mayBeDone ||= isOpen;
 			problem = { ...outcome.problem, mayBeDone };
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
@@ -165,11 +175,11 @@ export function createSender(options: SenderOptions): Sender {
 					? { retry: false }
 					: decideRetry(
 							failure,
-							{ tries, refusals, waited, repeatable, now: clock.now(), random: clock.random() },
+							{ tries, refusals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
 							policy,
 						);
 			if (!decision.retry) {
-				return failed(mayBeDone && !repeatable ? uncertainProblem(problem) : problem, decision.returnAt);
+				return failed(told(problem), decision.returnAt);
 			}
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);

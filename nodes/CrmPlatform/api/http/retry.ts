@@ -35,6 +35,8 @@ export interface RetryProgress {
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
 	repeatable: boolean;
+	/** Whether it carries an idempotency key, whoever honours it. */
+	hasKey?: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;
 	/** 0 ≤ random < 1, so that many clients do not return at the same instant. */
@@ -48,7 +50,7 @@ export type RetryDecision =
 
 /** Decides whether to retry after a failed attempt. Pure: time and chance are arguments. */
 export function decideRetry(failure: FailedAttempt, progress: RetryProgress, policy = retryPolicy): RetryDecision {
-	const mayRepeat = progress.repeatable || nothingWasDone(failure);
+	const mayRepeat = progress.repeatable || nothingWasDone(failure, progress.hasKey);
 	if (!mayRepeat || !isTransient(failure, policy)) return { retry: false };
 
 	const asked = askedDelay(failure, progress.now);
@@ -75,18 +77,18 @@ export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'cod
 
 /**
  * Whether the attempt certainly had no effect, so that even a write without a key can be repeated:
- * it never arrived, or the service put it off (RFC 9110, section 15.6.4, for 503 with Retry-After).
+ * it never arrived, the service limits the rate, or it knows the key of an attempt still running. A 503
+ * with Retry-After says nothing of it: gateways answer so for a service that has carried out the write.
  */
-export function nothingWasDone(failure: FailedAttempt): boolean {
-	if (failure.neverArrived || asksToWait(failure)) return true;
-	return failure.status === 503 && failure.headers['retry-after'] !== undefined;
+export function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
+	return failure.neverArrived === true || failure.status === 429 || (hasKey && asksToWait(failure));
 }
 
 /** Whether the service may have carried out what it was asked though it reported no success. */
-export function leavesOutcomeOpen(failure: FailedAttempt): boolean {
+export function leavesOutcomeOpen(failure: FailedAttempt, hasKey = false): boolean {
 	const { status } = failure;
-	if (nothingWasDone(failure)) return false;
-	return status === undefined || status === 408 || status >= 500;
+	if (nothingWasDone(failure, hasKey)) return false;
+	return status === undefined || status === 408 || status === 425 || status >= 500 || asksToWait(failure);
 }
 
 function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {

@@ -20,6 +20,9 @@ export interface WholeList {
 /** Fewer pages are not worth dividing: each part ends with a page that is not full. */
 const fewPages = 4;
 
+/** How often a part is divided again: each time its records lie closer together. */
+const deepest = 20;
+
 /** A part of the list, in a linked list: parts divided from it are inserted after it. */
 interface Stretch {
 	records: IDataObject[];
@@ -91,7 +94,7 @@ async function readDivided(
 		over = true;
 	};
 
-	const read = async (stretch: Stretch, span: Span, reportTotal?: (total: number | undefined) => void) => {
+	const read = async (stretch: Stretch, span: Span, depth: number, reportTotal?: (total: number | undefined) => void) => {
 		let division: Division | undefined;
 		let count = 0;
 		let rest = 0;
@@ -99,7 +102,7 @@ async function readDivided(
 			count += records.length;
 			const left = total - count;
 			const free = cursors - busy;
-			if (free > 0 && left >= few) {
+			if (!over && free > 0 && left >= few && depth < deepest) {
 				division = divide(records, span, timeline, { left, parts: 1 + free, now });
 				if (division) {
 					busy += free;
@@ -120,14 +123,14 @@ async function readDivided(
 			}
 			for (const record of division?.kept ?? records) stretch.records.push(handle(record));
 		}
-		if (!division) return void (busy -= 1);
+		if (over || !division) return void (busy -= 1);
 		const report = addingUpTo(rest, division.spans.length, refute);
-		await Promise.all(linked(stretch, division.spans).map((part) => read(...part, report)));
+		await Promise.all(linked(stretch, division.spans).map((part) => read(...part, depth + 1, report)));
 	};
 
 	const first: Stretch = { records: [] };
 	try {
-		await read(first, own);
+		await read(first, own, 0);
 		return addsUp ? joined(first) : undefined;
 	} finally {
 		over = true;
@@ -147,7 +150,7 @@ function addingUpTo(rest: number, parts: number, refute: () => void) {
 		totals.push(total ?? NaN);
 		if (totals.length < parts) return;
 		const sum = totals.reduce((all, one) => all + one, 0);
-		if (!(sum >= rest) || Math.max(...totals.slice(0, -1)) > rest) refute();
+		if (!(sum >= rest) || Math.max(...totals) > rest) refute();
 	};
 }
 

@@ -15,6 +15,11 @@ export interface LoadedDocument {
 	isPackaged: boolean;
 	/** Set when the service's own document could not be read and another copy stands in. */
 	notice?: string;
+	/**
+	 * Why names must not be taken from the packaged one: the service has a description of its own, and may
+	 * ignore names it does not have. Absent where it has none, and is taken to be as the packaged one says.
+	 */
+	unread?: string;
 }
 
 export interface DocumentSource {
@@ -63,10 +68,10 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	if (exact && exact.readAt + freshFor > clock.now()) return { document: exact.document, isPackaged: false };
 
 	const read = await readDocument(source, clock);
-	if (typeof read !== 'string') {
-		return { document: store(keys, url, read, clock.now()), isPackaged: false };
+	if (!('why' in read)) {
+		return { document: store(keys, url, read.document, clock.now()), isPackaged: false };
 	}
-	const why = `The API description at ${shownUrl(url)} could not be read: ${read.replace(/\.$/, '')}.`;
+	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
 	const stale = keys.map((key) => cache.get(key)).find(Boolean);
 	if (stale) {
 		const when = new Date(stale.readAt).toISOString();
@@ -76,7 +81,8 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	return {
 		document: await packagedDocument(),
 		isPackaged: true,
-		notice: `${why} The description packaged with the node was used instead: fields may be missing or rejected, and writes with an uncertain outcome were not retried.`,
+		...(!read.isMissing && { unread: `${why} Whether the service knows this cannot be told, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
+		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'filters, Match On and fields that it does not have are refused'}, and writes with an uncertain outcome were not retried.`,
 	};
 }
 
@@ -99,12 +105,12 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 const digestOf = (value: unknown): string =>
 	createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-/** The document at its address, or the reason why it could not be read. */
+/** The document at its address, or the reason why it could not be read, and whether there is none. */
 async function readDocument(
 	{ url, address, signed, anonymous }: DocumentSource,
 	clock: Clock,
-): Promise<OpenApiDocument | string> {
-	if (!URL.canParse(url)) return 'this is not a URL';
+): Promise<{ document: OpenApiDocument } | { why: string; isMissing?: boolean }> {
+	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
 		address: url,
@@ -115,9 +121,11 @@ async function readDocument(
 		deadline: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '' });
-	if (!outcome.ok) return whyUnreadable(outcome.problem);
+	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
 	const { body } = outcome.response;
-	return isTooDeep(body) ? 'it is nested too deeply' : (parseOpenApi(body) ?? whyNotOpenApi(body));
+	if (isTooDeep(body)) return { why: 'it is nested too deeply' };
+	const document = parseOpenApi(body);
+	return document ? { document } : { why: whyNotOpenApi(body) };
 }
 
 function whyUnreadable({ message, details: { answer } }: Problem): string {

@@ -7,6 +7,8 @@ export interface MatchDescription {
 	name: string;
 	/** The fields it is described with, the service's default first; empty where it takes any text. */
 	values: string[];
+	/** The field that is sent where none is chosen; without one, the service decides. */
+	whenBlank?: string;
 	/** Whether it takes other fields, too. */
 	takesOthers?: true;
 	/** Whether unique custom fields are among them. */
@@ -51,9 +53,12 @@ export function describeMatch(
 	const choices = choicesOf(only);
 	const { default: usual } = flatten(document, schemaOf(only));
 	const values = typeof usual === 'string' ? [...new Set([usual, ...choices])] : choices;
+	const [first] = values;
+	const isStated = typeof usual === 'string' || only.required === true;
 	return {
 		name: only.name,
 		values,
+		...(isStated && first !== undefined && { whenBlank: first }),
 		...(!isClosed(document, only) && { takesOthers: true }),
 		takesCustomFields: only['x-custom-fields'] !== undefined,
 	};
