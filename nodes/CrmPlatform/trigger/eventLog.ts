@@ -16,7 +16,7 @@ export interface Newest {
 }
 
 /** Tells an event from any other: a service that was restored may give ids again. */
-export const identityOf = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
+export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
 /** The event log of the service. */
 export interface EventLog {
@@ -81,7 +81,7 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 			if (!record) return undefined;
 			const { data } = newestShape.safeParse(record);
 			if (!data) throw invalidEntry(record);
-			return { identity: identityOf(data), sequence: data.sequence, account: data.account_id };
+			return { identity: eventIdentity(data), sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/event';
-import { identityOf, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
+import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
 import type { ModelClock } from './clock.ts';
 
 interface Entry {
@@ -58,7 +58,7 @@ export class ModelService {
 	readonly log: EventLog = {
 		newest: async () => {
 			const event = this.answer().at(-1);
-			return event && { identity: identityOf(event), sequence: event.sequence, account: 'account' };
+			return event && { identity: eventIdentity(event), sequence: event.sequence, account: 'account' };
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),

@@ -5,19 +5,13 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom } from './order';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom, mostUnbegun } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { ReadAhead } from './readAhead';
 import { RecentIds } from './recent';
 import { reportFailure } from './report';
 import { executionKey, Starts } from './starts';
-
-/** Milliseconds for which a trigger that is not published is kept in memory. */
-const longestKept = 24 * 60 * 60_000;
-
-/** Executions of a group that n8n may end before they begin. */
-const mostUnbegun = 10;
 
 /** Readings of what the service refuses, over more than the time that a replica may be behind. */
 const mostRefusals = 4;
@@ -45,8 +39,7 @@ export class Dispatcher {
 	/** How often the items of a group could not be read. */
 	private readonly unread = new Map<string, number>();
 	private isStored = true;
-	/** When it was closed (Unix epoch ms). */
-	private closed = 0;
+	private closedAt = 0;
 	private opening = new AbortController();
 	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
 	private begun = -1;
@@ -85,7 +78,7 @@ export class Dispatcher {
 	/** Starts nothing any more. What is under way is still followed to its end. */
 	stop(): void {
 		this.opening.abort();
-		this.closed = this.clock.now();
+		this.closedAt = this.clock.now();
 		this.onSettled = () => undefined;
 	}
 
@@ -95,15 +88,12 @@ export class Dispatcher {
 		this.stop();
 	}
 
-	/** Whether nothing can come of this dispatcher any more that its stored position does not tell. */
-	get isForgettable(): boolean {
-		return this.signal.aborted && this.running.size === 0 && this.clock.now() - this.closed > longestKept;
-	}
+	/** Whether nothing has been under way since this instant (Unix epoch ms). */
+	isIdleSince = (instant: number): boolean => this.signal.aborted && this.running.size === 0 && this.closedAt < instant;
 
 	/** How many groups may be opened now: none or many, as each reading begins `overlap` events earlier. */
 	get room(): number {
-		const { n8n } = this;
-		const warn = (message: string) => n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+		const warn = (message: string) => this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
 		return this.ahead.room(this.position.open.length, this.startable().length, this.options.groupSize, warn);
 	}
 
@@ -234,7 +224,8 @@ export class Dispatcher {
 			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
-		} else if (group.attempt >= this.options.attempts || this.isDoubtful(outcome)) {
+		} else if (group.attempt >= this.options.attempts || (outcome === 'unknown' && this.options.afterCrash === 'setAside')) {
+			// What may have succeeded does not succeed twice.
 			this.setAside(group, outcome);
 		} else {
 			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);
@@ -243,11 +234,6 @@ export class Dispatcher {
 		}
 		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
-	}
-
-	/** Whether the group may have succeeded, and must not succeed twice. */
-	private isDoubtful(outcome: Outcome): boolean {
-		return outcome === 'unknown' && this.options.afterCrash === 'setAside';
 	}
 
 	private finish(group: Group): void {

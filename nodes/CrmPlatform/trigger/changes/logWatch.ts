@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../api/event';
-import { identityOf, type EventLog } from '../eventLog';
+import { eventIdentity, type EventLog } from '../eventLog';
 import { longestLag, restartAt, type Position } from './position';
 
 interface Mark {
@@ -79,7 +79,7 @@ export class LogWatch {
 		this.doubt ??= { since: at, sequence: newest.sequence };
 		if (now - this.doubt.since < longestDoubt) return undefined;
 		const there = known && (await this.at(known.sequence));
-		if (there && identityOf(there) === known.identity) return undefined;
+		if (there && eventIdentity(there) === known.identity) return undefined;
 		const { sequence } = this.doubt;
 		this.doubt = undefined;
 		this.surely = 0;
@@ -103,7 +103,7 @@ export class LogWatch {
 			if (now - this.unsure < longestLag) return { isSure: false };
 		}
 		this.unsure = undefined;
-		const isOther = events.length > 0 && events.every((event) => event && identityOf(event) !== known?.identity);
+		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== known?.identity);
 		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 

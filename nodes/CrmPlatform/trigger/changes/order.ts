@@ -4,6 +4,9 @@ import type { Group } from './position';
 export const firstDelay = 5_000;
 const longestDelay = 5 * 60_000;
 
+/** Executions of a group that n8n may end before they begin. */
+export const mostUnbegun = 10;
+
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
 
 /** Groups that are due, in their order, without those behind another one about the same record. */

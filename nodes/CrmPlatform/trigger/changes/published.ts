@@ -17,6 +17,9 @@ import { executionKey } from './starts';
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();
 
+/** Milliseconds for which a trigger that is not published is kept in memory. */
+const longestKept = 24 * 60 * 60_000;
+
 /** Forgets what this process knows, as a new process would. */
 export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.stop();
@@ -33,7 +36,7 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
-	for (const [one, dispatcher] of dispatchers) if (dispatcher.isForgettable) dispatchers.delete(one);
+	for (const [one, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - longestKept)) dispatchers.delete(one);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const known = dispatchers.get(name);
 	const stored = storedPosition(n8n);

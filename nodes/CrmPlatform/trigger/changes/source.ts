@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { chunks } from '../../api/batch';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
-import { identityOf, type EventLog, type Newest } from '../eventLog';
+import { eventIdentity, type EventLog, type Newest } from '../eventLog';
 import { noOrigin, tellsOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords } from './group';
 import { LogWatch, noteNewest, type Look } from './logWatch';
@@ -93,7 +93,7 @@ export class ChangeSource {
 		let isKnownLog = false;
 		let isWhole = true;
 		for await (const event of log.after(firstSequenceToRead(position), typesToRead(position))) {
-			if (identityOf(event) in position.seen) {
+			if (eventIdentity(event) in position.seen) {
 				isKnownLog = true;
 				continue;
 			}
@@ -112,17 +112,17 @@ export class ChangeSource {
 			this.options.report(notice);
 			forgetLog(position);
 		}
-		noteNewest(position, [look.newest, ...unseen.map((event) => ({ identity: identityOf(event), sequence: event.sequence }))]);
-		const read = Object.fromEntries(unseen.map((event) => [identityOf(event), event.sequence]));
+		noteNewest(position, [look.newest, ...unseen.map((event) => ({ identity: eventIdentity(event), sequence: event.sequence }))]);
+		const read = Object.fromEntries(unseen.map((event) => [eventIdentity(event), event.sequence]));
 		const found = unseen.flatMap((event) => {
-			const choice = wasRead.has(identityOf(event)) ? undefined : choiceFor(position, event);
+			const choice = wasRead.has(eventIdentity(event)) ? undefined : choiceFor(position, event);
 			return choice ? [{ event, choice }] : [];
 		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
 		for (const { event } of found) {
 			this.events.set(event.id, event);
-			wasRead.add(identityOf(event));
+			wasRead.add(eventIdentity(event));
 		}
 		// Another beginning may read again what is still open.
 		const isOpen = new Set(position.open.map(({ name }) => name));
