@@ -259,6 +259,28 @@ describe('Another service', () => {
 		expect(trigger.warnings).toEqual([]);
 	});
 
+	test.each([undefined, null, '', '••••', '----'])(
+		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
+		async (shown) => {
+			edit = ({ body }) => {
+				if ('secret_hint' in body) body.secret_hint = shown;
+			};
+			await trigger.activate();
+			await trigger.look();
+			expect(service.requests.filter((request) => request.includes('rotate-secret'))).toEqual([]);
+			const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+			// Twice, as the one before signs as well.
+			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
+			await happen('refused');
+			await until(() => trigger.answers.includes(401));
+			await until(async () => typeof (await own()).failing_since === 'string');
+			await trigger.look();
+			expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+			await happen('after');
+			await came('after', 'refused');
+		},
+	);
+
 	test('a look at a subscription that is well takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();
