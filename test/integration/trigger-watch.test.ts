@@ -281,6 +281,20 @@ describe('Another service', () => {
 		},
 	);
 
+	test('what has failed while n8n was down is recovered at the first look after its start', async () => {
+		await trigger.activate();
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		trigger.fails = undefined;
+		await trigger.restart();
+		service.requests.splice(0);
+		await trigger.look();
+		expect(service.requests.filter((request) => request.endsWith('/recover'))).toHaveLength(1);
+		expect(trigger.wait).toBe(60_000);
+		await came('meanwhile');
+	});
+
 	test('a look at a subscription that is well takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();

@@ -39,6 +39,8 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	let isWell = !isStart(n8n);
 	/** Whether the secret was replaced since the deliveries fail. */
 	let isRenewed = false;
+	let isFirst = isStart(n8n);
+	let wait = isFirst ? untilFirst : interval;
 	let reported = '';
 	let failures = 0;
 	let saved = clock.now();
@@ -90,9 +92,14 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			// Other processes may have an older secret, if something has set the static data back.
 			if (isWell) keep(place, true);
 			isWell = false;
+			wait = afterFailure;
+			// The service may try again hours later what has failed while n8n was down.
+			if (isFirst) await recoverEvents(api, place, hours);
+			isFirst = false;
 		} else {
 			if (!isWell) await recoverEvents(api, place, hours);
 			isWell = true;
+			isFirst = false;
 			isRenewed = false;
 			reported = '';
 			// What was recovered just now is among the deliveries that are pending.
@@ -101,13 +108,12 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 
 	const run = async (): Promise<void> => {
-		let wait = isWell ? interval : untilFirst;
 		while (!signal.aborted) {
 			await clock.sleep(wait, signal).catch(() => undefined);
 			try {
+				wait = interval;
 				await inTurn(n8n, look);
 				failures = 0;
-				wait = interval;
 			} catch (error) {
 				failures += 1;
 				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
