@@ -295,6 +295,24 @@ describe('Another service', () => {
 		await came('meanwhile');
 	});
 
+	test('an unpublish with a failed delivery asks for no more again than the minute before that event', async () => {
+		await trigger.activate();
+		await happen('old');
+		await came('old');
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 100 });
+		trigger.fails = 503;
+		await happen('failed');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		edit = (answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString());
+		await trigger.deactivate();
+		edit = () => undefined;
+		trigger.fails = undefined;
+		await trigger.activate();
+		await came('failed', 'old');
+		const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
+	});
+
 	test('a look at a subscription that is well takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();
