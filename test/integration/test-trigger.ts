@@ -9,6 +9,8 @@ export interface TestTrigger {
 	testUrl: string;
 	/** The items that workflows were started with, in the order in which they were. */
 	started: IDataObject[];
+	/** Milliseconds until the next look. */
+	wait: number;
 	/** The statuses of all answers that were given. */
 	answers: number[];
 	/** What n8n writes to its log. */

@@ -259,6 +259,60 @@ describe('Another service', () => {
 		expect(trigger.warnings).toEqual([]);
 	});
 
+	test.each([undefined, null, '', '••••', '----'])(
+		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
+		async (shown) => {
+			edit = ({ body }) => {
+				if ('secret_hint' in body) body.secret_hint = shown;
+			};
+			await trigger.activate();
+			await trigger.look();
+			expect(service.requests.filter((request) => request.includes('rotate-secret'))).toEqual([]);
+			const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+			// Twice, as the one before signs as well.
+			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
+			await happen('refused');
+			await until(() => trigger.answers.includes(401));
+			await until(async () => typeof (await own()).failing_since === 'string');
+			await trigger.look();
+			expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+			await happen('after');
+			await came('after', 'refused');
+		},
+	);
+
+	test('what has failed while n8n was down is recovered at the first look after its start', async () => {
+		await trigger.activate();
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		trigger.fails = undefined;
+		await trigger.restart();
+		service.requests.splice(0);
+		await trigger.look();
+		expect(service.requests.filter((request) => request.endsWith('/recover'))).toHaveLength(1);
+		expect(trigger.wait).toBe(60_000);
+		await came('meanwhile');
+	});
+
+	test('an unpublish with a failed delivery asks for no more again than the minute before that event', async () => {
+		await trigger.activate();
+		await happen('old');
+		await came('old');
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 100 });
+		trigger.fails = 503;
+		await happen('failed');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		edit = (answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString());
+		await trigger.deactivate();
+		edit = () => undefined;
+		trigger.fails = undefined;
+		await trigger.activate();
+		await came('failed', 'old');
+		const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
+	});
+
 	test('a look at a subscription that is well takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();

@@ -122,6 +122,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		context.logger.warn = (message) => void trigger.warnings.push(message);
 		const sleep = async (ms: number, signal?: AbortSignal) => {
 			if (ms < 5_000) return await systemClock.sleep(ms, signal);
+			trigger.wait = ms;
 			await new Promise<void>((resolve) => {
 				wake = resolve;
 				signal?.addEventListener('abort', () => resolve());
@@ -175,6 +176,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		url: '',
 		testUrl: '',
 		started: [],
+		wait: 0,
 		answers: [],
 		warnings: [],
 		reported: [],

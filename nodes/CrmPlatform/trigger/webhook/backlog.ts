@@ -1,6 +1,8 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
+import { undefinedIfGone } from '../../api/find';
+import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
 import { isAddress, newKeyFor, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
@@ -11,6 +13,9 @@ import { isAddress, newKeyFor, subscriptionPath, type FoundSubscription, type Su
  * drops it as long as n8n is not restarted.
  */
 const recoveryOverlap = 60_000;
+
+/** Events that are read for the time at which the oldest of them happened. */
+const mostRead = 10;
 
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
@@ -34,8 +39,9 @@ export async function deliveredUntil(
 	const begin = known ?? own.created_at;
 	// What another address has accepted has not been delivered here.
 	if (url !== undefined && !isAddress(own.url, url)) return begin;
-	if (await hasUndelivered(api, own)) return begin;
-	return new Date(Math.max(end - recoveryOverlap, Date.parse(begin))).toISOString();
+	const oldest = await oldestUndelivered(api, own);
+	if (oldest === 'unknown') return begin;
+	return new Date(Math.max(Math.min(end, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
 }
 
 /** Has the service deliver what it has not delivered since the place, up to that many hours ago. */
@@ -52,19 +58,37 @@ export async function recoverEvents(
 	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body, ...newKeyFor(recover) });
 }
 
-/** Whether a delivery is pending or has failed; also where the service contradicts itself, as a replica may. */
-async function hasUndelivered(api: Connection, { id }: Subscription): Promise<boolean> {
+/**
+ * When the oldest event happened (Unix epoch ms) whose delivery is pending or has failed; Infinity if none
+ * has. Unknown where they are many, or the service contradicts itself, as a replica may.
+ */
+async function oldestUndelivered(api: Connection, own: Subscription): Promise<number | 'unknown'> {
+	return await readOldest(api, own).catch((error: unknown) => {
+		if (error instanceof NodeApiError) throw error;
+		return 'unknown';
+	});
+}
+
+async function readOldest(api: Connection, { id }: Subscription): Promise<number | 'unknown'> {
 	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
-	if (!list) return false;
+	if (!list) return Infinity;
 	const query = { status: ['pending', 'failed'] };
 	const isEvent = ({ event_type: type }: IDataObject) => type !== 'webhook.test';
-	try {
-		for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
-			if (records.some(isEvent)) return true;
+	let oldest = Infinity;
+	let read = 0;
+	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
+		for (const { event_id: event } of records.filter(isEvent)) {
+			// A delivery that is recovered was queued later than its event happened.
+			const happened = read++ < mostRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
+			if (Number.isNaN(happened)) return 'unknown';
+			oldest = Math.min(oldest, happened);
 		}
-	} catch (error) {
-		if (error instanceof NodeApiError) throw error;
-		return true;
 	}
-	return false;
+	return oldest;
+}
+
+/** NaN if the service does not tell when the event happened. */
+async function timeOf(api: Connection, event: string): Promise<number> {
+	const found = await undefinedIfGone(api.send({ method: 'GET', path: path`/v1/events/${event}` }));
+	return Date.parse(String((found?.body as IDataObject | undefined)?.timestamp));
 }

@@ -44,13 +44,18 @@ export function isAsWanted(own: Subscription, { url, events }: SubscriptionReque
 		isAddress(own.url, url) &&
 		areEvents(own.events, events) &&
 		own.status === 'active' &&
-		knownSecret(own, place) !== undefined
+		(knownSecret(own, place) !== undefined ||
+			(place.id === own.id && place.secret !== undefined && !tellsSecret(own)))
 	);
 }
 
-/** The stored secret, if it is still the current one. */
-function knownSecret({ id, secret_hint: hint }: Subscription, place: SubscriptionPlace): string | undefined {
-	// A hint may be masked up to its last characters.
-	const [end = ''] = /[A-Za-z0-9+/=_-]*$/.exec(hint ?? '') ?? [];
-	return place.id === id && place.secret?.endsWith(end) ? place.secret : undefined;
+/** Whether the hint tells secrets apart; it may be masked up to its last characters, missing, or a mask only. */
+export const tellsSecret = (own: Subscription): boolean => /[A-Za-z0-9+/]{2}=*$/.test(endOf(own));
+
+const endOf = ({ secret_hint: hint }: Subscription): string => /[A-Za-z0-9+/=_-]*$/.exec(hint ?? '')?.[0] ?? '';
+
+/** The stored secret, if it is known to be the current one. */
+function knownSecret(own: Subscription, place: SubscriptionPlace): string | undefined {
+	const isCurrent = place.id === own.id && tellsSecret(own) && place.secret?.endsWith(endOf(own));
+	return isCurrent ? place.secret : undefined;
 }

@@ -10,7 +10,7 @@ import { systemClock } from '../../api/http/request';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isAsWanted, openSubscription } from './open';
+import { isAsWanted, openSubscription, tellsSecret } from './open';
 import { isStart, readSubscription, storeSubscription, type SubscriptionPlace } from './place';
 import { findSubscription, type Subscription } from './subscription';
 import { inTurn } from './turns';
@@ -44,6 +44,10 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	watches.set(name, closing);
 	/** Whether nothing can have been missed that was not recovered. */
 	let isWell = !isStart(n8n);
+	/** Whether the secret was replaced since the deliveries fail. */
+	let isRenewed = false;
+	let isFirst = isStart(n8n);
+	let wait = isFirst ? untilFirst : interval;
 	let reported = '';
 	let failures = 0;
 	let saved = clock.now();
@@ -72,27 +76,38 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const wanted = { url, events };
 		const found = await findSubscription(api, id);
 		const seen = found?.own;
-		if (!found || !isAsWanted(found.own, wanted, place)) {
+		const isFailing = typeof seen?.failing_since === 'string';
+		// Deliveries may fail for a secret that another client has replaced: the service does not tell.
+		const isDoubtful = isFailing && !isRenewed && seen.status === 'active' && !tellsSecret(seen);
+		if (!found || isDoubtful || !isAsWanted(found.own, wanted, place)) {
 			isWell = false;
 			const opened = await openSubscription(n8n, api, wanted, place);
 			if (opened.own.status !== 'active') {
 				report(inactive(n8n, opened.own));
 				return;
 			}
-			const restored = describeRestored(id, seen);
+			isRenewed = true;
+			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen);
 			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
 			if (hours === undefined) report(new Error(`${restored}. Events may be missing, as Recover Missed Events is off`));
+			else if (isDoubtful) report(new Error(restored));
 			// Before the recovery, which is repeated if it fails.
 			keep(opened.place, true);
 			await recoverEvents(api, opened.place, hours);
 			isWell = true;
-		} else if (typeof found.own.failing_since === 'string') {
+		} else if (isFailing) {
 			// Other processes may have an older secret, if something has set the static data back.
 			if (isWell) keep(place, true);
 			isWell = false;
+			wait = afterFailure;
+			// The service may try again hours later what has failed while n8n was down.
+			if (isFirst) await recoverEvents(api, place, hours);
+			isFirst = false;
 		} else {
 			if (!isWell) await recoverEvents(api, place, hours);
 			isWell = true;
+			isFirst = false;
+			isRenewed = false;
 			reported = '';
 			// What was recovered just now is among the deliveries that are pending.
 			keep({ ...place, deliveredUntil: await deliveredUntil(api, found, place) }, false);
@@ -100,13 +115,12 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 
 	const run = async (): Promise<void> => {
-		let wait = isWell ? interval : untilFirst;
 		while (!signal.aborted) {
 			await clock.sleep(wait, signal).catch(() => undefined);
 			try {
+				wait = interval;
 				await inTurn(n8n, look);
 				failures = 0;
-				wait = interval;
 			} catch (error) {
 				failures += 1;
 				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
@@ -129,3 +143,6 @@ const describeRestored = (id: string, seen: Subscription | undefined): string =>
 	seen
 		? `The webhook ${id} was ${seen.status === 'active' ? 'changed' : seen.status} in the CRM Platform. It is as this trigger needs it again`
 		: `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
+
+const describeRenewed = (id: string): string =>
+	`The deliveries of the webhook ${id} fail, and the CRM Platform does not tell whether its secret was replaced. The trigger has replaced it by a new one`;
