@@ -87,8 +87,8 @@ test.each([
 });
 
 test.each<[string, ApiRequest, Answer]>([
-	['a web page with 200, without a key', post, { ...record, text: '<html></html>' } as Answer],
-	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' } as Answer],
+	['a web page with 200, without a key', post, { ...record, text: '<html></html>' }],
+	['a web page with 200, under a key', { ...post, idempotency: key }, { ...record, text: '<html></html>' }],
 	['tries under a key that are used up', { ...post, idempotency: key }, answer(500)],
 	['a change that may be repeated', patch, lost],
 ])('the error of a write that may have been processed says so: %s', async (_, request, failure) => {

@@ -5,7 +5,7 @@ import { getMany } from '../integration/parameters.ts';
 
 /** Run in an n8n-core older than the oldest that is supported. */
 const credential = { baseUrl: 'http://127.0.0.1:1', apiKey: 'key' };
-const words = 'they need n8n 2.10 or newer';
+const words = 'they need n8n 2.20 or newer';
 
 test('the node loads, so that it can say what is wrong', () => {
 	expect(new CrmPlatform().description.name).toBe('crmPlatform');

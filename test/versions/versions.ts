@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod/v4';
 
 /*
- * The versions of n8n-core that the tests run in, as far as the registries have them. n8n 2.10 is the
- * first that renews an OAuth2 token for a request which takes every other status as it comes
- * (ignoreHttpStatusErrors as an object); of that version only n8n-workflow is to be had.
+ * The versions of n8n-core that the tests run in, as far as the registries have them. n8n 2.20 is the
+ * first that keeps keys for starts, which the Poll Trigger needs.
  */
 
-export const OLDEST = '2.11.1';
+export const OLDEST = '2.20.6';
 
 /** In between: each is the first here with something the node uses where it is there. */
-export const BETWEEN = ['2.20.6', '2.30.4', '2.38.2'];
+export const BETWEEN = ['2.30.4', '2.38.2'];
 
 /** The node says here that n8n is too old. */
 export const TOO_OLD = '2.8.1';

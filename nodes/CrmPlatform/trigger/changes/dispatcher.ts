@@ -5,7 +5,7 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom, mostUnbegun } from './order';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom, mostRefusals, mostUnbegun } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -13,17 +13,13 @@ import { RecentIds } from './recent';
 import { reportFailure } from './report';
 import { executionKey, Starts } from './starts';
 
-/** Readings of what the service refuses, over more than the time that a replica may be behind. */
-const mostRefusals = 4;
-
 /**
  * Starts executions for the open groups of a position, and closes a group when its execution has
  * come out as the user wants it.
  *
  * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a
  * group that is started again after a crash starts nothing if its execution exists. n8n answers such
- * a start as done with `undefined` (2.41, trigger-execution-context.factory). A key must not be
- * repeated while its execution waits to run, as n8n then replaces it (reclaimTombstone).
+ * a start as done with `undefined` (2.41, trigger-execution-context.factory).
  */
 export class Dispatcher {
 	readonly position: Position;
@@ -45,6 +41,8 @@ export class Dispatcher {
 	private begun = -1;
 	private readonly ahead = new ReadAhead();
 	private isTold = false;
+	/** Names of the groups of which the user was told that they wait. */
+	private readonly told = new Set<string>();
 	/** Called when a group has come out. */
 	onSettled: () => void = () => undefined;
 
@@ -163,9 +161,10 @@ export class Dispatcher {
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries === mostRefusals && !this.isTold) {
+		if (!isRefused && tries >= mostRefusals && !this.isTold && !this.told.has(group.name)) {
 			// Once, as all groups may wait for the same.
 			this.isTold = true;
+			this.told.add(group.name);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// A group is read as a whole at first, and then without what still cannot be read.
@@ -240,6 +239,7 @@ export class Dispatcher {
 		this.position.open = this.position.open.filter((one) => one !== group);
 		this.notBefore.delete(group.name);
 		this.unread.delete(group.name);
+		this.told.delete(group.name);
 		this.isStored = false;
 	}
 

@@ -7,6 +7,9 @@ const longestDelay = 5 * 60_000;
 /** Executions of a group that n8n may end before they begin. */
 export const mostUnbegun = 10;
 
+/** Readings of what the service refuses, over more than the time that a replica may be behind. */
+export const mostRefusals = 4;
+
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
 
 /** Groups that are due, in their order, without those behind another one about the same record. */

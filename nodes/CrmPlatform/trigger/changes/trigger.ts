@@ -36,6 +36,8 @@ export interface TriggerChoice extends ChangeChoice {
  */
 export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
+		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
+		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const api = await connect(n8n, clock);
 		const choice = await readChoice(n8n, api);
 		const log = await openEventLog(api);
@@ -172,6 +174,8 @@ function beginningOf({ events: { events, filter, output }, records, start, since
 	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
 	return { choice, start, since };
 }
+
+const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
 
 /** Milliseconds between two readings while the service fails. */
 const longestPause = 5 * 60_000;

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { until } from './trigger';
+import { came, change, happen, sandbox, trigger } from './watched-trigger';
+
+describe('An address that somebody changes to one that accepts events', () => {
+	let elsewhere: Server;
+	let accepted = 0;
+	beforeEach(async () => {
+		accepted = 0;
+		elsewhere = createServer((_, response) => {
+			accepted += 1;
+			response.writeHead(200).end();
+		}).listen(0, '127.0.0.1');
+		await once(elsewhere, 'listening');
+		await trigger.activate();
+		await change('PATCH', { url: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` });
+		await happen('meanwhile');
+		await until(() => accepted === 1);
+	});
+	afterEach(() => {
+		elsewhere.closeAllConnections();
+		elsewhere.close();
+	});
+
+	test('loses nothing: at the next look, what went there comes', async () => {
+		await trigger.look();
+		await happen('after');
+		await came('after', 'meanwhile');
+		expect(trigger.warnings.join()).toContain('was changed in the CRM Platform');
+	});
+
+	test('loses nothing when the workflow is published', async () => {
+		await trigger.activate();
+		await came('meanwhile');
+	});
+
+	test('loses nothing when the workflow is unpublished and published', async () => {
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
+		await trigger.deactivate();
+		await trigger.activate();
+		await came('meanwhile');
+	});
+
+	test('loses nothing when it is paused, and resumed after a look', async () => {
+		await change('PATCH', { status: 'paused' });
+		await trigger.look();
+		expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM Platform')]);
+		await change('PATCH', { status: 'active' });
+		await trigger.look();
+		await came('meanwhile');
+	});
+});

@@ -1,0 +1,152 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { startEditing, type EditedAnswer } from './edited-answers';
+import { startTrigger, until } from './trigger';
+import { came, happen, own, replaceTrigger, sandbox, trigger } from './watched-trigger';
+
+describe('Another service', () => {
+	let edit: (answer: EditedAnswer) => void = () => undefined;
+	let service: Awaited<ReturnType<typeof startEditing>>;
+	beforeEach(async () => {
+		await trigger.close();
+		edit = () => undefined;
+		service = await startEditing(sandbox.url, (answer) => edit(answer));
+		const credential = { ...sandbox.credential, baseUrl: service.url };
+		replaceTrigger(await startTrigger({ credential, parameters: { events: ['contact.created'] } }));
+	});
+	afterEach(async () => {
+		await trigger.deactivate();
+		await trigger.close();
+		await service.close();
+		replaceTrigger(await startTrigger({ credential: sandbox.credential, parameters: {} }));
+	});
+
+	const isCreate = ({ method, path }: EditedAnswer) => method === 'POST' && path === '/v1/webhooks';
+	const withoutRotation = (answer: EditedAnswer) => {
+		const { paths } = answer.body as { paths?: Record<string, unknown> };
+		for (const path of Object.keys(paths ?? {})) if (path.endsWith('rotate-secret')) delete paths![path];
+	};
+
+	test.each(['whsec_************', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])(
+		'secrets in lists (%s) are not believed: after a lost answer, deliveries can be verified',
+		async (shown) => {
+			let lost = 0;
+			edit = (answer) => {
+				if (isCreate(answer) && lost++ < 8) answer.isLost = true;
+				if (answer.method !== 'GET' || !answer.path.startsWith('/v1/webhooks')) return;
+				const records = (answer.body.data as IDataObject[] | undefined) ?? [answer.body];
+				for (const record of records) if ('secret_hint' in record) record.secret = shown;
+			};
+			await trigger.activate().catch(() => undefined);
+			lost = 100;
+			await trigger.activate();
+			await happen('Moreno');
+			await came('Moreno');
+			expect(trigger.answers).toEqual([200]);
+		},
+		60_000,
+	);
+
+	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {
+		edit = withoutRotation;
+		const body = { url: trigger.url, events: ['contact.created'] };
+		const { body: made } = await sandbox.call('POST', '/v1/webhooks', body);
+		await trigger.activate();
+		expect((await own()).id).not.toBe(made.id);
+		await happen('Moreno');
+		await came('Moreno');
+	});
+
+	test('a service that sorts events, or spells the address in another way, has nothing to put right', async () => {
+		trigger.parameters = { events: ['contact.updated', 'contact.created'] };
+		edit = ({ body }) => {
+			if (!Array.isArray(body.events)) return;
+			body.events.sort();
+			body.url = String(body.url).replace('http://', 'HTTP://');
+		};
+		await trigger.activate();
+		await trigger.look();
+		expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		expect(trigger.warnings).toEqual([]);
+	});
+
+	test.each([undefined, null, '', '••••', '----'])(
+		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
+		async (shown) => {
+			edit = ({ body }) => {
+				if ('secret_hint' in body) body.secret_hint = shown;
+			};
+			await trigger.activate();
+			await trigger.look();
+			expect(service.requests.filter((request) => request.includes('rotate-secret'))).toEqual([]);
+			const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+			// Twice, as the one before signs as well.
+			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
+			await happen('refused');
+			await until(() => trigger.answers.includes(401));
+			await until(async () => typeof (await own()).failing_since === 'string');
+			await trigger.look();
+			expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+			await happen('after');
+			await came('after', 'refused');
+		},
+	);
+
+	test('what has failed while n8n was down is recovered at the first look after its start', async () => {
+		await trigger.activate();
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		trigger.fails = undefined;
+		await trigger.restart();
+		service.requests.splice(0);
+		await trigger.look();
+		expect(service.requests.filter((request) => request.endsWith('/recover'))).toHaveLength(1);
+		expect(trigger.wait).toBe(60_000);
+		await came('meanwhile');
+	});
+
+	test('an unpublish with a failed delivery asks for no more again than the minute before that event', async () => {
+		await trigger.activate();
+		await happen('old');
+		await came('old');
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 100 });
+		trigger.fails = 503;
+		await happen('failed');
+		await until(async () => typeof (await own()).failing_since === 'string');
+		edit = (answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString());
+		await trigger.deactivate();
+		edit = () => undefined;
+		trigger.fails = undefined;
+		await trigger.activate();
+		await came('failed', 'old');
+		const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
+	});
+
+	test('a look at a subscription that is well takes two small requests', async () => {
+		await trigger.activate();
+		await trigger.look();
+		service.requests.splice(0);
+		await trigger.look();
+		expect(service.requests).toHaveLength(2);
+	});
+
+	test.each([0, 1])('a list that is some seconds behind when the workflow is unpublished loses nothing (total %d)', async (total) => {
+		await trigger.activate();
+		trigger.fails = 503;
+		await happen('late');
+		await until(() => trigger.answers.includes(503));
+		// A replica does not know of the delivery yet.
+		edit = (answer) => {
+			answer.date = new Date(Date.now() + 10_000).toUTCString();
+			if (answer.path.includes('/deliveries')) answer.body = { data: [], next_cursor: null, total };
+		};
+		await trigger.deactivate();
+		edit = () => undefined;
+		trigger.fails = undefined;
+		await trigger.activate();
+		await came('late');
+	});
+
+});
