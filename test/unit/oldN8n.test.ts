@@ -11,6 +11,6 @@ test('an n8n whose n8n-workflow lacks what 2.10 brought is refused, and named', 
 			WorkflowExpression: undefined,
 		}));
 		const old = jest.requireActual<typeof oldN8n>('../../nodes/CrmPlatform/api/oldN8n');
-		expect(old.refuseOldN8n).toThrow('n8n 2.10 or newer');
+		expect(old.refuseOldN8n).toThrow('n8n 2.20 or newer');
 	});
 });

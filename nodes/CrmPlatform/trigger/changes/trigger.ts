@@ -36,8 +36,6 @@ export interface TriggerChoice extends ChangeChoice {
  */
 export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
-		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
-		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const api = await connect(n8n, clock);
 		const choice = await readChoice(n8n, api);
 		const log = await openEventLog(api);
@@ -45,6 +43,8 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
 			return { manualTriggerFunction };
 		}
+		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
+		if (n8n.emit.length < 4) throw new Error(tooOld);
 		return await startReading(n8n, { api, log, clock }, choice);
 	} catch (error) {
 		throw inUsersWords(n8n, error);
