@@ -54,6 +54,21 @@ test('a cursor that has expired during the backfill loses no record and repeats 
 	expect(n8n.reported).toEqual([]);
 });
 
+test('one that expires between records that were created at the same instant does not, either', async () => {
+	const batch = (name: string) => Array.from({ length: 100 }, (_, i) => ({ name: `${name} ${i}` }));
+	for (const name of ['One', 'Two', 'Three']) {
+		await sandbox.call('POST', '/v1/companies/batch/create', { items: batch(name) });
+	}
+	const companies = (await sandbox.call('GET', '/v1/companies?limit=500&sort=created_at')).body.data as IDataObject[];
+	const n8n = await interrupted({ resource: 'company' });
+	n8n.written = n8n.written.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
+	await n8n.activate();
+	const given = () => items(n8n).map(({ id }) => id);
+	await until(() => given().length >= companies.length);
+	expect([...given()].sort()).toEqual(companies.map(({ id }) => id).sort());
+	expect(n8n.reported).toEqual([]);
+});
+
 test('another scope during the backfill goes on with the records of the new scope', async () => {
 	const n8n = await interrupted();
 	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };

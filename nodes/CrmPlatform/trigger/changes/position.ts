@@ -88,6 +88,8 @@ export interface Backfill {
 	begun: number;
 	/** When the last record read was created, and the ids of the records that share that instant. */
 	last?: { created: string; ids: string[] } | undefined;
+	/** The instant of creation that the cursor's list begins at, after another cursor had expired. */
+	from?: string | undefined;
 }
 
 /**
@@ -125,6 +127,7 @@ const backfill = z.object({
 	scope: z.string(),
 	begun: z.number().int(),
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
+	from: z.string().optional(),
 });
 
 const schema: z.ZodType<Position> = z.object({

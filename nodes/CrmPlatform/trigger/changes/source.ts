@@ -151,18 +151,22 @@ export class ChangeSource {
 		const { scope } = records;
 		const { begun } = backfill;
 		// With another scope, records that were passed over may be in it.
-		const { cursor, last } = backfill.scope === scope ? backfill : { cursor: '', last: undefined };
-		const page = await records.page({ cursor }, size).catch(async (error: unknown) => {
+		const { cursor, last, from: begin }: Omit<Backfill, 'scope' | 'begun'> = backfill.scope === scope ? backfill : { cursor: '' };
+		let from = begin;
+		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
 			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
 			if (!isRefused || cursor === '') throw error;
 			// A cursor that has expired; the last record read tells where it stood.
-			return await records.page({ cursor: '', from: last?.created }, size);
+			from = last?.created;
+			return await records.page({ cursor: '', from }, size);
 		});
 		if (isCancelled()) return [];
 		const wasGiven = new Set(last?.ids);
 		const found = page.records.filter(({ id }) => !wasGiven.has(String(id)));
-		position.backfill =
-			page.next === undefined ? undefined : { cursor: page.next, scope, begun, last: records.lastOf(page.records) ?? last };
+		const reached = records.lastOf(page.records) ?? last;
+		// Records of one batch share an instant, over several pages.
+		if (reached && reached.created === last?.created) reached.ids = [...new Set([...last.ids, ...reached.ids])];
+		position.backfill = page.next === undefined ? undefined : { cursor: page.next, scope, begun, last: reached, from };
 		const groups = chunks(found, this.options.size).map((part) => {
 			const group = groupOfRecords(part, position, begun);
 			this.pages.set(group.name, records.asExisting(part));
