@@ -151,8 +151,9 @@ export class ChangeSource {
 		const { scope } = records;
 		const { begun } = backfill;
 		// With another scope, records that were passed over may be in it.
-		const { cursor, last, from: begin }: Omit<Backfill, 'scope' | 'begun'> = backfill.scope === scope ? backfill : { cursor: '' };
-		let from = begin;
+		const reading: Pick<Backfill, 'cursor' | 'last' | 'from'> = backfill.scope === scope ? backfill : { cursor: '' };
+		const { cursor, last } = reading;
+		let { from } = reading;
 		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
 			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
 			if (!isRefused || cursor === '') throw error;
