@@ -64,7 +64,7 @@ test('In a real n8n a test by hand shows the latest events', async () => {
 test('In a real n8n a failed execution tells of a service that fails, and the rest goes on', async () => {
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	await n8n.activateWorkflow(id);
-	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/events', times: 1, status: 403 }]);
+	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/events', times: 1000, status: 403 }]);
 	const [told] = await n8n.executionsOf(id, 1);
 	await callSandbox('PUT', '/_sandbox/faults', []);
 	const [event] = await companies(1);
