@@ -8,7 +8,7 @@ import {
 	lintAndTypes,
 	oldestN8n,
 	queueMode,
-	unitAndIntegration,
+	unitAndSandbox,
 } from './steps.ts';
 
 /** npm test: everything. */
@@ -16,7 +16,7 @@ const steps = [
 	lintAndTypes,
 	build,
 	gate,
-	unitAndIntegration,
+	unitAndSandbox,
 	oldestN8n,
 	conformance,
 	large,

@@ -41,22 +41,28 @@ export const gate: Step = {
 	run: () => runJest('gate', ['test/gate']),
 };
 
+const withOthers = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
+const runWithout = async (name: string, folders: string[]) =>
+	await runJest(name, ['--testPathIgnorePatterns', '/node_modules/', ...folders.map((folder) => `/test/${folder}/`)]);
+
 /** Everything that needs neither n8n itself nor a browser. */
 export const unitAndIntegration: Step = {
 	name: 'unit, integration',
-	run: () => {
-		const folders = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
-		const others = folders.map((folder) => `/test/${folder}/`);
-		return runJest('unit', ['--testPathIgnorePatterns', '/node_modules/', ...others]);
-	},
+	run: () => runWithout('unit', withOthers),
+};
+
+/** The same without what runs with the contract. */
+export const unitAndSandbox: Step = {
+	name: 'unit, sandbox',
+	run: () => runWithout('unit', [...withOthers, 'integration']),
 };
 
 /** The oldest n8n that is supported; the newest is the one all other tests run in. */
 export const oldestN8n: Step = helpersIn(OLDEST);
 
-/** The contract by itself, then the service against it: every request and answer, by Prism. */
+/** The contract by itself, then the service against it: every request and answer of the integration tests, by Prism. */
 export const conformance: Step = {
-	name: 'conformance',
+	name: 'integration, conformance',
 	async run() {
 		const redocly = resolve('node_modules', '@redocly', 'cli', 'bin', 'cli.js');
 		const isValid = await runNode([redocly, 'lint', 'contract/openapi.json']);

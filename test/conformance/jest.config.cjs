@@ -1,7 +1,7 @@
 const { join } = require('node:path');
 const project = require('../../jest.config.js');
 
-/** The tests that talk to the sandbox by HTTP once more, with Prism in between. */
+/** The tests that talk to the sandbox by HTTP, with Prism in between. */
 module.exports = {
 	...project,
 	rootDir: join(__dirname, '..', '..'),
