@@ -55,7 +55,7 @@ function refusal(
 	}
 	// Written so that a limit that is no number refuses.
 	if (!(count <= number)) return `${missing}, because Most Deletions allows ${number}.`;
-	if (!(count <= (share / 100) * inScope)) {
+	if (!(count * 100 <= share * inScope)) {
 		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
 	}
 	return undefined;

@@ -1,0 +1,47 @@
+/**
+ * The modules that decide what is written, sent or told, and the tests that have to notice when one of
+ * them decides otherwise. A group is run by itself, so that a change in one asks for a few minutes only.
+ */
+export interface Group {
+	name: string;
+	/** Files whose every decision is changed, one after the other; globs from the root. */
+	modules: string[];
+	/** Regular expressions of the test files that are run for each change. */
+	tests: string[];
+}
+
+const api = 'nodes/CrmPlatform/api';
+const changes = 'nodes/CrmPlatform/trigger/changes';
+
+export const groups: Group[] = [
+	{
+		name: 'requests',
+		modules: [`${api}/http/pace.ts`, `${api}/http/retry.ts`, `${api}/http/idempotency.ts`],
+		tests: ['unit/pace', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
+	},
+	{
+		name: 'signature',
+		modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'],
+		tests: ['unit/signature'],
+	},
+	{
+		name: 'sync',
+		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/plan.ts', 'nodes/CrmPlatform/sync/matching.ts'],
+		tests: ['unit/guards', 'unit/sync-', 'unit/syncCompare', 'integration/sync-properties', 'integration/sync-attacks'],
+	},
+	{
+		name: 'trigger',
+		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/places.ts'],
+		tests: ['unit/poll-', 'unit/places', 'unit/position', 'unit/starts', 'unit/lost-place'],
+	},
+	{
+		name: 'results',
+		modules: [`${api}/batchResults.ts`],
+		tests: ['unit/batch-results'],
+	},
+	{
+		name: 'access',
+		modules: ['sandbox/access/authority.ts', 'sandbox/store/visibility.ts'],
+		tests: ['sandbox/access', 'sandbox/visibility', 'sandbox/authority', 'sandbox/change-of-owner', 'sandbox/references-in-sight', 'sandbox/copies-of-users'],
+	},
+];

@@ -1,0 +1,108 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod/v4';
+import { cacheFolder, installOnce } from '../../tools/cache.mjs';
+import { npm } from '../../tools/npm.mjs';
+import { showProgress } from '../../tools/progress.mjs';
+import { runNode } from '../../tools/run-node.ts';
+import { equivalent } from './equivalent.ts';
+import { groups, type Group } from './modules.ts';
+
+/*
+ * npm run mutate [group ...]: changes the modules that decide, one decision at a time, and looks for
+ * changes that no test notices. Ends with 1 where less than this share is noticed.
+ */
+const leastShare = 0.9;
+
+const Report = z.object({
+	files: z.record(
+		z.string(),
+		z.object({
+			mutants: z.array(
+				z.object({
+					mutatorName: z.string(),
+					replacement: z.string().optional(),
+					status: z.string(),
+					location: z.object({ start: z.object({ line: z.number() }) }),
+				}),
+			),
+		}),
+	),
+});
+
+const manifest = resolve('test', 'mutation', 'stryker');
+
+/** Stryker is installed when it is first asked for, as daily work does not need it. */
+async function installStryker(): Promise<string> {
+	const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(manifest, 'package.json'), 'utf8')));
+	const folder = join(cacheFolder(), `stryker-${version}`);
+	await installOnce(folder, async (temporary) => {
+		for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(manifest, file), join(temporary, file));
+		await showProgress('Installing Stryker (half a minute, once per machine)', () =>
+			npm(['install', '--ignore-scripts'], { subject: 'stryker', cwd: temporary }),
+		);
+	});
+	return join(folder, 'node_modules', '@stryker-mutator');
+}
+
+async function mutate(stryker: string, { name, modules, tests }: Group): Promise<boolean> {
+	const folder = resolve('.tmp', 'mutation', name);
+	mkdirSync(folder, { recursive: true });
+	const report = join(folder, 'report.json');
+	const testFiles = tests.map((test) => `test/${test}*.test.ts`);
+	const settings = {
+		testRunner: 'jest',
+		plugins: [join(stryker, 'jest-runner', 'dist', 'src', 'index.js')],
+		mutate: modules,
+		jest: { configFile: 'jest.config.js', config: { testEnvironment: './test/environment.cjs', testMatch: testFiles.map((file) => `<rootDir>/${file}`) }, enableFindRelatedTests: false },
+		coverageAnalysis: 'perTest',
+		concurrency: availableParallelism(),
+		tempDirName: join(folder, 'copy'),
+		ignorePatterns: ['.demo', '.tmp', 'dist', 'docs'],
+		// The tests run without the compiler.
+		tsconfigFile: 'none',
+		disableTypeChecks: false,
+		checkers: [],
+		reporters: ['json', 'progress-append-only'],
+		jsonReporter: { fileName: report },
+		// Texts are read by people; tests of every word would mirror them.
+		mutator: { excludedMutations: ['StringLiteral', 'Regex'] },
+		timeoutMS: 15_000,
+		allowEmpty: false,
+	};
+	const config = join(folder, 'stryker.config.json');
+	writeFileSync(config, JSON.stringify(settings, undefined, '\t'));
+	await runNode([join(stryker, 'core', 'bin', 'stryker.js'), 'run', config]);
+	return existsSync(report) && tell(name, Report.parse(JSON.parse(readFileSync(report, 'utf8'))));
+}
+
+/** Prints what was not noticed, and whether enough was. */
+function tell(name: string, { files }: z.infer<typeof Report>): boolean {
+	const all = Object.entries(files).flatMap(([file, { mutants }]) =>
+		mutants.map(({ mutatorName, replacement = '', status, location }) => ({
+			status,
+			is: `${file}:${location.start.line} ${mutatorName} → ${replacement.replace(/\s+/g, ' ').slice(0, 100)}`,
+		})),
+	);
+	const counted = all.filter(({ status, is }) => !['Ignored', 'CompileError'].includes(status) && !equivalent.has(is));
+	// A change that breaks the run itself proves nothing.
+	const missed = counted.filter(({ status }) => status !== 'Killed' && status !== 'Timeout');
+	const share = (counted.length - missed.length) / counted.length;
+	for (const { is, status } of missed) console.log(`${status}: ${is}`);
+	console.log(`${name}: ${counted.length - missed.length} of ${counted.length} changes were noticed (${(share * 100).toFixed(1)} %).\n`);
+	return share >= leastShare;
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((one) => !groups.some(({ name }) => name === one));
+if (unknown.length > 0) {
+	console.error(`There is no group ${unknown.join(', ')}. There are: ${groups.map(({ name }) => name).join(', ')}.`);
+	process.exitCode = 1;
+} else {
+	const stryker = await installStryker();
+	for (const group of groups) {
+		if (wanted.length > 0 && !wanted.includes(group.name)) continue;
+		if (!(await mutate(stryker, group))) process.exitCode = 1;
+	}
+}

@@ -1,0 +1,62 @@
+import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/guards';
+import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
+
+const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] & object;
+const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
+	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
+
+const guarded = (planned: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) =>
+	guardDeletions(planned, { share: 100, number: Infinity, ...limits }, { inScope: planned.length, inSource: 1, unknown: 0, ...readings });
+
+test.each([
+	['exactly the number', 100, { number: 100 }, 1000],
+	['exactly the share', 10, { share: 10 }, 100],
+	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
+	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
+])('%s may be deleted', (_, count, limits, inScope) => {
+	const planned = missing(count);
+	expect(guarded(planned, limits, { inScope })).toEqual({ planned });
+});
+
+test.each([
+	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
+	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
+	['one of nine, where a tenth is allowed', 1, { share: 10 }, 9, /allows 10 %/],
+	['anything, where the number is no number', 1, { number: NaN }, 1000, /allows NaN/],
+	['anything, where the share is no number', 1, { share: NaN }, 1000, /allows NaN/],
+])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
+	const result = guarded(missing(count), limits, { inScope });
+	expect(result.reason).toMatch(reason);
+	expect(result.reason).toContain(`${count} of ${inScope} records`);
+	expect(result.planned).toHaveLength(count);
+	for (const change of result.planned) expect(change).toMatchObject({ action: 'conflict', reason: result.reason });
+});
+
+test.each([
+	['the source is empty', { inSource: 0 }, /the source is empty/],
+	['an item is unknown', { unknown: 1 }, /1 items have no key/],
+	['the service counts more records than it gave', { counted: 6 }, /only 5 of the 6/],
+])('nothing is deleted where %s', (_, readings, reason) => {
+	const result = guarded(missing(5), {}, readings);
+	expect(result.reason).toMatch(reason);
+	expect(result.planned.every(({ action }) => action === 'conflict')).toBe(true);
+});
+
+test('a service that counts what it gave, or fewer, or does not count, stops nothing', () => {
+	for (const counted of [5, 4, undefined]) expect(guarded(missing(5), {}, { counted }).reason).toBeUndefined();
+});
+
+test('setting records as missing counts like deleting them', () => {
+	const planned = [...missing(1, 'update'), ...missing(1)];
+	expect(guarded(planned, { number: 1 }).reason).toMatch(/^2 of 2/);
+});
+
+test('what the source has is neither counted nor held back', () => {
+	const update: PlannedChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
+	const unchanged: PlannedChange = { action: 'unchanged', record: record(8), changes: [] };
+	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
+	expect(reason).toMatch(/^2 of 4/);
+	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
+	// An empty source asks for no deletion here, so there is nothing to refuse.
+	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
+});
