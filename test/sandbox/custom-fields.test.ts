@@ -1,3 +1,4 @@
+import { tokenSandbox } from './access-tokens.ts';
 import { errorsOf, inProcess } from './in-process.ts';
 
 const options = [
@@ -165,4 +166,20 @@ test('the fields of one resource are listed by it', async () => {
 	const { all } = inProcess();
 	const fields = await all('/v1/custom-fields?resource=companies&sort=position');
 	expect(fields.map(({ key }) => key)).toEqual(['industry_code', 'support_plan', 'partner_since']);
+});
+
+test('a reference to a record that its writer may not see is refused as one to none', async () => {
+	const sandbox = tokenSandbox();
+	const definition = { resource: 'companies', key: 'contact', label: 'Contact', type: 'reference', reference_resource: 'contacts' };
+	expect((await sandbox.post('/v1/custom-fields', definition)).status).toBe(201);
+	const asSales = sandbox.as(sandbox.sales, ['companies:write', 'contacts:read']);
+	const refer = async (owner_id: string) => {
+		const { body: contact } = await sandbox.post('/v1/contacts', { last_name: 'Moreno', owner_id });
+		const values = { name: 'Altamira', custom_fields: { contact: contact.id } };
+		// Whoever sees everything may.
+		expect((await sandbox.post('/v1/companies', values)).status).toBe(201);
+		return await asSales('POST', '/v1/companies', values);
+	};
+	expect(errorsOf(await refer(sandbox.admin))).toEqual({ '/custom_fields/contact': 'reference_not_found' });
+	expect((await refer(sandbox.sales)).status).toBe(201);
 });

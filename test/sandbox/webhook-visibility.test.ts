@@ -59,6 +59,18 @@ test('the subscription of a user gets only events of records that they may see',
 	await asSales('DELETE', `/v1/webhooks/${next.id}`);
 });
 
+test('the subscription of an API key is told of a change of owner as of any other change', async () => {
+	const { id } = await subscribe(asAccount, ['contact.*']);
+	const contact = await contactOf(sales, 'handed over');
+	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: admin });
+	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: null });
+	await asAccount('DELETE', `/v1/contacts/${contact.id}`);
+	const events = await receiver.events(4);
+	expect(events.map(({ type }) => type)).toEqual(['contact.created', 'contact.updated', 'contact.updated', 'contact.deleted']);
+	expect(events.map(({ data }) => data.object.owner_id)).toEqual([sales, admin, null, null]);
+	await asAccount('DELETE', `/v1/webhooks/${id}`);
+});
+
 test('an event of a record that a user may not see is not there', async () => {
 	const { id } = await contactOf(admin, 'foreign');
 	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');
