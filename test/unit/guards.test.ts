@@ -6,7 +6,7 @@ const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): P
 	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
 
 const guarded = (planned: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) =>
-	guardDeletions(planned, { share: 100, number: Infinity, ...limits }, { inScope: planned.length, inSource: 1, unknown: 0, ...readings });
+	guardDeletions(planned, { share: 100, number: Infinity, ...limits }, { inScope: planned.length, comparable: readings.inScope ?? planned.length, inSource: 1, unknown: 0, ...readings });
 
 test.each([
 	['exactly the number', 100, { number: 100 }, 1000],

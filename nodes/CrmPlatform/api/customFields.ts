@@ -113,6 +113,7 @@ function fieldOf(given: Definition): Field {
 	// The service keeps e-mail addresses in lower case, as it does in its own fields.
 	if (type === 'email') field.lowerCase = [''];
 	if (type === 'phone') field.pattern = e164;
+	if (type === 'url') field.isUrl = true;
 	const reference = type === 'user' ? 'users' : given.reference_resource;
 	if (reference) field.reference = reference;
 	if (options?.length) {

@@ -50,3 +50,29 @@ export function calendarDate(moment: DateTime, zone: string): string | null {
 	const { hour, minute, second } = moment;
 	return hour + minute + second === 0 ? moment.toISODate() : moment.setZone(zone).toISODate();
 }
+
+/** The time from the first to the last millisecond that a value may stand for. */
+export interface TimeSpan {
+	from: number;
+	to: number;
+}
+
+/**
+ * What a moment may stand for. A system that keeps seconds, minutes or days writes nothing or zeros for the
+ * rest, and the day of a time zone that is not told.
+ */
+export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
+	const moment = parseMoment(value, zone);
+	if (!moment) return undefined;
+	const from = moment.toMillis();
+	if (moment.millisecond > 0) return { from, to: from };
+	if (moment.second > 0) return { from, to: from + second - 1 };
+	const isMidnight = [moment, moment.toUTC()].some((one) => one.hour + one.minute === 0);
+	if (!isMidnight) return { from, to: from + 60 * second - 1 };
+	return { from: from - farthestZone, to: from + day + farthestZone - 1 };
+}
+
+const second = 1_000;
+const day = 86_400 * second;
+/** Kiribati’s distance from UTC. */
+const farthestZone = 14 * 3_600 * second;

@@ -15,7 +15,7 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		const separator = { space: ' ', pipe: '|' }[String(encoding)] ?? ',';
 		if (encoding === 'deepObject' || encoding === 'members') throw notSent(label, value);
 		const torn = parts.find((part) => part.includes(separator));
-		if (torn === undefined) return { [name]: parts.join(separator) };
+		if (torn === undefined) return { [name]: separator === ',' ? parts : parts.join(separator) };
 		throw new DividedValue(
 			`${label}: "${torn}" contains "${separator}", which the service uses to separate values. Filter by one value at a time.`,
 		);

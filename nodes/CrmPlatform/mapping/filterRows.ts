@@ -62,6 +62,7 @@ function rowValues(
 	const name = String(given.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name) ?? refuseFilter(name);
+	if (stored.operator !== undefined && isBlank(given.operator)) throw noOperator(field);
 	const operator = operatorOf(field, String(given.operator ?? 'is'));
 
 	const [first, second] = keysOf(operator);
@@ -119,3 +120,6 @@ export function refuseFilter(name: string): never {
 export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 }
+
+const noOperator = ({ label }: FilteredField): Error =>
+	new Error(`${label}: the filter’s operator is empty, as its expression gives nothing. Choose an operator, or correct the expression.`);

@@ -33,26 +33,43 @@ export async function readFilters(
 	parameter: string,
 	list: ListDescription,
 ): Promise<ReadFields> {
+	const read = await readFilterValues(execution, parameter, list);
+	return (item) => filtersQuery(read(item), list);
+}
+
+/** The same as the filters and their values, before they are written as query parameters. */
+export async function readFilterValues(
+	execution: Execution,
+	parameter: string,
+	list: ListDescription,
+): Promise<(item: number) => FieldValue[]> {
 	const valuesOf = await filterValues(execution, parameter, list);
 	const ids = await recordIds(execution, valuesOf);
 	const zone = execution.n8n.getTimezone();
 	return (item) => {
-		const query: IDataObject = {};
 		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
 		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
-		for (const [filter, given] of values) {
+		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
 			if (isBlank(value)) throw noFilterValue(filter);
-			for (const [name, text] of Object.entries(filterQuery(filter, value))) {
-				if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
-				if (Object.hasOwn(query, name)) throw setTwice(filter, name);
-				setMember(query, name, text);
-			}
-		}
-		return query;
+			return [filter, value];
+		});
 	};
+}
+
+/** @throws as `readFilters` */
+export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
+	const query: IDataObject = {};
+	for (const [filter, value] of values) {
+		for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
+			if (Object.hasOwn(query, name)) throw setTwice(filter, name);
+			setMember(query, name, text);
+		}
+	}
+	return query;
 }
 
 /** Reads the filters of an item with their values as they were given. */

@@ -7,7 +7,7 @@ import type { Field } from '../api/openapi/fields';
 import { isBlank } from './blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase'>;
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;
 
 /**
  * A value as a key: the same text for the values that the service takes for the same. White space around
@@ -25,6 +25,19 @@ export function matchKey(field: ComparedField, value: unknown): string | undefin
 export const trimmed = (text: string): string =>
 	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
 
+/**
+ * A text as people, spreadsheets and services may write it otherwise: in other letters, with separators or
+ * quotes, a number with other digits. Texts that differ by it may be the same, and need not be.
+ */
+export function looseText(value: unknown): string {
+	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	const text = trimmed(given.normalize('NFKC')).toLowerCase().replace(/^['"`\u2018\u2019#]+|['"`\u2018\u2019]+$/g, '');
+	const whole = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(text)?.[1];
+	if (whole !== undefined) return whole;
+	const number = text === '' ? NaN : Number(text);
+	return Number.isSafeInteger(number) ? String(number) : text.replace(/[\s()/]|(?<=\w)-(?=\w)/g, '');
+}
+
 /** The value of a field in a record, or in the values that are written. */
 export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {
 	return path.reduce<unknown>(
@@ -34,7 +47,8 @@ export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unk
 }
 
 /**
- * A value as it is compared: texts in NFC, and in lower case where the service keeps them so.
+ * A value as it is compared: texts in NFC, and in lower case where the service keeps them so; web addresses in
+ * one notation.
  *
  * @param within its place in the field: empty for the field's own value
  */
@@ -43,6 +57,8 @@ export function normalised(value: unknown, field: ComparedField | undefined, wit
 	if (field === undefined || typeof text !== 'string') return text;
 	if (field.lowerCase?.includes(within)) return text.toLowerCase();
 	if (within !== '') return text;
+	// `HTTPS://One.example` is `https://one.example/` (RFC 3986, section 6).
+	if (field.isUrl) return URL.canParse(text) ? new URL(text).href : text;
 	// Some services write decimals as text.
 	if (field.kind === 'number') return exactNumber(text) ?? text;
 	const time = field.kind === 'dateTime' ? Date.parse(text) : NaN;

@@ -28,6 +28,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 function convertedValue(field: Field, value: unknown, zone: string): unknown {
 	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
 	if (isCleared(field, value)) return null;
+	if (typeof value === 'number' && !Number.isFinite(value) && field.kind !== 'number') throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 	switch (field.kind) {
 		case 'number':
 			return number(field, value);

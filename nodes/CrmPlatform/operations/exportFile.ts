@@ -134,8 +134,13 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 	const started = await startExport(execution, item, reading);
 	const { columns, withKeys } = plan;
 	const asOutput = recordOutput(reading);
-	const rowOf = (record: IDataObject): string =>
-		columns ? csvRow(exportedCells(record, columns)) : `${JSON.stringify(asOutput(record))}\n`;
+	let nulls = 0;
+	const rowOf = (record: IDataObject): string => {
+		const row = columns ? csvRow(exportedCells(record, columns)) : `${JSON.stringify(asOutput(record))}\n`;
+		if (!row.includes('\0')) return row;
+		nulls += 1;
+		return row.replaceAll('\0', '');
+	};
 	const parts = outputParts(n8n, plan.files);
 	const check = checkExported(reading.recordFields.includes('id'));
 	let rows = 0;
@@ -157,11 +162,15 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 		if (!isDone) await parts.end().catch(() => undefined);
 	}
 	const files = await parts.end();
+	if (nulls > 0) execution.api.notices.add(withoutNulls(nulls));
 	return files.map(
 		({ rows: records, file }, i) =>
 			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: started.id }, { [plan.field]: file }),
 	);
 }
+
+const withoutNulls = (rows: number) =>
+	`${rows} rows of the file had NUL characters, which no CSV file can have: they were left out, and all else is as it was. JSON has them.`;
 
 /** Starts the job that collects the records, and waits for its end. */
 async function startExport(

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import type { TimeSpan } from '../mapping/dates';
 import type { Change } from './compare';
 import type { CrmRecord, SourceRecord } from './matching';
 import type { Context, PlannedChange, SyncRules } from './plannedChange';
@@ -67,8 +68,8 @@ function merged(
 /** Which side's values count where both have changed them; undefined for a conflict. */
 function ruling(
 	rule: SyncRules['bothChanged'],
-	source: number | undefined,
-	crm: number | undefined,
+	source: TimeSpan | undefined,
+	crm: TimeSpan | undefined,
 ): { winner?: 'source' | 'crm'; why: string } {
 	switch (rule) {
 		case 'source':
@@ -78,10 +79,10 @@ function ruling(
 		case 'conflict':
 			return { why: '' };
 		case 'latest':
-			if (source === undefined || crm === undefined || source === crm) return { why: noOrder };
-			return source > crm
-				? { winner: 'source', why: 'The source was changed later.' }
-				: { winner: 'crm', why: 'The CRM was changed later.' };
+			// Of two times within the same second, minute or day, as far as they are kept, none is later.
+			if (source && crm && source.from > crm.to) return { winner: 'source', why: 'The source was changed later.' };
+			if (source && crm && crm.from > source.to) return { winner: 'crm', why: 'The CRM was changed later.' };
+			return { why: noOrder };
 	}
 }
 

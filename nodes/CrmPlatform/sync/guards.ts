@@ -1,3 +1,4 @@
+import { looseText } from '../mapping/keys';
 import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
 /** How much of the CRM one run may delete or set as missing. */
@@ -12,6 +13,8 @@ export interface DeletionLimits {
 export interface Readings {
 	/** Records in scope that were read. */
 	inScope: number;
+	/** Those of them that a source can have: they have a key, and are not deleted already. */
+	comparable: number;
 	/** Records in scope as the service counts them; undefined where it does not. */
 	counted?: number | undefined;
 	/** Records of the source that were understood. */
@@ -33,7 +36,10 @@ export function guardDeletions(
 ): { planned: PlannedChange[]; reason?: string } {
 	const isGuarded = (change: PlannedChange) =>
 		isMissingInSource(change) && (change.action === 'delete' || change.action === 'update');
-	const count = planned.filter(isGuarded).length;
+	// Values that the service has stored in another notation were set by an earlier run.
+	const isNew = ({ changes }: PlannedChange) =>
+		changes.length === 0 || changes.some(({ from, to }) => looseText(from) !== looseText(to));
+	const count = planned.filter((change) => isGuarded(change) && isNew(change)).length;
 	if (count === 0) return { planned };
 	const reason = refusal(count, limits, readings);
 	if (reason === undefined) return { planned };
@@ -43,9 +49,9 @@ export function guardDeletions(
 function refusal(
 	count: number,
 	{ share, number }: DeletionLimits,
-	{ inScope, counted = inScope, inSource, unknown }: Readings,
+	{ inScope, comparable, counted = inScope, inSource, unknown }: Readings,
 ): string | undefined {
-	const missing = `${count} of ${inScope} records in scope are not in the source. None of them was changed`;
+	const missing = `${count} of ${comparable} records in scope that a source can have are not in the source. None of them was changed`;
 	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (unknown > 0) {
 		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
@@ -55,7 +61,7 @@ function refusal(
 	}
 	// Written so that a limit that is no number refuses.
 	if (!(count <= number)) return `${missing}, because Most Deletions allows ${number}.`;
-	if (!(count * 100 <= share * inScope)) {
+	if (!(count * 100 <= share * comparable)) {
 		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
 	}
 	return undefined;

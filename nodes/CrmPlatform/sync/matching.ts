@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { TimeSpan } from '../mapping/dates';
 import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { IdentifiedRecord } from '../mapping/lookUp';
 
@@ -19,8 +20,8 @@ export interface SourceRecord {
 	seenVersion?: string;
 	/** What both systems agreed on last, by the names of the fields. */
 	agreed?: IDataObject;
-	/** When the record was changed in the other system: Unix epoch milliseconds. */
-	changedAt?: number;
+	/** When the record was changed in the other system. */
+	changedAt?: TimeSpan;
 }
 
 /** A record of the CRM: the fields that are compared, its id, and its version. */

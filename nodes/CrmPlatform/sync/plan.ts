@@ -1,4 +1,5 @@
 import { existing } from './existing';
+import { isGone } from './gone';
 import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
 import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
@@ -34,6 +35,8 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (!match) return absentInCrm(record, context);
 		const items = owners?.get(match.id) ?? [];
 		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
+		const outside = context.outside(match);
+		if (outside !== undefined) return conflict(outside, match);
 		return existing(record, match, field, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
@@ -45,8 +48,8 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		),
 	);
 	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const pointers = recordsPointedAt(missing, source, context.unique);
 	const places = new Map(source.map(({ item }, place) => [item, place]));
+	const pointers = recordsPointedAt(missing, source, context.unique, ({ item }) => !planned[places.get(item)!]!.record);
 	for (const [id, { items, label }] of pointers) {
 		for (const item of items) {
 			const place = places.get(item)!;
@@ -74,8 +77,9 @@ function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules
 function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	if (pointer) return { action: 'conflict', record, changes: [], reason: pointedTo(pointer) };
-	if (!context.hasKey(record)) return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
+	if (context.keysOf(record).every((key) => key === undefined)) return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
 	if (rules.missingInSource !== 'set') {
+		if (isGone(record)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
 		return { action: 'delete', record, changes: [], reason: notInSource };
 	}
 	const { changes, patch } = compare.difference(record, rules.missingValues ?? {});
@@ -86,6 +90,7 @@ function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context
 const deletedInCrm =
 	'The source has seen this record in the CRM, and the CRM has none any more: it was deleted, or left Records in Scope.';
 const notCreated = 'The CRM does not have this record, and Missing in the CRM is set to leave it.';
+const goneAlready = 'The source does not have this record, and the CRM has deleted or deactivated it already.';
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>
 	`The CRM has no record ${id} any more. A new one would get another ID, which this item does not have, and the next run would create it again. Choose a second field in Then Match On.`;

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { TimeSpan } from '../mapping/dates';
 import type { Change, RecordComparison } from './compare';
 import type { CrmRecord } from './matching';
 import type { UniqueField } from './presence';
@@ -49,9 +50,11 @@ export interface Context {
 	compare: RecordComparison;
 	/** The version and the time of the last change of a record. */
 	versionOf(record: CrmRecord): string | undefined;
-	changedAtOf(record: CrmRecord): number | undefined;
-	/** Whether a record has a value for a field to match on. */
-	hasKey(record: CrmRecord): boolean;
+	changedAtOf(record: CrmRecord): TimeSpan | undefined;
+	/** The keys of a record, of each field to match on. */
+	keysOf(record: CrmRecord): Array<string | undefined>;
+	/** Why a record is outside the scope, though the service gave it. */
+	outside(record: CrmRecord): string | undefined;
 }
 
 /** The decision to leave a record alone and report it. */

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
-import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import { looseText, matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import type { CrmRecord, SourceRecord } from './matching';
 
 /** A field of which no two records may have the same value. */
@@ -33,39 +33,43 @@ export interface Pointer {
  * The records that a unique value of the source points to, whichever of its items has it, and whatever
  * becomes of that item: they are not missing in the source.
  *
+ * @param isUnmatched whether no record was found for an item: its key may be one in another notation
  * @returns the first such value of each record, by the record's id
  */
 export function recordsPointedAt(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
 	unique: readonly UniqueField[],
+	isUnmatched: (source: SourceRecord) => boolean,
 ): Map<string, Pointer> {
 	const found = new Map<string, Pointer>();
 	const ids = new Map<string, string[]>();
-	const nameOf = (field: UniqueField, value: unknown) => {
+	const namesOf = (field: UniqueField, value: unknown): string[] => {
 		const key = matchKey(field, value);
 		// Whether the service tells capitals apart is not always said.
-		return key === undefined ? undefined : JSON.stringify([field.name, key.toLowerCase()]);
+		return key === undefined ? [] : [JSON.stringify([field.name, key.toLowerCase()]), JSON.stringify([field.name, looseText(key), 'loosely'])];
 	};
 	for (const record of records) {
 		for (const field of unique) {
 			for (const value of valuesIn(record, field)) {
-				const name = nameOf(field, value);
-				if (name === undefined) continue;
-				const same = ids.get(name);
-				if (same) same.push(record.id);
-				else ids.set(name, [record.id]);
+				for (const name of namesOf(field, value)) {
+					const same = ids.get(name);
+					if (same) same.push(record.id);
+					else ids.set(name, [record.id]);
+				}
 			}
 		}
 	}
 	if (ids.size === 0) return found;
-	for (const { item, values, id } of source) {
+	for (const record of source) {
+		const { item, values, id } = record;
+		const most = isUnmatched(record) ? 2 : 1;
 		for (const field of unique) {
 			const given = field.name === 'id' ? [id] : valuesIn(values, field);
 			for (const value of given) {
-				for (const record of ids.get(nameOf(field, value) ?? '') ?? []) {
-					const known = found.get(record);
-					if (!known) found.set(record, { items: [item], label: field.label });
+				for (const one of namesOf(field, value).slice(0, most).flatMap((name) => ids.get(name) ?? [])) {
+					const known = found.get(one);
+					if (!known) found.set(one, { items: [item], label: field.label });
 					else if (known.items.at(-1) !== item) known.items.push(item);
 				}
 			}
@@ -75,7 +79,7 @@ export function recordsPointedAt(
 }
 
 /** The values of a unique field: its own, and those of its list. */
-function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
+export function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
 	return [valueIn(values, field), ...othersIn(values, field).map(valueOf)];
 }
 

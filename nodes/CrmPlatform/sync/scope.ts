@@ -1,46 +1,99 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Query } from '../api/http/path';
+import { exactNumber } from '../api/http/numbers';
+import { isObject } from '../api/http/json';
 import { idField, type Field } from '../api/openapi/fields';
+import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
+import { isBlank } from '../mapping/blank';
+import { timeSpan } from '../mapping/dates';
 import { normalised, trimmed, valueIn } from '../mapping/keys';
+import type { FieldValue } from '../mapping/objectFields';
+import { listNameOf, valuesIn } from './presence';
 
-/** A filter of the scope that a record meets by having one of the values in a field. */
+/** A filter of the scope that records can be held against. */
 export interface ScopedField {
 	field: Field;
-	values: string[];
-}
-
-/** The filters of the scope that records can be held against. */
-export function scopedFields(scope: Query, fields: Field[]): ScopedField[] {
-	return Object.entries(scope).flatMap(([name, given]) => {
-		const field = name === 'ids' ? idField : fields.find((one) => one.name === name);
-		if (!field || given === undefined || field.kind === 'dateTime' || field.kind === 'list') return [];
-		const texts = typeof given === 'object' && given !== null && 'each' in given ? (given.each as unknown[]).map(String) : [String(given)];
-		// Services separate several values in one text by one of these.
-		const parts = texts.flatMap((text) => [text, ...text.split(','), ...text.split('|'), ...text.split(' ')]);
-		return [{ field, values: parts }];
-	});
+	comparison: Comparison;
+	wanted: unknown[];
+	/** Whether a record without the field has no value, and not one that the list leaves out. */
+	isGiven: boolean;
 }
 
 /**
- * Refuses records that the scope does not let through: a service that ignores its filters would have others
- * deleted as missing.
+ * The filters of the scope that records can be held against.
  *
- * @throws Error in the user's words
+ * @param recordFields the names that records have; none where the service does not say
  */
-export function refuseOutsiders(records: readonly IDataObject[], scoped: ScopedField[]): void {
-	for (const { field, values } of scoped) {
-		const comparable = (value: unknown) => trimmed(String(normalised(value, field, '') ?? '').normalize('NFKC')).toLowerCase();
-		const wanted = new Set(values.map(comparable));
-		// A service may not give the field at all.
-		if (records.every((record) => valueIn(record, field) === undefined)) continue;
-		for (const record of records) {
-			const value = valueIn(record, field);
-			if (typeof value === 'object' && value !== null) continue;
-			if (!wanted.has(comparable(value))) throw new Error(outside(field, String(record.id), value));
-		}
+export function scopedFields(scope: FieldValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
+	return scope.flatMap(([filter, given]): ScopedField[] => {
+		const { name, comparison } = comparedBy(filter.name);
+		const own = name === 'ids' ? idField : fields.find((one) => one.name === name);
+		const field = own ?? (recordFields.has(name) ? { ...filter, name, path: [name] } : undefined);
+		if (!field || isObject(given)) return [];
+		// What the filter says of its values counts where the field itself does not say it.
+		const isAnyCase = /case does not matter|case.insensitive/i.test(filter.description);
+		const compared = isAnyCase && !field.lowerCase ? { ...field, lowerCase: [''] } : field;
+		return [{ field: compared, comparison, wanted: [given].flat(), isGiven: recordFields.has(field.path[0] ?? '') }];
+	});
+}
+
+/** The members of a record that its scope is told by. */
+export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<string>): string[] =>
+	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
+
+/**
+ * Why a record is none that the scope lets through, as where a service ignores its filters.
+ *
+ * @param records all that were read with it
+ * @returns reads a record; undefined for one that is in scope, as far as that can be told
+ */
+export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]): (record: IDataObject) => string | undefined {
+	const told = scoped.filter(({ field, isGiven }) => isGiven || records.some((record) => valueIn(record, field) !== undefined));
+	return (record) => {
+		const broken = told.find((one) => !isLetThrough(record, one));
+		return broken && outside(broken.field, String(record.id), valueIn(record, broken.field));
+	};
+}
+
+function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
+	const values = valuesIn(record, field).flat().flatMap((one) => (isBlank(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
+	// Objects without an id or a value cannot be compared.
+	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
+}
+
+function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
+	if (comparison === 'contains') return plain(value).includes(plain(wanted));
+	if (comparison === 'starts_with') return plain(value).startsWith(plain(wanted));
+	const [own, other] = [spanOf(field, value), spanOf(field, wanted)];
+	if (!own || !other) return comparison !== 'is' || text(field, value) === text(field, wanted);
+	switch (comparison) {
+		case 'is':
+			return own.from <= other.to && own.to >= other.from;
+		case 'gte':
+			return own.to >= other.from;
+		case 'gt':
+			return own.to > other.from;
+		case 'lte':
+			return own.from <= other.to;
+		case 'lt':
+			return own.from < other.to;
+		default:
+			return true;
 	}
 }
 
+/** A number, or the time that a value may stand for; undefined for texts. */
+function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
+	if (kind === 'dateTime' || kind === 'date') return timeSpan(value, 'utc');
+	const number = kind === 'number' ? exactNumber(String(value)) : undefined;
+	return number === undefined ? undefined : { from: number, to: number };
+}
+
+const text = (field: Field, value: unknown): string => trimmed(String(normalised(value, field, '')));
+
+/** Without case and accents, which services ignore here. */
+const plain = (value: unknown): string => String(value).normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
+
 const outside = ({ label }: Field, id: string, value: unknown) =>
-	`Records in Scope: the service gave record ${id}, whose ${label} is ${value === null || value === undefined ? 'empty' : `‘${String(value).slice(0, 100)}’`}, which the filter does not let through. Nothing was written, as other records could be deleted. Choose another filter, and report it to the service’s support.`;
+	`Records in Scope: the service gave record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `‘${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}’`}, which the filter does not let through. Nothing was done to it. Choose another filter, and report it to the service’s support.`;

@@ -5,8 +5,9 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { idField, type Field } from '../api/openapi/fields';
-import { readFilters } from '../mapping/filters';
+import { filtersQuery, readFilterValues } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
+import type { FieldValue } from '../mapping/objectFields';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
@@ -37,6 +38,8 @@ import type { SourceFields } from './source';
 export interface SyncSettings {
 	collection: Collection;
 	scope: Query;
+	/** The filters of the scope, as values. */
+	filters: FieldValue[];
 	rules: SyncRules;
 	fields: Field[];
 	match: Field[];
@@ -105,8 +108,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 
 	const agreed = version === '' ? '' : givenText(n8n, agreedField);
 	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
-	const filters = await readFilters(execution, 'filters', list);
-	const scope = filters(0) as Query;
+	const filters = (await readFilterValues(execution, 'filters', list))(0);
 	const description = await api.describe(resource.path);
 	return {
 		collection: {
@@ -117,7 +119,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			fields: [],
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
-		scope,
+		scope: filtersQuery(filters, list) as Query,
+		filters,
 		rules,
 		fields,
 		match,

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from '../mapping/blank';
-import { parseMoment } from '../mapping/dates';
+import { timeSpan, type TimeSpan } from '../mapping/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../mapping/keys';
@@ -35,11 +35,19 @@ export interface Source {
  * item without values (Always Output Data): it is no record.
  *
  * @param read the mapped values of an item
+ * @throws Error in the user's words where no item has one of the fields that are named, and some have another
  */
-export function readSource({ n8n }: Execution, read: ReadFields, fields: SourceFields): Source {
+export function readSource({ n8n, api }: Execution, read: ReadFields, fields: SourceFields): Source {
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;
+	const named = [['Version Field', fields.version], ['Agreed Values Field', fields.agreed], ['Changed At Field', fields.changedAt]] as const;
+	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
+	for (const [label, name] of absent) {
+		// Items that have one of them come from where the others should be.
+		if (absent.length < named.filter(([, one]) => one !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
+		api.notices.add(noSuchField(label, name));
+	}
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
@@ -123,10 +131,10 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 }
 
 /** @throws Error in the user's words where a value is no time: it would decide what is overwritten */
-function timeIn(value: unknown, name: string, zone: string): number | undefined {
+function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefined {
 	if (isBlank(value)) return undefined;
-	const moment = parseMoment(value, zone);
-	if (moment) return moment.toMillis();
+	const span = timeSpan(value, zone);
+	if (span) return span;
 	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
@@ -135,6 +143,9 @@ const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'n
 
 const noKey = (label: string, key: string) =>
 	`${label}: ‘${key}’ is no value to match on; it looks like a mistake in the source. Correct it, or leave it empty.`;
+
+const noSuchField = (label: string, name: string) =>
+	`${label}: no item has the field ‘${name}’, so it counts as empty. Correct the name, or store the field with each record of the source.`;
 
 const unusedId =
 	'Fields: ID is mapped, but records are not matched on it, and it is never written. Choose ID in Match On, or remove it from the fields.';

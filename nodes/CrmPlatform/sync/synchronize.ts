@@ -7,17 +7,19 @@ import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
 import { matchKey, valueIn } from '../mapping/keys';
-import { parseMoment } from '../mapping/dates';
+import { timeSpan } from '../mapping/dates';
 import { comparison } from './compare';
 import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';
-import { indexRecords, type SourceRecord } from './matching';
+import { goneFields, isGone } from './gone';
+import { refuseParts } from './loop';
+import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './output';
 import { planChanges } from './plan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
-import { refuseOutsiders, scopedFields } from './scope';
+import { namesOfScope, outsiders, scopedFields } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './source';
 
@@ -108,27 +110,32 @@ const changedFieldOf = ({ list }: SyncSettings['collection']): string => list.ch
 /** Reads, plans and guards. Nothing is written. */
 async function plan(execution: Execution, sync: SyncSettings, source: Source): Promise<PlannedChange[]> {
 	const { api } = execution;
-	const { collection, scope, limits, rules, fields, match, unique } = sync;
+	const { collection, scope, filters, limits, rules, fields, match, unique, recordFields } = sync;
 	const isWhole = rules.missingInSource !== 'leave';
 	const isScoped = Object.keys(scope).length > 0;
+	if (isWhole) refuseParts(execution, scope);
 	const counted = isWhole ? await countRecords(collection, scope) : undefined;
-	const scoped = isWhole ? scopedFields(scope, fields) : [];
-	const names = scoped.map(({ field }) => field.path[0] ?? '');
-	const whole = isWhole ? await readWhole({ ...collection, fields: [...collection.fields, ...names] }, scope) : [];
-	refuseOutsiders(whole, scoped);
+	const scoped = scopedFields(filters, fields, recordFields);
+	const gone = goneFields.filter((name) => rules.missingInSource === 'delete' && recordFields.has(name));
+	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...gone] };
 	const found: FoundRecords = isWhole
-		? inWholeList(whole, isScoped)
-		: await findRecords(collection, wantedBy(source, match), scope);
+		? inWholeList(await readWhole(read, scope), isScoped)
+		: await findRecords(read, wantedBy(source, match), scope);
+	const outside = outsiders(found.records, scoped);
+	const outsider = isWhole ? found.records.map(outside).find((reason) => reason !== undefined) : undefined;
+	if (outsider !== undefined) throw new Error(`${outsider} ${nothingWritten}`);
+	const keysOf = (record: CrmRecord) => match.map((field) => matchKey(field, valueIn(record, field)));
 
 	const compare = comparison(fields);
 	const proposed = planChanges(source.records, indexRecords(found.records, match), {
 		rules,
 		matchLabels: match.map(({ label }) => label),
 		unique: match.includes(idField) ? [...unique, idField] : unique,
-		hasKey: (record) => match.some((field) => matchKey(field, valueIn(record, field)) !== undefined),
+		keysOf,
+		outside,
 		compare,
 		versionOf: ({ version }) => (version === undefined || version === null ? undefined : String(version)),
-		changedAtOf: (record) => parseMoment(record[changedFieldOf(collection)], 'utc')?.toMillis(),
+		changedAtOf: (record) => timeSpan(record[changedFieldOf(collection)], 'utc'),
 	});
 	const allowed = await withoutDuplicates(sync, proposed, found, unique);
 	const { planned, reason } = guardDeletions(
@@ -136,6 +143,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		limits,
 		{
 			inScope: found.records.length,
+			comparable: found.records.filter((record) => !isGone(record) && keysOf(record).some((key) => key !== undefined)).length,
 			counted,
 			inSource: source.records.length,
 			unknown: source.failures.length,
@@ -187,4 +195,5 @@ async function withoutDuplicates(
 	});
 }
 
+const nothingWritten = 'Nothing was written, as other records could be deleted.';
 const mayBeOutside = 'The source has seen this record in the CRM. It may be outside Records in Scope, so none was created.';

@@ -73,9 +73,11 @@ export function queryString(query: Query): string {
 	const pairs = Object.entries(query)
 		.filter(([, value]) => value !== undefined)
 		.flatMap(([name, value]) => {
+			const encoded = (one: unknown) => encodeURIComponent(String(one));
 			const isRepeated = typeof value === 'object' && 'each' in value;
-			const values = isRepeated ? value.each : [Array.isArray(value) ? value.join(',') : value];
-			return values.map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
+			// The commas between values are none of their letters (RFC 6570, section 3.2.8).
+			const values = isRepeated ? value.each.map(encoded) : [[value].flat().map(encoded).join(',')];
+			return values.map((one) => `${encodeURIComponent(name)}=${one}`);
 		});
 	return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }

@@ -44,6 +44,8 @@ export interface Field {
 	 * value, `*` for those of a list, `*.value` for a member of its objects.
 	 */
 	lowerCase?: string[];
+	/** Whether it is a web address, of which two notations may be the same. */
+	isUrl?: true;
 	/** Regular expression that text, or each text of a list, has to match. */
 	pattern?: string;
 	/** For query parameters: how lists and objects are written; separated by commas where absent. */
@@ -138,6 +140,7 @@ export function field(
 			value,
 		}));
 	}
+	if (/^(uri|url|iri)$/.test(own.format ?? '')) result.isUrl = true;
 	if (own['x-important']) result.important = true;
 	return result;
 }

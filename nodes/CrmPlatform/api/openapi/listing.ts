@@ -136,6 +136,8 @@ export interface RecordField {
 	label: string;
 	/** Whether it is a single value, and neither a list nor an object. */
 	isPlain: boolean;
+	/** Whether the service alone sets it. */
+	isReadOnly: boolean;
 }
 
 /** The fields of the records a list operation answers with, in the order of the document. */
@@ -146,7 +148,7 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
 		const isPlain = !['list', 'json'].includes(kindOf(document, schema));
-		return { name, label: schema.title ?? labelFor(name), isPlain };
+		return { name, label: schema.title ?? labelFor(name), isPlain, isReadOnly: schema.readOnly === true };
 	});
 }
 

@@ -20,6 +20,8 @@ export interface Schema {
 	default?: unknown;
 	nullable?: boolean | undefined;
 	readOnly?: boolean | undefined;
+	/** False where an object has no other members than those named. */
+	additionalProperties?: false | undefined;
 	required?: string[] | undefined;
 	properties?: Record<string, Schema> | undefined;
 	items?: Schema | undefined;
@@ -105,6 +107,7 @@ const schemaObject: Parser<Schema> = z.object({
 	default: z.unknown(),
 	nullable: flag,
 	readOnly: flag,
+	additionalProperties: z.unknown().transform((json) => (json === false ? json : undefined)),
 	required: listOf(z.string()),
 	properties: recordOf(schema),
 	items: optional(schema),

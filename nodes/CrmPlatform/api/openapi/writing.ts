@@ -18,6 +18,10 @@ export interface WriteDescription {
 	/** Media type of the body, where it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
+	/** Members of the record that the service alone sets, where it describes them in the body. */
+	readOnly?: string[];
+	/** Whether the body has no other members than those described. */
+	isClosed?: true;
 	/** The header that carries the idempotency key. */
 	idempotencyHeader?: string;
 	/** What the service demands of an idempotency key; any text where absent. */
@@ -83,15 +87,19 @@ export function describeWrite(
 function bodyOf(
 	document: OpenApiDocument,
 	{ requestBody }: OpenApiOperation,
-): Pick<WriteDescription, 'fields' | 'contentType' | 'refusal'> {
+): Pick<WriteDescription, 'fields' | 'readOnly' | 'isClosed' | 'contentType' | 'refusal'> {
 	const described = readPart(document, requestBody, 'requestBody');
 	const body = jsonBody(described);
 	if (body) {
 		const [type = ''] = body.type.split(';');
-		const fields = fieldsOf(document, body.schema);
-		return type.includes('*') || type.toLowerCase() === 'application/json'
-			? { fields }
-			: { fields, contentType: type.trim() };
+		const { properties = {}, additionalProperties } = flatten(document, body.schema);
+		const readOnly = Object.keys(properties).filter((name) => flatten(document, properties[name]!).readOnly);
+		return {
+			fields: fieldsOf(document, body.schema),
+			...(readOnly.length > 0 && { readOnly }),
+			...(additionalProperties === false && { isClosed: true }),
+			...(!type.includes('*') && type.toLowerCase() !== 'application/json' && { contentType: type.trim() }),
+		};
 	}
 	const types = Object.keys(described.content ?? {});
 	// Jobs take a line for each record, which they send themselves.

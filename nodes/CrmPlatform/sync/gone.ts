@@ -1,0 +1,15 @@
+import { isBlank } from '../mapping/blank';
+import type { CrmRecord } from './matching';
+
+/** Members that have a time or are true for a record that was deleted, but is still listed. */
+const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated'];
+/** Members that say in a word what has become of a record. */
+const states = ['status', 'state'];
+
+/** The members that tell a record that was deleted, but is still listed. */
+export const goneFields = [...marks, ...states];
+
+/** Whether the CRM has deleted, archived or deactivated a record already: deleting it again would change nothing. */
+export const isGone = (record: CrmRecord): boolean =>
+	marks.some((name) => !isBlank(record[name]) && record[name] !== false) ||
+	states.some((name) => /^(deleted|archived|deactivated)$/i.test(String(record[name])));

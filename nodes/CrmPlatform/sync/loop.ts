@@ -1,0 +1,24 @@
+import type { Query } from '../api/http/path';
+import type { Execution } from '../model';
+import { nodeContext } from '../writing/runState';
+
+/**
+ * Refuses to look for records that the source does not have where the items are some of its records: those of
+ * the other rounds of a loop would be deleted. A loop over several scopes has all records of each.
+ *
+ * @throws Error in the user's words
+ */
+export function refuseParts({ n8n, resource }: Execution, scope: Query): void {
+	const { name } = n8n.getNode();
+	const run = n8n.getWorkflowDataProxy(0).$runIndex as number;
+	const runs = (nodeContext(n8n).scopes ??= {}) as Record<string, number>;
+	const isAgain = (runs[JSON.stringify([resource.path, scope])] ??= run) !== run;
+	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
+		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === name);
+	const filters = n8n.getNodeParameter('filters', 0, {}, { rawExpressions: true });
+	const isOneScope = !JSON.stringify(filters).includes('"=');
+	if (isAgain || (isOneScope && n8n.getParentNodes(name).some(isLoop))) throw new Error(partOnly);
+}
+
+const partOnly =
+	'When Missing in the Source: the node runs several times in this execution for the same records, as in a loop, so its items are not all records of the source, and those of the other rounds would be deleted. Nothing was written. Take the node out of the loop, or choose Leave It.';
