@@ -11,9 +11,17 @@ export interface SyncDialect {
 	namesConflicts: boolean;
 	hasTotal: boolean;
 	pageSize: number;
+	/** Whether it does as if a filter by team were none. */
+	ignoresTeam?: boolean;
+	/** Whether it keeps the key of the other system in capitals. */
+	keepsCapitals?: boolean;
+	/** Whether it answers a change of one record with another record. */
+	answersOther?: boolean;
+	/** Whether a record that is deleted stays in the list, with the time of it. */
+	deactivates?: boolean;
 }
 
-export const texts = ['external_id', 'email', 'last_name', 'phone', 'note'];
+export const texts = ['external_id', 'email', 'last_name', 'phone', 'note', 'team'];
 export const unique = ['external_id', 'email'];
 
 /** The service's description of itself. */
@@ -25,7 +33,7 @@ export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys,
 	const properties = Object.fromEntries(texts.map((name) => [name, { type: ['string', 'null'], ...(name === 'email' && { 'x-lower-case': true }) }]));
 	const version = versions === 'field' ? { version: { type: 'integer', readOnly: true } } : {};
 	const fields = { type: 'object', properties };
-	const contact = { type: 'object', properties: { id: { type: 'string', readOnly: true }, ...version, ...properties } };
+	const contact = { type: 'object', properties: { id: { type: 'string', readOnly: true }, deactivated_at: { type: ['string', 'null'], readOnly: true }, ...version, ...properties } };
 	const json = (schema: object) => ({ 'application/json': { schema } });
 	const writes = (operationId: string, more: object[] = [], hasBody = true) => ({
 		operationId,
@@ -49,6 +57,7 @@ export function syncDocument({ update, takesIfMatch, batch, hasFilters, hasKeys,
 					parameters: [
 						filter('cursor'),
 						filter('limit', { type: 'integer', maximum: pageSize }),
+						filter('team'),
 						...(hasFilters ? ['ids', 'external_id', 'email'].map((name) => ({ ...filter(name, lists), explode: false })) : []),
 					],
 					responses: { '200': { description: '', content: json({ type: 'object', properties: { data: { type: 'array', items: contact } } }) } },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncIn, syncOf, type SyncRun } from '../integration/syncNode.ts';
+import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/syncNode.ts';
 import type { SyncDialect } from './sync-document.ts';
 import type { Contact, startSyncServices, SyncService } from './sync-service.ts';
 
@@ -16,6 +16,8 @@ const person = fc.record({
 	notation: fc.constantFrom(...notations),
 	last_name: fc.constantFrom('Ada', 'Grace', 'Mary', null),
 	phone: fc.constantFrom('1', '2', '1', '2', 'refused', null),
+	team: fc.constantFrom('in', 'in', 'out', null),
+	isGone: fc.constantFrom(false, false, false, true),
 });
 type Person = typeof person extends fc.Arbitrary<infer One> ? One : never;
 
@@ -29,6 +31,10 @@ const dialects: fc.Arbitrary<SyncDialect> = fc.record({
 	namesConflicts: fc.boolean(),
 	hasTotal: fc.boolean(),
 	pageSize: fc.constantFrom(2, 100),
+	ignoresTeam: fc.boolean(),
+	keepsCapitals: fc.constantFrom(false, false, true),
+	answersOther: fc.constantFrom(false, false, false, true),
+	deactivates: fc.boolean(),
 } as const);
 
 /** One sync of one source with one service, and what somebody else does meanwhile. */
@@ -41,6 +47,7 @@ export const histories = fc.record({
 		alsoMatchOn: fc.constantFrom('', 'email', 'external_id'),
 		missingInSource: fc.constantFrom('leave', 'delete', 'delete', 'set'),
 		mostDeletions: fc.constantFrom(1, '3', 100),
+		isScoped: fc.boolean(),
 	} as const),
 	continueOnFail: fc.boolean(),
 	/** Before which request somebody edits a record, which, and what. */
@@ -61,10 +68,11 @@ const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as co
 
 /** Plays a history and says, in words, which promises were not kept; the witness is what the service holds. */
 export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServices>>, history: History): Promise<string[]> {
-	const { dialect, rules } = history;
+	const { dialect, rules: { isScoped, ...rules } } = history;
 	const { service, url } = services.open(dialect);
 	for (const one of history.crm) {
-		service.add({ external_id: one.key, email: mailOf(one), last_name: one.last_name, phone: '1', note: `note of ${String(one.key)}` });
+		service.add({ external_id: one.key, email: mailOf(one), last_name: one.last_name, phone: '1', note: `note of ${String(one.key)}`, team: one.team });
+		if (dialect.deactivates && one.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);
 	}
 	const items = history.source.map((one): IDataObject => ({
 		external_id: one.key === null ? null : one.notation(one.key),
@@ -85,6 +93,7 @@ export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServ
 				missingValues: { mappingMode: 'defineBelow', value: { last_name: 'gone' } },
 				mostDeletionsShare: '100 %',
 				preview,
+				filters: scopeOf(isScoped ? { team: 'in' } : {}),
 				options: { emptyCells: 'clear' },
 			} as IDataObject),
 		}).catch((error: Error) => error);
@@ -120,7 +129,14 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 	const isTold = (text: string) => words.some((one) => one.includes(text));
 	const isUnprotected = isTold('takes no version');
 
-	const deleted = [...before.values()].filter(({ id }) => !service.records.has(id));
+	const isGone = (record: Contact | undefined) => !record || 'deactivated_at' in record && record.deactivated_at !== undefined;
+	const deleted = [...before.values()].filter((record) => !isGone(record) && isGone(service.records.get(record.id)));
+	broken.push(...service.deletedAgain.map((id) => `${id} was deleted again`));
+	for (const was of rules.isScoped ? before.values() : []) {
+		const now = service.records.get(was.id);
+		const isEdited = was.id === editedId;
+		if (was.team !== 'in' && (!now || (!isEdited && now.revision !== was.revision))) broken.push(`${was.id} is outside the scope, and was changed`);
+	}
 	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted that were to be left');
 	if (deleted.length > Number(rules.mostDeletions)) broken.push(`${deleted.length} records were deleted`);
 	for (const record of deleted) {

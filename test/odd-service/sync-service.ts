@@ -17,6 +17,8 @@ export class SyncService {
 	/** Called before each request to its records, with its number from 0 on. */
 	before: (request: number) => void = () => undefined;
 	readonly writes: string[] = [];
+	/** Ids of records that were deleted although they were already. */
+	readonly deletedAgain: string[] = [];
 	/** Ids of records that were edited after they had been read. */
 	readonly editedAfterReading = new Set<string>();
 	private readonly wereRead = new Set<string>();
@@ -50,11 +52,16 @@ export class SyncService {
 		return true;
 	}
 
+	/** A record that was deleted, and is still listed. */
+	deactivate(id: string): void {
+		this.records.set(id, { ...this.records.get(id)!, deactivated_at: '2026-01-01T00:00:00Z' });
+	}
+
 	add(values: Record<string, unknown>): Answer {
 		const refusal = this.refusal(undefined, values);
 		if (refusal) return refusal;
 		const empty = Object.fromEntries(texts.map((name) => [name, null]));
-		return this.told(201, this.save({ ...empty, ...kept(values), id: `con_${++this.made}` }));
+		return this.told(201, this.save({ ...empty, ...this.kept(values), id: `con_${++this.made}` }));
 	}
 
 	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): Answer {
@@ -107,16 +114,20 @@ export class SyncService {
 		const refusal = this.refusal(record.id, given);
 		if (refusal) return refusal;
 		const others = isWhole ? Object.fromEntries(texts.map((name) => [name, null])) : record;
-		return this.told(200, this.save({ ...others, ...kept(given), id: record.id, revision: record.revision }));
+		const saved = this.save({ ...others, ...this.kept(given), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
+		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
+		return this.told(200, other ?? saved);
 	}
 
-	private remove({ id }: Contact): Answer {
-		this.records.delete(id);
+	private remove({ id, deactivated_at: gone }: Contact): Answer {
+		if (isValue(gone)) this.deletedAgain.push(id);
+		if (this.dialect.deactivates) this.deactivate(id);
+		else this.records.delete(id);
 		return { status: 204 };
 	}
 
 	private refusal(id: string | undefined, given: Record<string, unknown>): Answer | undefined {
-		const values = kept(given);
+		const values = this.kept(given);
 		if (values.phone === 'refused') return { status: 422, body: { code: 'validation_failed', detail: 'phone' } };
 		for (const name of unique) {
 			const holder = [...this.records.values()].find((one) => one.id !== id && isValue(values[name]) && one[name] === values[name]);
@@ -137,8 +148,9 @@ export class SyncService {
 	private list(query: URLSearchParams): Answer {
 		const { pageSize, hasFilters, hasTotal } = this.dialect;
 		const rows = [...this.records.values()].filter((row) =>
-			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email']].every(([name, member]) => {
-				const wanted = hasFilters ? query.get(name!) : null;
+			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email'], ['team', 'team']].every(([name, member]) => {
+				const isHeeded = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
+				const wanted = isHeeded ? query.get(name!) : null;
 				return wanted === null || wanted.split(',').includes(String(row[member!]));
 			}),
 		);
@@ -161,6 +173,19 @@ export class SyncService {
 		return { status, body: shown(record), ...(etag !== undefined && { etag }) };
 	}
 
+	/** The values as the service keeps them: e-mail addresses in lower case, texts in NFC. */
+	private kept(given: Record<string, unknown>): Record<string, unknown> {
+		const values = Object.fromEntries(Object.entries(given).filter(([name]) => texts.includes(name)));
+		return Object.fromEntries(
+			Object.entries(values).map(([name, value]) => {
+				const text = typeof value === 'string' ? value.normalize('NFC') : value;
+				if (typeof text !== 'string') return [name, text];
+				if (name === 'external_id' && this.dialect.keepsCapitals) return [name, text.toUpperCase()];
+				return [name, name === 'email' ? text.toLowerCase() : text];
+			}),
+		);
+	}
+
 	private etag({ revision }: Contact): string | undefined {
 		return { field: `"${String(revision)}"`, etag: `"r-${String(revision)}"`, none: undefined }[this.dialect.versions];
 	}
@@ -168,17 +193,6 @@ export class SyncService {
 
 const isValue = (value: unknown) => value !== null && value !== undefined && value !== '';
 const shown = ({ revision: _, ...record }: Contact) => record;
-
-/** The values as the service keeps them: e-mail addresses in lower case, texts in NFC. */
-function kept(given: Record<string, unknown>): Record<string, unknown> {
-	const values = Object.fromEntries(Object.entries(given).filter(([name]) => texts.includes(name)));
-	return Object.fromEntries(
-		Object.entries(values).map(([name, value]) => {
-			const text = typeof value === 'string' ? value.normalize('NFC') : value;
-			return [name, name === 'email' && typeof text === 'string' ? text.toLowerCase() : text];
-		}),
-	);
-}
 
 export async function startSyncServices() {
 	const services = new Map<string, SyncService>();
