@@ -4,7 +4,7 @@ import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../api/http/request';
 import type { JobDescription } from '../api/openapi/jobs';
-import { recordIn } from '../api/record';
+import { idText, recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../parameters/readers';
 import { keyHeaderOf } from './runState';
@@ -41,8 +41,8 @@ export async function startBackgroundJob(
 	};
 	const header = keyHeaderOf(execution, write, 'single');
 	const { body } = await sendWrite(execution, write, header, { path, query, ...(lines && { lines }) }, key);
-	const id = recordIn(body, path)?.id;
-	if ((typeof id === 'string' && id !== '') || typeof id === 'number') return startedJob(description, String(id));
+	const id = idText(recordIn(body, path)?.id);
+	if (id !== undefined) return startedJob(description, id);
 	throw new Error(
 		`The service did not say which job it has started. Look at its jobs before you run this again.`,
 	);

@@ -26,7 +26,7 @@ export const isReplacement = ({ replaces }: WriteDescription, write: Write): wri
 export async function replaceRecord(
 	execution: Execution,
 	description: WriteDescription,
-	{ path, body: changes, version, before }: Replacement,
+	{ id, path, body: changes, version, before }: Replacement,
 	items: number[],
 ): Promise<Written> {
 	const { api, resource } = execution;
@@ -50,7 +50,7 @@ export async function replaceRecord(
 	// An earlier attempt has written it: another version under its key would be refused.
 	if (JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
 	const condition = isConditional ? { headers: { 'if-match': etag } } : {};
-	return await writeOne(execution, description, { path, body: whole, ...condition }, items);
+	return await writeOne(execution, description, { id, path, body: whole, ...condition }, items);
 }
 
 /** Whether a value that is about to be written has changed since it was read. */
