@@ -158,9 +158,92 @@ describe('a page that is not the end is never taken for it:', () => {
 		await expect(read).rejects.not.toThrow(/base URL/);
 	});
 
-	test('a Link header to a page number', async () => {
-		const send = answers({ data, next_cursor: null }, { link: '<https://x.example/v1/contacts?page=2>; rel="next"' });
+	test.each([
+		'<https://x.example/v1/contacts?page=2>; rel="next"',
+		'<?cursor=b>; rel=next; anchor="/other"',
+		'<?cursor=b>; rel=next, <?cursor=c>; rel=next',
+		'</v1/contacts?cursor=b> rel="next"',
+	])('a Link header that is not understood: %s', async (link) => {
+		const send = answers({ data, next_cursor: null }, { link });
 		await expect(readPage(send, '/v1/contacts', { list, query: {} })).rejects.toThrow('Link header');
+	});
+
+	test.each<[string, number, Record<string, string>, RegExp]>([
+		['X-Total-Count', 200, { 'x-total-count': '250' }, /has 250 records/],
+		['X-Total', 200, { 'x-total': '3' }, /has 3 records/],
+		['Content-Range', 200, { 'content-range': 'items 0-1/250' }, /has 250 records/],
+		['a range without a unit', 206, { 'content-range': '0-1/250' }, /has 250 records/],
+		['206', 206, {}, /status 206/],
+		['206 with a range of unknown length', 206, { 'content-range': 'items 0-1/*' }, /Content-Range/],
+		['X-Has-More', 200, { 'x-has-more': 'true' }, /has-more/],
+		['X-Next-Page', 200, { 'x-next-page': '2' }, /next-page/],
+		['X-Pagination', 200, { 'x-pagination': '{"HasNext":true}' }, /pagination\.HasNext/],
+	])('a header of a list with and without parameters for pages, and with a cursor of null: %s', async (_, status, headers, message) => {
+		for (const described of [list, describe_({}).list]) {
+			for (const body of [{ data }, { data, next_cursor: null }]) {
+				const send = async () => ({ status, headers, body });
+				await expect(readPage(send, '/v1/contacts', { list: described, query: {} })).rejects.toThrow(message);
+			}
+		}
+	});
+
+	test.each<[string, object]>([
+		['two parameters', { after: '$response.body#/spot/id', since: '$response.body#/spot/time' }],
+		['an expression of several parts', { after: '{$response.body#/spot/id}-{$response.body#/spot/time}' }],
+	])('a link that is not understood, of %s', async (_, parameters) => {
+		const names = ['after', 'since', 'cursor'].map((name) => ({ name, in: 'query', schema: {} }));
+		const linked = describe_({ parameters: names, responses: { 200: { links: { next: { parameters } } } } }).list;
+		const page = (next: object) => readPage(answers({ data, next_cursor: null, marks: 1, ...next }), '/v1/contacts', { list: linked, query: {} });
+		await expect(page({ spot: { id: 'b', time: '2026-01-01' } })).rejects.toThrow('a link of its API description');
+		expect((await page({ spot: { id: null, time: null } })).next).toBeUndefined();
+	});
+});
+
+test.each([
+	'</v1/contacts?cursor=b>; rel="next"',
+	'<?cursor=b>; rel=next',
+	'<?cursor=b>; REL="NEXT last"',
+	'<https://x.example/?cursor=a>; rel="prev"; title="a, b; rel=next", <https://x.example/?cursor=b>; title="c, \\"d\\""; rel="last next"',
+	'<?cursor=a,b>; rel=first , <?cursor=b>; rel=next; title*=UTF-8\'\'x',
+	"<?cursor=b>;rel='next'",
+])('a Link header is read as RFC 8288 has it: %s', async (link) => {
+	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
+	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }] } });
+	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBe('b');
+});
+
+test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is taken for the next one: %s', async (link) => {
+	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
+	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }], next_cursor: null } });
+	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBeUndefined();
+});
+
+describe('what a link has beside the cursor', () => {
+	const names = ['after', 'direction', 'limit'].map((name) => ({ name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' } }));
+	const link = { parameters: { after: '$response.body#/next', direction: 'forth', limit: 2, q: '$request.query.q' } };
+	const { list } = describe_({ parameters: names, responses: { 200: { links: { next: link } } } });
+	const asked: Array<ApiRequest['query']> = [];
+	const send = async ({ query = {} }: ApiRequest) => {
+		asked.push(query);
+		const start = Number(query.after ?? 0);
+		const isMeant = query.after === undefined || query.direction === 'forth';
+		const data = isMeant ? [start, start + 1].map((id) => ({ id })) : [];
+		return { status: 200, headers: {}, body: { data, next: start < 4 ? String(start + 2) : null } };
+	};
+	const readWith = async (query: ApiRequest['query'] = {}) => {
+		const ids: unknown[] = [];
+		for await (const { records } of readPages(send, { path: '/v1/contacts', list, query })) ids.push(...records.map(({ id }) => id));
+		return ids;
+	};
+	beforeEach(() => (asked.length = 0));
+
+	test('is sent for each next page, the size of pages for all', async () => {
+		expect(await readWith()).toEqual([0, 1, 2, 3, 4, 5]);
+		expect(asked).toEqual([{ limit: 2 }, { limit: 2, direction: 'forth', after: '2' }, { limit: 2, direction: 'forth', after: '4' }]);
+	});
+
+	test('does not take the place of what the user has chosen: the list is refused', async () => {
+		await expect(readWith({ direction: 'back' })).rejects.toThrow('API description');
 	});
 });
 
