@@ -1,6 +1,6 @@
 import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
-import { oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
+import { customNamesake, oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
 import { isBlankFor, isEmptyListText } from './blank';
 import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
@@ -89,10 +89,11 @@ function valuesOrError(evaluate: () => unknown[]): unknown[] | Error {
 
 function inObjects(
 	mapping: ObjectMapping,
-	{ fields, recordNames }: AcceptedFields,
+	accepted: AcceptedFields,
 	linked: ReadMapped,
 	unsent: UnsentValues,
 ): ReadMapped {
+	const { fields, recordNames } = accepted;
 	const valuesIn = objectFields(fields, recordNames);
 	const cells = (values: FieldValue[], item: number): FieldValue[] => {
 		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
@@ -107,7 +108,11 @@ function inObjects(
 		// A record that was read comes with values only the service writes: ids, times, counters.
 		const isRecord = object.id !== undefined;
 		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
-		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
+		for (const name of unknown) {
+			const namesake = customNamesake(accepted, name);
+			if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
+			else if (!isReadOnly(name)) unsent.unknown(name);
+		}
 		const all = [...cells(values, item), ...linked(item)];
 		if (all.length > 0) return all;
 		const names = Object.keys(object);
