@@ -1,7 +1,7 @@
 import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
 import { customNamesake, oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
-import { isBlankFor, isEmptyListText } from './blank';
+import { isBlankFor, isEmptyListText, isPlainObject, withoutBlanks } from './blank';
 import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
@@ -97,7 +97,13 @@ function inObjects(
 	const valuesIn = objectFields(fields, recordNames);
 	const cells = (values: FieldValue[], item: number): FieldValue[] => {
 		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
-		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
+		if (emptyCells === 'leave') {
+			return values.flatMap(([field, value]): FieldValue[] => {
+				// Alone in a list, an object of blanks is nothing.
+				const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
+				return left === undefined || isBlankFor(field, value) ? [] : [[field, left]];
+			});
+		}
 		if (emptyCells === undefined) return values.filter(([field, value]) => !isEmptyListText(field, value));
 		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
 	};
