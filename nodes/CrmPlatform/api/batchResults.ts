@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from './http/json';
-import { idText } from './record';
+import { idText, isObject } from './http/json';
 
 /** The outcome of one record, as the service states it. */
 export interface ItemResult {

@@ -20,10 +20,6 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	);
 }
 
-/** An id as text, as services write one and the same as a number and as text; undefined for none. */
-export const idText = (id: unknown): string | undefined =>
-	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;
-
 /** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
 export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
 	const result = { ...record };

@@ -2,8 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/find';
+import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
-import { idText, mergePatch } from '../api/record';
+import { mergePatch } from '../api/record';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../mapping/lookUp';

@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
-import { idText } from '../api/record';
+import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';
 
 /**

@@ -1,10 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../api/http/request';
 import type { JobDescription } from '../api/openapi/jobs';
-import { idText, recordIn } from '../api/record';
+import { recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../parameters/readers';
 import { keyHeaderOf } from './runState';

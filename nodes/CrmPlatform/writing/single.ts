@@ -1,7 +1,8 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { mayBeWritten } from '../api/batch';
-import { idText, recordIn } from '../api/record';
+import { recordIn } from '../api/record';
+import { idText } from '../api/http/json';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';

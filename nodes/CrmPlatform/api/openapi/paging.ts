@@ -1,5 +1,4 @@
 import type { FieldKind } from './fields';
-import type { ListDescription } from './listing';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { readPart, resolve, stepsOf, successOf } from './parts';
 
@@ -43,7 +42,7 @@ export const roles: Record<'cursor' | 'pageSize' | 'sort' | 'search' | 'fields',
 export const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** The parameters that reading a list sets: a member of a filter may have the same name. */
-export const pagingParameters = ({ cursor, pageSize, fixed = {} }: Pick<ListDescription, 'cursor' | 'pageSize' | 'fixed'>): string[] => [
+export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: string; pageSize?: { name: string }; fixed?: object }): string[] => [
 	cursor,
 	...Object.keys(fixed),
 	...(pageSize ? [pageSize.name] : []),
