@@ -50,8 +50,8 @@ export interface Context {
 	/** The version and the time of the last change of a record. */
 	versionOf(record: CrmRecord): string | undefined;
 	changedAtOf(record: CrmRecord): number | undefined;
-	/** Whether a record has a value for a field to match on. */
-	hasKey(record: CrmRecord): boolean;
+	/** The keys of a record, of each field to match on. */
+	keysOf(record: CrmRecord): Array<string | undefined>;
 }
 
 /** The decision to leave a record alone and report it. */

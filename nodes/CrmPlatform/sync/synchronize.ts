@@ -125,7 +125,7 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 		rules,
 		matchLabels: match.map(({ label }) => label),
 		unique: match.includes(idField) ? [...unique, idField] : unique,
-		hasKey: (record) => match.some((field) => matchKey(field, valueIn(record, field)) !== undefined),
+		keysOf: (record) => match.map((field) => matchKey(field, valueIn(record, field))),
 		compare,
 		versionOf: ({ version }) => (version === undefined || version === null ? undefined : String(version)),
 		changedAtOf: (record) => parseMoment(record[changedFieldOf(collection)], 'utc')?.toMillis(),
