@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
 import { run } from './n8n.ts';
 import { mapped } from './parameters.ts';
 import { alteredService } from './altered-service.ts';
@@ -9,6 +11,7 @@ import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
 const altered = alteredService(sandbox);
+const { importOf } = fileRuns(altered, useBinaryStore());
 
 /** Creates or updates a contact for each item: its `record`. */
 const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFail = false) =>
@@ -71,28 +74,39 @@ test.each(['', '='])('a field to match on left blank (%p) is the first of the se
 	expect(items[0]?.json.id).toBe(id);
 });
 
-test('a field to match on left blank is left to a service that describes it as optional and names no default', async () => {
-	const sent: string[] = [];
-	altered.alter({
-		request({ method, url }) {
-			if (method !== 'PUT') return;
-			sent.push(url.search);
-			return { status: 200, body: JSON.stringify({ id: 'con_1' }) };
-		},
-		answer(text, { url }) {
-			if (!url.pathname.endsWith('/openapi.json')) return text;
-			const document = JSON.parse(text) as { paths: Record<string, { put?: { parameters: Array<{ name?: string; required?: boolean }> } }> };
-			const parameter = document.paths['/v1/contacts']!.put!.parameters.find(({ name }) => name === 'match_on')!;
-			parameter.required = false;
-			return JSON.stringify(document);
-		},
+describe('a field to match on left blank, of a service that describes it as optional and names no default,', () => {
+	const sent: Array<string | null> = [];
+	beforeEach(() => {
+		sent.length = 0;
+		altered.alter({
+			request({ method, url }) {
+				if (method === 'GET') return undefined;
+				sent.push(url.searchParams.get('match_on'));
+				return method === 'PUT' ? { status: 200, body: JSON.stringify({ id: 'con_1' }) } : { status: 422, body: '{}' };
+			},
+			answer(text, { url }) {
+				if (!url.pathname.endsWith('/openapi.json')) return text;
+				const document = JSON.parse(text) as { paths: Record<string, { put?: { parameters: Array<{ name?: string; required?: boolean }> } }> };
+				const parameter = document.paths['/v1/contacts']!.put!.parameters.find(({ name }) => name === 'match_on')!;
+				parameter.required = false;
+				return JSON.stringify(document);
+			},
+		});
 	});
-	await run({
-		credential: altered.credential,
-		parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
-		items: [{ email: 'a@match.example', external_id: 'another' }],
+
+	test('is left to it', async () => {
+		await run({
+			credential: altered.credential,
+			parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
+			items: [{ email: 'a@match.example', external_id: 'another' }],
+		});
+		expect(sent).toEqual([null]);
 	});
-	expect(sent).toEqual(['']);
+
+	test('is left to it in an import, too', async () => {
+		await expect(importOf('email,external_id\na@match.example,another\n', { importAs: 'upsert', matchOn: '' })).rejects.toThrow();
+		expect(sent).toEqual([null]);
+	});
 });
 
 test('a mapper that was not made in the editor names the field to match on as those of n8n do', async () => {

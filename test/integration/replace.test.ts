@@ -9,6 +9,8 @@ import { automatic, update } from './parameters.ts';
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
 let etag: string | undefined;
+/** What becomes of the tag, or of the record, with each answer. */
+let meanwhile: () => void;
 let written: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
 let server: Server;
 let properties: IDataObject;
@@ -29,7 +31,10 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 			},
 		});
 	}
-	if (request.method === 'GET') return void send(200, record);
+	if (request.method === 'GET') {
+		send(200, record);
+		return meanwhile();
+	}
 	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
 	record = JSON.parse(body) as IDataObject;
 	written.push({ body: record, headers: request.headers });
@@ -48,6 +53,7 @@ afterAll(async () => await new Promise((closed) => server.close(closed)));
 beforeEach(() => {
 	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
 	etag = '"7"';
+	meanwhile = () => undefined;
 	written = [];
 	properties = { name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
 });
@@ -101,4 +107,18 @@ test('an item’s own id does not take the place of the picked record', async ()
 	properties.id = text;
 	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));
 	expect(written).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
+});
+
+test('an ETag that is another one in each answer is no version: that is said, and nothing is written', async () => {
+	let answers = 0;
+	meanwhile = () => void (etag = `"${(answers += 1)}"`);
+	const { message } = await failure(setup({ name: 'Grace' }));
+	expect(message).toMatch(/ETag is another one in each answer/);
+	expect(written).toEqual([]);
+});
+
+test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {
+	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
+	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });
+	expect(written).toEqual([]);
 });

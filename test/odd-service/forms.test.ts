@@ -1,62 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 import { run } from '../integration/n8n.ts';
 import { automatic, create, get, getMany } from '../integration/parameters.ts';
+import { failure, useForms, type Form } from './forms.ts';
 
-/** A service whose description and answers are those of one test. */
-interface Form {
-	document: object | string;
-	answer(request: { method: string; path: string; query: URLSearchParams; headers: IncomingHttpHeaders; body: string }): Reply | 'drop';
-}
-
-interface Reply {
-	status?: number;
-	type?: string;
-	body?: unknown;
-	bytes?: Buffer;
-}
-
-let server: Server;
-let form: Form;
-beforeAll(async () => {
-	server = createServer((request, response) => {
-		const chunks: Buffer[] = [];
-		request.on('data', (chunk: Buffer) => chunks.push(chunk));
-		request.on('end', () => {
-			const url = new URL(request.url ?? '/', 'http://forms.example');
-			const isDocument = url.pathname.endsWith('openapi.json');
-			const reply: Reply | 'drop' = isDocument
-				? { body: form.document }
-				: form.answer({ method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks).toString() });
-			if (reply === 'drop') return void response.destroy();
-			const { status = 200, type = 'application/json', body, bytes } = reply;
-			response.writeHead(status, { 'content-type': type });
-			response.end(bytes ?? (typeof body === 'string' ? body : JSON.stringify(body)));
-		});
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	jest.spyOn(systemClock, 'sleep').mockImplementation(async () => undefined);
-});
-afterAll(async () => await new Promise((resolve) => server.close(resolve)));
-
-/** What the node fails with. */
-async function failure(setup: Parameters<typeof run>[0]): Promise<NodeApiError | NodeOperationError> {
-	const outcome: unknown = await run(setup).catch((error: unknown) => error);
-	if (outcome instanceof NodeApiError || outcome instanceof NodeOperationError) return outcome;
-	throw new Error('The node did not fail as a node does', { cause: outcome });
-}
-
-let services = 0;
-/** Each test is a service of its own, so that no description is remembered. */
-const credential = (more: object = {}) => ({
-	baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/s${(services += 1)}`,
-	apiKey: `secret-key-${services}-of-the-user`,
-	...more,
-});
+const forms = useForms();
+const { credential } = forms;
 
 const schema = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
 const body = { content: { 'application/json': { schema } } };
@@ -85,14 +32,14 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
 	])('is told so, where it takes %s', async (_, on) => {
 		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
-		form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
+		forms.form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
 		await run({ credential: credential(), parameters: upsert('external_id'), items });
 		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
 		expect(records.size).toBe(2);
 	});
 
 	test('is sent nothing where its description does not say how', async () => {
-		form = { document: documentOf({ put: { requestBody: body } }), answer };
+		forms.form = { document: documentOf({ put: { requestBody: body } }), answer };
 		const { message } = await failure({ credential: credential(), parameters: upsert('external_id'), items });
 		expect(message).toMatch(/Match On: .*does not say how/);
 		expect(records.size).toBe(1);
@@ -101,7 +48,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 
 	test('is sent no field that it does not find records by', async () => {
 		const on = { name: 'on', in: 'query', schema: { enum: ['email'] } };
-		form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
+		forms.form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
 		const { message } = await failure({ credential: credential(), parameters: upsert('external_id'), items });
 		expect(message).toMatch(/does not find records by external_id.*Choose email/);
 		expect(records.size).toBe(1);
@@ -111,7 +58,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 test('a lost answer is not written twice, whichever other headers speak of idempotency', async () => {
 	const made = new Map<string, object>();
 	let isLost = true;
-	form = {
+	forms.form = {
 		document: documentOf({
 			post: {
 				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
@@ -135,7 +82,7 @@ describe('a read or a write that is answered 200 with an error is not told as do
 	test.each([{ status: 'error', message: 'No such luck' }, { code: 'E42', message: 'No such luck' }, { error: 'No such luck' }, { success: false, message: 'No such luck' }])(
 		'%j',
 		async (answered) => {
-			form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
+			forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
 			const read = await failure({ credential: credential(), parameters: get('contact', 'c1') });
 			const write = await failure({ credential: credential(), parameters: create('contact', automatic), items });
 			expect(`${read.message} ${read.description}`).toContain('No such luck');
@@ -147,20 +94,20 @@ describe('a read or a write that is answered 200 with an error is not told as do
 test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text in %s is read as its charset says', async (charset) => {
 	const text = JSON.stringify({ id: 'c1', first_name: 'Zoë Müller' });
 	const bytes = Buffer.from(text, charset === 'utf-16le' ? 'utf16le' : 'latin1');
-	form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
+	forms.form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
 	const { items: output } = await run({ credential: credential(), parameters: get('contact', 'c1') });
 	expect(output[0]?.json.first_name).toBe('Zoë Müller');
 });
 
 test('text that is not in the encoding it names is refused, not replaced', async () => {
 	const bytes = Buffer.from(JSON.stringify({ id: 'c1', first_name: 'Zoë' }), 'latin1');
-	form = { document: documentOf({ get: {} }), answer: () => ({ bytes }) };
+	forms.form = { document: documentOf({ get: {} }), answer: () => ({ bytes }) };
 	const { message } = await failure({ credential: credential(), parameters: get('contact', 'c1') });
 	expect(message).toContain('not text in UTF-8');
 });
 
 test.each([null, ''])('records whose id is %j come from every page', async (id) => {
-	form = {
+	forms.form = {
 		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
 		answer({ query }) {
 			const page = Number(query.get('cursor') ?? 0);
@@ -176,7 +123,7 @@ test('a filter’s member with the name of the size of pages is refused', async 
 		{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
 		{ name: 'where', in: 'query', schema: { type: 'object', properties: { limit: { type: 'integer' } } } },
 	];
-	form = { document: documentOf({ get: { parameters } }), answer: () => ({ body: { data: [], next_cursor: null } }) };
+	forms.form = { document: documentOf({ get: { parameters } }), answer: () => ({ body: { data: [], next_cursor: null } }) };
 	const filters = { rows: [{ field: 'where', operator: 'is', value: '={{ { limit: 3 } }}' }] };
 	const { message } = await failure({ credential: credential(), parameters: { ...getMany('contact'), filters } });
 	expect(message).toMatch(/limit/);
@@ -186,7 +133,7 @@ test('a filter’s member with the name of the size of pages is refused', async 
 describe('a description that cannot be read', () => {
 	const answer = () => ({ body: { data: [], next_cursor: null } });
 	const hints = async (document: object | string, more: object = {}) => {
-		form = { document, answer };
+		forms.form = { document, answer };
 		return (await run({ credential: credential(more), parameters: getMany('contact') })).hints.join('\n');
 	};
 
@@ -197,26 +144,40 @@ describe('a description that cannot be read', () => {
 	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
 
 	test('has its cause in the error, where the node can do nothing without it', async () => {
-		form = { document: 'openapi: 3.1.0', answer };
+		forms.form = { document: 'openapi: 3.1.0', answer };
 		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
 		const error = await run({ credential: credential(), parameters }).catch((one: Error) => one);
 		if (error instanceof Error && /does not include/.test(error.message)) expect(error.message).toMatch(/YAML/);
 	});
 
-	test('does not show a token or a password of its address', async () => {
-		const { port } = server.address() as AddressInfo;
-		const descriptionUrl = `http://user:pass-word-9@127.0.0.1:${port}/x/openapi.json?token=tok-123456789&v=1#frag-987654321`;
+	test.each([
+		'http://user:pass-word-9@HOST/tok-123456789/x/openapi.json?token=tok-123456789&v=1#frag-987654321',
+		'user:pass-word-9@HOST/tok-123456789/openapi.json',
+		'HOST/tok-123456789/openapi.json?token=tok-123456789',
+		'http://u:pass-word-9@127.0.0.1:9/tok-123456789?token=tok-123456789',
+		'localhost:3000/tok-123456789',
+		'//HOST/tok-123456789',
+		'tok-123456789',
+	])('shows no more of its address than the host: %s', async (written) => {
+		const { host } = new URL(credential().baseUrl);
+		const descriptionUrl = written.replace('HOST', host);
 		const told = await hints('nothing', { descriptionUrl });
-		expect(told).toContain(`http://127.0.0.1:${port}/x/openapi.json could not be read`);
+		expect(told).toMatch(/The API description at .+ could not be read/);
+		if (written.startsWith('http') && written.includes('HOST')) expect(told).toContain(`The API description at http://${host} could not be read`);
 		expect(told).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
-		const unreachable = await hints('nothing', { descriptionUrl: 'http://u:pass-word-9@127.0.0.1:9/openapi.json?token=tok-123456789' });
-		expect(unreachable).not.toMatch(/pass-word-9|tok-123456789/);
+	});
+
+	test('shows no token of its address that the answer repeats', async () => {
+		const { baseUrl } = credential();
+		const told = await hints('Cannot GET /tok-123456789/openapi.json', { descriptionUrl: `${baseUrl}/tok-123456789/openapi.json` });
+		expect(told).toContain('Cannot GET');
+		expect(told).not.toContain('tok-123456789');
 	});
 });
 
 test('a key or a token that the service repeats in its error does not reach the user’s data', async () => {
 	const own = credential();
-	form = {
+	forms.form = {
 		document: documentOf({ get: {} }),
 		answer: ({ headers }) => ({ status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] } }),
 	};
@@ -228,13 +189,13 @@ test('a key or a token that the service repeats in its error does not reach the 
 test('what was not read of a description is told', async () => {
 	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
 	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
-	form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	forms.form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
 	const { hints } = await run({ credential: credential(), parameters: create('contact', automatic), items });
 	expect(hints.join('\n')).toMatch(/not read: schemas/);
 });
 
 test('a value that is only blank is not called unknown', async () => {
-	form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
 	const { message } = await failure({ credential: credential(), parameters: create('contact', automatic), items: [{ email: '' }] });
 	expect(message).toMatch(/blank \(Email\)/);
 });

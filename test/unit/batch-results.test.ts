@@ -11,7 +11,7 @@ async function outcomes(items: IDataObject[], results: unknown, areNew = false) 
 	const outcome = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items, areNew });
 	return outcome.map((one) => {
 		if (one instanceof Error) return one.message;
-		return 'record' in one ? one.record.name : one.problem.message;
+		return 'record' in one ? one.record?.name : one.problem.message;
 	});
 }
 

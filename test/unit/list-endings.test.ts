@@ -158,9 +158,44 @@ describe('a page that is not the end is never taken for it:', () => {
 		await expect(read).rejects.not.toThrow(/base URL/);
 	});
 
-	test('a Link header to a page number', async () => {
-		const send = answers({ data, next_cursor: null }, { link: '<https://x.example/v1/contacts?page=2>; rel="next"' });
+	test.each([
+		'<https://x.example/v1/contacts?page=2>; rel="next"',
+		'<?cursor=b>; rel=next; anchor="/other"',
+		'<?cursor=b>; rel=next, <?cursor=c>; rel=next',
+		'</v1/contacts?cursor=b> rel="next"',
+	])('a Link header that is not understood: %s', async (link) => {
+		const send = answers({ data, next_cursor: null }, { link });
 		await expect(readPage(send, '/v1/contacts', { list, query: {} })).rejects.toThrow('Link header');
+	});
+
+	test.each<[string, number, Record<string, string>, RegExp]>([
+		['X-Total-Count', 200, { 'x-total-count': '250' }, /has 250 records/],
+		['X-Total', 200, { 'x-total': '3' }, /has 3 records/],
+		['Content-Range', 200, { 'content-range': 'items 0-1/250' }, /has 250 records/],
+		['a range without a unit', 206, { 'content-range': '0-1/250' }, /has 250 records/],
+		['206', 206, {}, /status 206/],
+		['206 with a range of unknown length', 206, { 'content-range': 'items 0-1/*' }, /Content-Range/],
+		['X-Has-More', 200, { 'x-has-more': 'true' }, /has-more/],
+		['X-Next-Page', 200, { 'x-next-page': '2' }, /next-page/],
+		['X-Pagination', 200, { 'x-pagination': '{"HasNext":true}' }, /pagination\.HasNext/],
+	])('a header of a list with and without parameters for pages, and with a cursor of null: %s', async (_, status, headers, message) => {
+		for (const described of [list, describe_({}).list]) {
+			for (const body of [{ data }, { data, next_cursor: null }]) {
+				const send = async () => ({ status, headers, body });
+				await expect(readPage(send, '/v1/contacts', { list: described, query: {} })).rejects.toThrow(message);
+			}
+		}
+	});
+
+	test.each<[string, object]>([
+		['two parameters', { after: '$response.body#/spot/id', since: '$response.body#/spot/time' }],
+		['an expression of several parts', { after: '{$response.body#/spot/id}-{$response.body#/spot/time}' }],
+	])('a link that is not understood, of %s', async (_, parameters) => {
+		const names = ['after', 'since', 'cursor'].map((name) => ({ name, in: 'query', schema: {} }));
+		const linked = describe_({ parameters: names, responses: { 200: { links: { next: { parameters } } } } }).list;
+		const page = (next: object) => readPage(answers({ data, next_cursor: null, marks: 1, ...next }), '/v1/contacts', { list: linked, query: {} });
+		await expect(page({ spot: { id: 'b', time: '2026-01-01' } })).rejects.toThrow('a link of its API description');
+		expect((await page({ spot: { id: null, time: null } })).next).toBeUndefined();
 	});
 });
 

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { resultsByPlace, type ItemResult } from './batchResults';
+import { idText } from './http/json';
 import { problemOfItem, withRequestId, type Problem } from './http/problem';
 import { reportsFailure, saysError } from './http/problemBody';
 import type { Query } from './http/path';
@@ -19,8 +20,8 @@ export interface BatchWrite {
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** The outcome for one record: the record (empty after a delete) and its HTTP status, or the reason it was not written. */
-export type BatchResult = { record: IDataObject; status: number } | { problem: Problem };
+/** The outcome for one record: the record, where one came back, and the HTTP status, or the reason it was not written. */
+export type BatchResult = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** Requests for one batch: under the same key, a repeated one brings the stored answer, complete. */
 const mostRequests = 3;
@@ -59,10 +60,13 @@ export async function sendBatch(
 	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchResult({ status, data, error, said }: ItemResult, headers: ApiResponse['headers']): BatchResult {
+function batchResult({ id, status, data, error, said }: ItemResult, headers: ApiResponse['headers']): BatchResult {
 	const isDone = status >= 200 && status < 300;
 	const isFailed = saysError(error) || reportsFailure(said) || (data !== undefined && reportsFailure(data));
-	if (isDone && !isFailed) return { record: data ?? {}, status };
+	if (isDone && !isFailed) {
+		const record = id === undefined || idText(data?.id) !== undefined ? data : { ...data, id };
+		return { record, status };
+	}
 	const stated = isDone ? 422 : status;
 	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error ?? said), headers);
 	// An item has no Retry-After, with which a 503 would say that nothing was done (RFC 9110, section 15.6.4).
@@ -70,7 +74,7 @@ function batchResult({ status, data, error, said }: ItemResult, headers: ApiResp
 	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
 }
 
-const mayBeWritten = 'It may have been written. Check the record before you try again.';
+export const mayBeWritten = 'It may have been written. Check the record before you try again.';
 
 const unmentioned: Problem = {
 	message: 'The service returned no result for this record',

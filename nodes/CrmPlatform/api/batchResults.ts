@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from './http/json';
+import { idText, isObject } from './http/json';
 
 /** The outcome of one record, as the service states it. */
 export interface ItemResult {
@@ -72,9 +72,6 @@ const wholeNumber = (value: unknown): number | undefined => {
 	const number = typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : value;
 	return Number.isInteger(number) ? (number as number) : undefined;
 };
-
-const idText = (id: unknown): string | undefined =>
-	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;
 
 /** Whether indexes can be believed: each is that of one item, counted from 0, and none comes twice. */
 function indexesAgree(results: ItemResult[], items: number): boolean {

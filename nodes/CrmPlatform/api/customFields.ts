@@ -1,7 +1,7 @@
-import { NodeApiError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from './connection';
+import { isAnsweredWith } from './find';
 import { labelFor, type Field, type FieldKind } from './openapi/fields';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
@@ -75,14 +75,10 @@ export async function readCustomFieldsIfAllowed(
 	collection: string,
 ): Promise<CustomFields | undefined> {
 	const custom = readCustomFields(api, collection);
-	const isRefused = await custom.then(() => false, isRefusal);
+	const isRefused = await custom.then(() => false, (error: unknown) => isAnsweredWith(error, 403, 404));
 	if (!isRefused) return await custom;
 	api.notices.add(hidden);
 	return undefined;
-}
-
-function isRefusal(error: unknown): boolean {
-	return error instanceof NodeApiError && ['403', '404'].includes(error.httpCode ?? '');
 }
 
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */

@@ -28,7 +28,11 @@ export async function findRecord(api: Connection, path: string): Promise<IDataOb
 /** The result of a request; undefined if what it addresses does not exist (404, 410). */
 export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
-		if (error instanceof NodeApiError && ['404', '410'].includes(error.httpCode ?? '')) return undefined;
+		if (isAnsweredWith(error, 404, 410)) return undefined;
 		throw error;
 	});
 }
+
+/** Whether the service answered a request with one of the statuses. */
+export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
+	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));

@@ -58,6 +58,10 @@ export async function acceptedFieldsByCollection(
 	};
 }
 
+/** The custom field with the name of a field that is only read. */
+export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: string): Field | undefined =>
+	recordNames.has(name) ? fields.find((field) => field.name === prefix + name) : undefined;
+
 const customFields = 'custom_fields';
 const prefix = `${customFields}.`;
 const isCustom = (name: string) => name === customFields || name.startsWith(prefix);
@@ -118,8 +122,8 @@ function untypedFields({ n8n }: Execution, mapping: Mapping): Field[] {
 }
 
 /**
- * Whether an item may have values for custom fields: by their prefix, or by a name that no field of
- * the service has, since columns go without the prefix.
+ * Whether an item may have values for custom fields: by their prefix, or by a name that no field takes,
+ * since columns go without the prefix.
  */
 function mayNameCustom(
 	mapping: Mapping,
@@ -128,7 +132,11 @@ function mayNameCustom(
 	if (mapping.mode === 'each') return (item) => mapping.namesOf(item).some(isCustom);
 
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
-	const known = new Set([...recordNames, ...named, ...mapping.linked.map(({ field }) => field)]);
+	const known = new Set([...named, 'id', ...mapping.linked.map(({ field }) => field)]);
 	known.delete(customFields);
-	return (item) => mapping.namesOf(item).some((name) => isCustom(name) || !known.has(name));
+	return (item) => {
+		const others = mapping.namesOf(item).filter((name) => isCustom(name) || !known.has(name));
+		// A name or two that are only read may be meant for custom fields; more come with a record.
+		return others.length > 0 && (others.length < 3 || others.some((name) => isCustom(name) || !recordNames.has(name)));
+	};
 }

@@ -1,7 +1,9 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { chunks, mostIds } from '../api/batch';
 import type { Connection } from '../api/connection';
+import { isAnsweredWith } from '../api/find';
+import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../api/openapi/fields';
@@ -155,7 +157,7 @@ async function recordsWith(
 class OtherValue extends Error {}
 
 /** The answers that are about what was asked for: not about the caller, the pace or the service. */
-const statusesOfValues = ['400', '413', '414', '422', '431'];
+const statusesOfValues = [400, 413, 414, 422, 431];
 
 /**
  * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
@@ -169,7 +171,7 @@ export async function aboutValues(
 		() => undefined,
 		(error: Error) => {
 			if (error instanceof OtherValue || error instanceof DividedValue) return { cannotBeAsked: error };
-			if (error instanceof NodeApiError && statusesOfValues.includes(error.httpCode ?? '')) return { refused: error };
+			if (isAnsweredWith(error, ...statusesOfValues)) return { refused: error };
 			throw error;
 		},
 	);
@@ -190,15 +192,11 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
  */
 export function identified(records: IDataObject[], path: string): IdentifiedRecord[] {
 	return records.map((record) => {
-		const id = recordIdText(record.id);
+		const id = idText(record.id);
 		if (id === undefined) throw new Error(withoutId(path));
 		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
 	});
 }
-
-/** An id as text; undefined for none. */
-export const recordIdText = (id: unknown): string | undefined =>
-	(typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id) : undefined;
 
 /** Does the work for each, a few at the same time, and gives the results in their order. */
 export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {

@@ -1,7 +1,7 @@
 import { outcomeField } from '../api/record';
 import type { Execution } from '../model';
-import { oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
-import { isBlankFor, isEmptyListText } from './blank';
+import { customNamesake, oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
+import { isBlankFor, isEmptyListText, isPlainObject, withoutBlanks } from './blank';
 import { evaluateValues, mayChangeItem } from './expressions';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
@@ -89,14 +89,21 @@ function valuesOrError(evaluate: () => unknown[]): unknown[] | Error {
 
 function inObjects(
 	mapping: ObjectMapping,
-	{ fields, recordNames }: AcceptedFields,
+	accepted: AcceptedFields,
 	linked: ReadMapped,
 	unsent: UnsentValues,
 ): ReadMapped {
+	const { fields, recordNames } = accepted;
 	const valuesIn = objectFields(fields, recordNames);
 	const cells = (values: FieldValue[], item: number): FieldValue[] => {
 		const emptyCells = mapping.mode === 'automatic' ? mapping.emptyCellsOf(item) : undefined;
-		if (emptyCells === 'leave') return values.filter(([field, value]) => !isBlankFor(field, value));
+		if (emptyCells === 'leave') {
+			return values.flatMap(([field, value]): FieldValue[] => {
+				// Alone in a list, an object of blanks is nothing.
+				const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
+				return left === undefined || isBlankFor(field, value) ? [] : [[field, left]];
+			});
+		}
 		if (emptyCells === undefined) return values.filter(([field, value]) => !isEmptyListText(field, value));
 		return values.map(([field, value]) => [field, isBlankFor(field, value) ? null : value]);
 	};
@@ -107,7 +114,11 @@ function inObjects(
 		// A record that was read comes with values only the service writes: ids, times, counters.
 		const isRecord = object.id !== undefined;
 		const isReadOnly = (name: string) => isRecord && (recordNames.has(name) || name === outcomeField);
-		unknown.filter((name) => !isReadOnly(name)).forEach(unsent.unknown);
+		for (const name of unknown) {
+			const namesake = customNamesake(accepted, name);
+			if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
+			else if (!isReadOnly(name)) unsent.unknown(name);
+		}
 		const all = [...cells(values, item), ...linked(item)];
 		if (all.length > 0) return all;
 		const names = Object.keys(object);

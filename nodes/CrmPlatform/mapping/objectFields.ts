@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
-import { isBlank, isBlankFor } from './blank';
+import { isBlank, isBlankFor, isPlainObject } from './blank';
 import { fieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** A field and its mapped value. */
@@ -91,9 +91,7 @@ function add({ values }: FoundValues, field: Field, name: string, value: unknown
 /** A name that is only similar has to come with a value of the right shape. */
 function canHold({ kind }: Field, value: IDataObject): boolean {
 	if (kind === 'json' || kind === 'any') return true;
-	const prototype: unknown = Object.getPrototypeOf(value);
-	// A Date or a DateTime is one value.
-	return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+	return !isPlainObject(value);
 }
 
 /** An object whose members are the fields, cleared as a whole. */

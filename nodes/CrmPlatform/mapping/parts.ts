@@ -69,7 +69,11 @@ export async function findParts(
 		if (reference === undefined || part === undefined || read.has(keyOf(field))) continue;
 		const values = [namesIn(field, value)].flat();
 		if (!values.some((one) => isName(field, one))) continue;
-		read.set(keyOf(field), await readPartsOnce(api, reference, part).catch((error: Error) => error));
+		const reading = readPartsOnce(api, reference, part).then((parts) => {
+			api.requireDescription(reference);
+			return parts;
+		});
+		read.set(keyOf(field), await reading.catch((error: Error) => error));
 	}
 
 	const idOf = (field: Field, value: unknown, wholes: unknown[]): unknown => {

@@ -107,6 +107,7 @@ async function findByNames(
 	if (names.length === 0) return outcomes;
 	try {
 		const description = await api.describe(`/${reference}`);
+		api.requireDescription(reference);
 		const list = description?.list;
 		if (!list && use === 'written') return outcomes;
 		if (!list) throw new Error('the service does not describe how to list them.');

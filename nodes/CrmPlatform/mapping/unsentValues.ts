@@ -5,6 +5,8 @@ import type { Field } from '../api/openapi/fields';
 export interface UnsentValues {
 	/** A name that belongs to no field. @throws Error where the service's own fields could not be read */
 	unknown(name: string): void;
+	/** A custom field with the name of a field that is only read, which that name means. */
+	onlyRead(field: Field): void;
 	/** The name of an object whose value is not an object. */
 	noObject(name: string): void;
 	/** A field whose expression gave no value (undefined), as a mistyped path does. */
@@ -18,6 +20,10 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 		notices,
 		(labels) =>
 			`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`,
+	);
+	const onlyRead = noticeOf(
+		notices,
+		(names) => `Not sent because these names mean fields that are only read. To write the custom fields of the same name, use ${names}.`,
 	);
 	const unknown = noticeOf(
 		notices,
@@ -36,11 +42,12 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 				`Not sent because the value is not an object such as { "key": "value" }: ${names}.`,
 		),
 		noValue: ({ label }) => noValue(label),
+		onlyRead: ({ name }) => onlyRead(name),
 	};
 }
 
 /** Says nothing: for values that are read before they are sent. */
-export const noNotices: UnsentValues = { unknown() {}, noObject() {}, noValue() {} };
+export const noNotices: UnsentValues = { unknown() {}, onlyRead() {}, noObject() {}, noValue() {} };
 
 /**
  * The error of an item none of whose values can be sent.

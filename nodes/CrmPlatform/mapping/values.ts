@@ -4,7 +4,7 @@ import type { Field } from '../api/openapi/fields';
 import { parseJson } from '../api/http/json';
 import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';
-import { isBlank, listIn } from './blank';
+import { isBlank, listIn, withoutBlanks } from './blank';
 import { calendarDate, instant, parseMoment } from './dates';
 
 /**
@@ -142,7 +142,7 @@ function listOf(value: unknown): unknown[] {
 
 function structure(field: Field, value: unknown): unknown {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
-	if (typeof parsed === 'object' && parsed !== null) return parsed;
+	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, true);
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 

@@ -64,6 +64,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const { n8n, resource } = execution;
 	const operation = chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
 	const write = (await execution.api.describe(resource.path))?.[operation];
+	execution.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(
 			`The service’s description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
@@ -95,8 +96,11 @@ function matchOf(execution: Execution, item: number, { match, job }: WriteDescri
 			`Match On is empty, so nothing was written. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
 		);
 	}
-	const field = chosen === '' ? match?.values[0] : checkedMatch(execution, job?.match, chosen);
-	return job?.match && field !== undefined ? { name: job.match.name, field } : undefined;
+	const usual = job?.match && (job.match.whenBlank ?? match?.whenBlank);
+	const wanted = chosen === '' ? usual : chosen;
+	if (wanted === undefined) return undefined;
+	const field = checkedMatch(execution, job?.match, wanted);
+	return { name: job?.match?.name ?? '', field };
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

@@ -1,16 +1,19 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
+import { isAnsweredWith } from '../api/find';
+import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
-import { recordIdText, type Collection } from '../mapping/lookUp';
+import type { Collection } from '../mapping/lookUp';
 import { writeRecords } from '../writing/batches';
+import { isWithoutRecord } from '../writing/single';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/order';
 import { unprotected } from '../writing/replace';
-import { Doubts } from './doubts';
+import { Doubts, withoutRecord } from './doubts';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './output';
 import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
@@ -128,7 +131,7 @@ function writesOf(
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }): IDataObject => ({ record: { ...record, ...(recordIdText(id) !== undefined && { id: recordIdText(id) }) } }),
+		({ id, ...record }): IDataObject => ({ record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } }),
 		{
 			count: changes.length,
 			isVersioned: versioned > 0,
@@ -170,18 +173,10 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 
 /** Why the CRM refused a change that it would have taken when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
-	if (!(error instanceof NodeApiError)) return undefined;
-	switch (error.httpCode) {
-		case '412':
-			return changedMeanwhile;
-		case '404':
-		case '410':
-			return deletedMeanwhile;
-		case '409':
-			return `The CRM refuses the change: ${error.message}`;
-		default:
-			return undefined;
-	}
+	if (isAnsweredWith(error, 412)) return changedMeanwhile;
+	if (isAnsweredWith(error, 404, 410)) return deletedMeanwhile;
+	if (isAnsweredWith(error, 409)) return `The CRM refuses the change: ${error.message}`;
+	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
 const storedAlready = 'The CRM stores these values in another notation; it had them already.';

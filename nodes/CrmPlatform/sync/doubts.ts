@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { recordIdText } from '../mapping/lookUp';
+import { isAnsweredWith } from '../api/find';
+import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';
 
 /**
@@ -22,10 +23,10 @@ export class Doubts {
 	add({ item, record }: PlannedChange, error: Error): void {
 		if (item === undefined) return;
 		const refusal = error instanceof NodeApiError ? error : undefined;
-		const id = recordIdText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
+		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
 		if (id !== undefined && id !== record?.id && this.known.has(id)) {
 			this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
-		} else if (!record || !isAboutRecord(refusal?.httpCode)) {
+		} else if (!record || !isAboutRecord(error)) {
 			this.general ??= `Item ${item} could not be written, and may be this record under another key. It was left.`;
 		}
 	}
@@ -36,7 +37,7 @@ export class Doubts {
 	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
 	 */
 	addAnswer({ item, action, record }: PlannedChange, answered: IDataObject): string | undefined {
-		const id = recordIdText(answered.id);
+		const id = idText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
 			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. It was left.`;
@@ -56,9 +57,9 @@ export class Doubts {
 }
 
 /** Whether a refusal says that the record was changed or deleted meanwhile: that is about no value. */
-const isAboutRecord = (httpCode: string | null | undefined): boolean => ['404', '410', '412'].includes(httpCode ?? '');
+const isAboutRecord = (error: Error): boolean => isAnsweredWith(error, 404, 410, 412);
 
-const withoutRecord =
-	'The CRM answered without a record, so it is unknown whether it created one. No record was deleted or set as missing. The next run looks for it by its key.';
+export const withoutRecord =
+	'The CRM answered without a record, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
 const tookFor = (id: string) =>
 	`The CRM created no record: it answered with record ${id}, which existed already and may have been changed. Correct the key of the item or of the record.`;

@@ -50,7 +50,8 @@ function merged(
 		const base = agreedValue(agreed, change.field);
 		if (base === undefined) isEditedByBoth.add(change);
 		else if (compare.isSame(change.field, base, change.to)) isEditedByCrm.add(change);
-		else if (!compare.isSame(change.field, change.from, base)) isEditedByBoth.add(change);
+		// A list is written as a whole: what the CRM has added within it counts, too.
+		else if (![[change.from, base], [base, change.from]].every(([one, other]) => compare.isSame(change.field, one, other))) isEditedByBoth.add(change);
 	}
 	const { winner, why } =
 		isEditedByBoth.size === 0 ? { winner: 'crm', why: '' } : ruling(rules.bothChanged, changedAt, changedAtOf(record));

@@ -37,6 +37,10 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
 		const outside = context.outside(match);
 		if (outside !== undefined) return conflict(outside, match);
+		// Another key tells of another record; an ID that finds none is of a record that is gone.
+		const own = context.keysOf(match);
+		const other = record.keys.findIndex((key, i) => i < field && key !== own[i] && (own[i] ?? match.id) !== match.id);
+		if (other !== -1) return conflict(hasOtherKey(match.id, own[other]!, context.matchLabels, field, other), match);
 		return existing(record, match, field, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
@@ -102,5 +106,7 @@ const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no source can have it. It was left.`;
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
+const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, other: number) =>
+	`Record ${id} has this item’s ${labels[field]}, but another ${labels[other]}: ‘${key.slice(0, 100)}’. It may be another record. Correct the key, or remove it from one of them.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;

@@ -60,6 +60,7 @@ export interface SyncSettings {
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
 	const list = await describedOperation(execution, 'list');
+	api.requireDescription('Sync');
 	const upsert = await describedOperation(execution, 'upsert');
 	const path = collectionPath(execution, 0);
 	const custom = upsert.fields.some(({ name }) => name === 'custom_fields')

@@ -44,8 +44,8 @@ export function readSource({ n8n, api }: Execution, read: ReadFields, fields: So
 	const named = [['Version Field', fields.version], ['Agreed Values Field', fields.agreed], ['Changed At Field', fields.changedAt]] as const;
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
-		// Items that have one of them come from where the others should be.
-		if (absent.length < named.filter(([, one]) => one !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
+		// Items that have one of them come from where the others should be; without a time, nothing is overwritten.
+		if (label !== 'Changed At Field' && absent.length < named.filter(([, one]) => one !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
 		api.notices.add(noSuchField(label, name));
 	}
 	const zone = n8n.getTimezone();

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../api/http/request';
@@ -41,8 +42,8 @@ export async function startBackgroundJob(
 	};
 	const header = keyHeaderOf(execution, write, 'single');
 	const { body } = await sendWrite(execution, write, header, { path, query, ...(lines && { lines }) }, key);
-	const id = recordIn(body, path)?.id;
-	if ((typeof id === 'string' && id !== '') || typeof id === 'number') return startedJob(description, String(id));
+	const id = idText(recordIn(body, path)?.id);
+	if (id !== undefined) return startedJob(description, id);
 	throw new Error(
 		`The service did not say which job it has started. Look at its jobs before you run this again.`,
 	);

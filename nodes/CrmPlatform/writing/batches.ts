@@ -1,6 +1,7 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batch';
+import { isAnsweredWith } from '../api/find';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
 import { readWholeNumber } from '../parameters/readers';
@@ -8,7 +9,7 @@ import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
 import { isReplacement, replaceRecord } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
-import { idempotencyOf, warnOfRetries, writeOne } from './single';
+import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './single';
 
 /** What else is known of the writes. */
 interface Circumstances {
@@ -54,7 +55,7 @@ export function writeRecords(
 			const isSafeInBatchOnly = version !== undefined && !takesIfMatch && batch?.takesVersion;
 			if (isSafeInBatchOnly) {
 				const [result] = await sendInBatch(batch, [item], [write]);
-				return outcome(result!, item);
+				return outcome(result!, item, write);
 			}
 			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': `"${version}"` } } : {};
 			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
@@ -63,10 +64,11 @@ export function writeRecords(
 			return refused(error as Error, item);
 		}
 	};
-	const outcome = (result: BatchResult | Error, item: number): Result | Error => {
+	const outcome = (result: BatchResult | Error, item: number, { id }: Write): Result | Error => {
 		if (result instanceof Error) return refused(result, item);
-		if ('record' in result) return answer(result.record, item, result.status);
-		return refused(execution.api.failure(result.problem), item);
+		if ('problem' in result) return refused(execution.api.failure(result.problem), item);
+		const record = writtenRecord(execution, { ...description, answersId: batch?.answersId }, id, result);
+		return record instanceof Error ? refused(record, item) : answer(record, item, result.status);
 	};
 
 	const sendInBatch = async (batch: BatchDescription, items: number[], writes: Write[]) => {
@@ -103,14 +105,14 @@ export function writeRecords(
 			if (!('problem' in one) || sharesRecord(write, writes)) return false;
 			return one.problem.status === 429 || (one.problem.status === 503 && isHarmlessAgain(description, write));
 		};
-		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!)));
+		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!, writes[place]!)));
 		for (const [place, write] of writes.entries()) {
 			if (outcomes[place]) continue;
 			if (isTried && goesOn(outcomes)) {
 				outcomes[place] = await alone(write, items[place]!);
-				isTried = !isPutOffError(outcomes[place]);
+				isTried = !isAnsweredWith(outcomes[place], 429, 503);
 			} else {
-				outcomes[place] = outcome(results[place]!, items[place]!);
+				outcomes[place] = outcome(results[place]!, items[place]!, write);
 			}
 		}
 		return outcomes;
@@ -126,7 +128,7 @@ export function writeRecords(
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
 			return await outcomesOf(await sendInBatch(batch, items, writes), items, writes, goesOn);
 		} catch (error) {
-			if (!isTooLarge(error) || writes.length === 1) return items.map((item) => refused(error as Error, item));
+			if (!isAnsweredWith(error, 413) || writes.length === 1) return items.map((item) => refused(error as Error, item));
 			sent.remove(items);
 			const half = Math.ceil(writes.length / 2);
 			const results = await sendTogether(items.slice(0, half), writes.slice(0, half), goesOn);
@@ -241,9 +243,3 @@ function onceValue(execution: Execution, item: number): string {
 	}
 }
 
-const isPutOffError = (result: unknown): boolean =>
-	result instanceof NodeApiError && ['429', '503'].includes(result.httpCode ?? '');
-
-function isTooLarge(error: unknown): boolean {
-	return error instanceof NodeApiError && error.httpCode === '413';
-}

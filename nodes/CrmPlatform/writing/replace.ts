@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isAnsweredWith } from '../api/find';
 import { isObject } from '../api/http/json';
 import { mergePatch } from '../api/record';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -21,12 +22,12 @@ export const isReplacement = ({ replaces }: WriteDescription, write: Write): wri
  * a part alone would erase the rest of the record.
  *
  * @throws NodeApiError 412 where the record is another than the caller has read; Error in the user's words
- * where the service has no versions, as a concurrent change by someone else would be lost
+ * where the service has no versions, or an ETag that is none, as a concurrent change by someone else would be lost
  */
 export async function replaceRecord(
 	execution: Execution,
 	description: WriteDescription,
-	{ path, body: changes, version, before }: Replacement,
+	{ id, path, body: changes, version, before }: Replacement,
 	items: number[],
 ): Promise<Written> {
 	const { api, resource } = execution;
@@ -41,7 +42,8 @@ export async function replaceRecord(
 	const members = new Set(fields.map(({ path: [member = ''] }) => member));
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
-	const current = Object.fromEntries(Object.entries(record).filter(([name]) => members.has(name)));
+	const ofMembers = (one: IDataObject) => Object.fromEntries(Object.entries(one).filter(([name]) => members.has(name)));
+	const current = ofMembers(record);
 	const whole = mergePatch(current, changes);
 	// A description may name a version that this record does not have.
 	const isVersioned = [current.version, whole.version].every((one) => one !== undefined && one !== null);
@@ -50,7 +52,12 @@ export async function replaceRecord(
 	// An earlier attempt has written it: another version under its key would be refused.
 	if (JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
 	const condition = isConditional ? { headers: { 'if-match': etag } } : {};
-	return await writeOne(execution, description, { path, body: whole, ...condition }, items);
+	return await writeOne(execution, description, { id, path, body: whole, ...condition }, items).catch(async (error: Error) => {
+		if (!isConditional || !isAnsweredWith(error, 412)) throw error;
+		const again = await api.send({ method: 'GET', path });
+		const isSame = isObject(again.body) && JSON.stringify(ofMembers(again.body)) === JSON.stringify(current);
+		throw isSame && again.headers.etag !== etag ? new Error(otherEtag) : error;
+	});
 }
 
 /** Whether a value that is about to be written has changed since it was read. */
@@ -65,6 +72,8 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 /** Where a change by someone else between reading and writing is not noticed. */
 export const unprotected =
 	'The service takes no version with a write, so a change that others make while this node runs can be overwritten.';
+const otherEtag =
+	'The service’s ETag is another one in each answer though the record stays the same, so it is no version of the record, and every write under it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';

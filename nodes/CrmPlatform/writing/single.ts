@@ -1,6 +1,8 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { mayBeWritten } from '../api/batch';
 import { recordIn } from '../api/record';
+import { idText } from '../api/http/json';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -19,21 +21,56 @@ export interface Written {
  * Sends one write, under an idempotency key where the service takes one.
  *
  * @param items indexes of the input items it is done for
- * @throws NodeApiError where the service refuses the write; Error in the user's words where it
- * answers with anything but a record
+ * @param write `id` of a record that existed before
+ * @throws NodeApiError where the service refuses the write, or promises a record and answers with none;
+ * Error in the user's words where it answers with anything else
  */
 export async function writeOne(
 	execution: Execution,
 	description: WriteDescription,
-	write: Omit<ApiRequest, 'method' | 'idempotency'>,
+	{ id, ...write }: Omit<ApiRequest, 'method' | 'idempotency'> & { id?: string },
 	items: number[],
 ): Promise<Written> {
 	const header = keyHeaderOf(execution, description, 'single');
 	const { body, status } = await sendWrite(execution, description, header, write, items);
 	const failed = status === 207 ? onlyResult(body) : undefined;
 	if (failed) throw execution.api.failure(problemOfItem(failed.status, failed.error ?? failed));
-	return { record: recordIn(body, write.path) ?? {}, status };
+	const record = writtenRecord(execution, description, id, { record: recordIn(body, write.path), status });
+	if (record instanceof Error) throw record;
+	return { record, status };
 }
+
+/**
+ * The record that a write was answered with; where it was answered without one, what is known of it.
+ *
+ * @param id of a record that existed before
+ * @returns NodeApiError where the description promises the record, and the answer says less than 204 does of
+ * one whose id is known
+ */
+export function writtenRecord(
+	{ api }: Execution,
+	{ answersId, method }: { answersId?: true | undefined; method: string },
+	id: string | undefined,
+	{ record, status }: { record: IDataObject | undefined; status: number },
+): IDataObject | NodeApiError {
+	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
+	const isNothingSaid = status === 204 && id !== undefined;
+	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
+		const message = `The service accepted the write (${status}), but no record came back`;
+		return api.failure({ message, description: mayBeWritten, status, details: { status, code: noRecord }, mayBeDone: true });
+	}
+	if (id !== undefined) return { id, ...record };
+	if (record === undefined) api.notices.add(noRecords);
+	return record ?? {};
+}
+
+const noRecord = 'no_record';
+/** Whether a write was accepted and not answered with the record. */
+export const isWithoutRecord = (error: Error): boolean =>
+	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === noRecord;
+
+const noRecords =
+	'The service accepted at least one write without answering with the record, so its output has no values, not even an ID.';
 
 /**
  * Sends one write under an idempotency key.

@@ -29,3 +29,7 @@ export function parseLines(text: string): unknown[] | undefined {
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** An id as text, as services write one and the same as a number and as text; undefined for none. */
+export const idText = (id: unknown): string | undefined =>
+	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;

@@ -1,8 +1,15 @@
-/** A URL without what may be secret in it: user, password, query and fragment. */
+/** Where a URL leads, without what may be secret in it: anything but the host. */
 export function shownUrl(url: string): string {
-	const [plain = ''] = url.split(/[?#]/);
-	return plain.replace(/^(\w+:)?\/\/[^/]*@/, '$1//');
+	const parsed = parse(url);
+	const isWeb = /^https?:/i.test(url);
+	// A word alone may be the secret.
+	if (!parsed || (!isWeb && !/[.:]/.test(parsed.host))) return 'the address in the credential';
+	return isWeb ? parsed.origin : parsed.host;
 }
+
+/** Also without a scheme; of `localhost:80/x`, the part before the colon would be one. */
+const parse = (url: string): URL | undefined =>
+	[url, `https://${url}`].filter((one) => URL.canParse(one)).map((one) => new URL(one)).find(({ host }) => host !== '');
 
 /** A text whose URLs are without what may be secret in them. */
 export const withShownUrls = (text: string): string =>
@@ -13,10 +20,13 @@ const shortest = 8;
 
 /** The parts of a URL that may be secret, as they are written in it and as they are sent. */
 export function secretsIn(url: string): string[] {
-	if (!URL.canParse(url)) return [];
-	const { username, password, searchParams, search, hash } = new URL(url);
+	const parsed = parse(url);
+	if (!parsed) return [];
+	const { username, password, pathname, searchParams, search, hash } = parsed;
 	const written = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
-	return [username, password, hash.slice(1), ...searchParams.values(), ...written, decoded(password)];
+	// A word such as `openapi.json` is none.
+	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);
+	return [username, password, hash.slice(1), ...searchParams.values(), ...written, decoded(password), ...steps, ...steps.map(decoded)];
 }
 
 /** A value of JSON whose texts have an ellipsis in place of each secret: services repeat them in errors. */

@@ -20,7 +20,7 @@ export interface Page {
 }
 
 /** What is needed of a list's description to read its pages. */
-export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'pageSize' | 'takesCursor'>;
+export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
 export interface PageRequest {
 	list: PagedList;
@@ -72,7 +72,10 @@ const leavingCursorOut = new WeakSet<PagedList>();
  */
 export async function requestPage(send: Send, path: string, request: PageRequest): Promise<ArrivedPage> {
 	const { list, query, cursor } = request;
-	const { body, headers } = await send({ method: 'GET', path, query: { ...query, [list.cursor]: cursor } });
+	const fixed = (cursor !== undefined && list.fixed) || {};
+	const isOther = ([name, value]: [string, unknown]) => query[name] !== undefined && String(query[name]) !== String(value);
+	if (Object.entries(fixed).some(isOther)) throw new Error(unclear(path, 'a link of its API description'));
+	const { status, body, headers } = await send({ method: 'GET', path, query: { ...query, ...fixed, [list.cursor]: cursor } });
 	const data = isObject(body) ? body.data : undefined;
 	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
@@ -81,10 +84,10 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 		);
 	}
 	const received = data.length;
-	const { total } = readSigns({ body, headers }, list, 0);
+	const { total } = readSigns({ status, body, headers }, list, 0);
 	const endingAfter = ({ read: before, isRead, ...walked }: Walked, fresh: number): Ending => {
 		const read = before === undefined ? undefined : before + fresh;
-		const signs = readSigns({ body, headers }, list, read ?? Infinity);
+		const signs = readSigns({ status, body, headers }, list, read ?? Infinity);
 		const wanted = list.pageSize && query[list.pageSize.name];
 		const so: ReadSoFar = {
 			received,

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Ending } from './ending';
 import { beginningAt, changeOf, endless, nextOf, requestPage, type ArrivedPage, type Page, type PagedList, type Send } from './page';
 import type { Query } from '../http/path';
+import { idText } from '../http/json';
 
 /** One walk over a list. */
 export interface PageWalk {
@@ -107,8 +108,7 @@ function newRecordsOf(path: string): (records: IDataObject[]) => IDataObject[] {
 	};
 }
 
-/** Whether a value tells one record from others. */
-const hasId = (id: unknown): boolean => (typeof id === 'string' && id !== '') || typeof id === 'number';
+const hasId = (id: unknown): boolean => idText(id) !== undefined;
 
 /** The fewest pages of one size: some services bind the cursor to the size of the page. */
 function sizeOf({ list, limit = Infinity }: PageWalk): Query {

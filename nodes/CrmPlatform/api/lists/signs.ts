@@ -1,5 +1,6 @@
-import { isObject } from '../http/json';
+import { isObject, parseJson } from '../http/json';
 import type { ListDescription } from '../openapi/listing';
+import type { CursorPlace } from '../openapi/paging';
 
 /** The members of an answer that say whether and where a list goes on. */
 export interface Signs {
@@ -16,22 +17,28 @@ export interface Signs {
 }
 
 interface Answer {
+	status: number;
 	body: Readonly<Record<string, unknown>>;
 	/** Lower-case names. */
 	headers: Readonly<Record<string, string | undefined>>;
 }
 
 /** Reads what a page says of the pages after it: the cursor, where the description places it, and anything else. */
-export function readSigns({ body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next'>, read: number): Signs {
-	const found = signsIn(body, read);
-	const linked = nextLink(headers.link, list.cursor);
-	const described = list.next && ('header' in list.next ? headers[list.next.header] : memberAt(body, list.next.path));
-	const cursors = [described, body.next_cursor, linked?.cursor].map(cursorOf);
+export function readSigns({ status, body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>, read: number): Signs {
+	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
+	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
+	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAt(body, place.path));
+	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
 	const cursor = cursors.find((one) => typeof one === 'string') ?? (cursors.includes(null) ? null : undefined);
-	const total = wholeNumber(body.total);
+	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map(wholeNumber) ?? [];
+	const [, last = 0, counted] = range;
+	const isCut = counted === undefined ? status === 206 : last + 1 < counted;
+	const total = wholeNumber(body.total) ?? wholeNumber(headers['x-total-count'] ?? headers['x-total']) ?? counted;
 	const more = [
 		...(cursors.includes(unreadable) ? ['a next_cursor that is neither text nor a number'] : []),
-		...(linked && linked.cursor === undefined ? ['a Link header'] : []),
+		...(linked.length > 1 || linked.includes(undefined) ? ['a Link header'] : []),
+		...(isCut ? [range.length > 0 ? 'Content-Range' : 'the status 206'] : []),
+		...((list.unread ?? []).some((place) => isFilled(at(place))) ? ['a link of its API description'] : []),
 		...found.more,
 	];
 	return {
@@ -42,6 +49,12 @@ export function readSigns({ body, headers }: Answer, list: Pick<ListDescription,
 		...(total !== undefined && { total }),
 	};
 }
+
+/** A header as a member: `X-Has-More: true`, `X-Pagination: {"next": 2}`. */
+const inHeader = ([name, value]: [string, string | undefined]): [string, unknown] => [
+	name.replace(/^x-/, ''),
+	name === 'link' ? undefined : (parseJson(value ?? '') ?? value),
+];
 
 type Cursor = string | null | undefined;
 
@@ -54,12 +67,24 @@ function cursorOf(value: unknown): Cursor | typeof unreadable {
 	return value === false ? null : unreadable;
 }
 
-/** The cursor in the address of a Link header with `rel="next"` (RFC 8288). */
-function nextLink(header: string | undefined, parameter: string): { cursor: Cursor } | undefined {
-	const [, address] = /<([^>]*)>[^,]*;\s*rel="?(?:[^",]*\s)?next[\s"]?/i.exec(header ?? '') ?? [];
-	if (address === undefined) return undefined;
-	const url = URL.canParse(address, 'https://list.invalid') ? new URL(address, 'https://list.invalid') : undefined;
-	return { cursor: url?.searchParams.get(parameter) ?? undefined };
+const linkValue = /<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+const linkParameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
+
+/**
+ * The cursors in the addresses of the links with `rel="next"` (RFC 8288, section 3).
+ *
+ * @returns undefined in place of one that is not understood
+ */
+function nextLinks(header = '', parameter: string): Array<string | undefined> {
+	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', written = '']) => {
+		const given = [...written.matchAll(linkParameter)].map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
+		const valueOf = (wanted: string) => given.find(([name]) => name === wanted)?.[1] ?? '';
+		if (!valueOf('rel').toLowerCase().replace(/'/g, '').split(/\s+/).includes('next')) return [];
+		// With an anchor, the next page of something else.
+		const isOwn = valueOf('anchor') === '' && URL.canParse(address, 'https://list.invalid');
+		return [(isOwn && new URL(address, 'https://list.invalid').searchParams.get(parameter)) || undefined];
+	});
+	return /next/i.test(header.replace(linkValue, '')) ? [...found, undefined] : found;
 }
 
 /** Members deeper than this are the service's own business. */
@@ -72,10 +97,10 @@ interface Found {
 	isLast: boolean;
 }
 
-/** The members beside the records that say that more follow, by what services call them. */
-function signsIn(body: object, read: number): Found {
+/** The members of an answer, its records aside, that say that more follow, by what services call them. */
+function signsIn(members: Array<[string, unknown]>, read: number): Found {
 	const found: Found = { more: [], maybe: [], isLast: false };
-	let level: Array<[string, unknown]> = Object.entries(body).filter(([name]) => name !== 'data' && name !== 'next_cursor');
+	let level = members.filter(([name]) => name !== 'data' && name !== 'next_cursor');
 	for (let depth = 0; depth < deepest && level.length > 0; depth++) {
 		for (const [place, value] of level) {
 			const name = (place.split('.').at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '');

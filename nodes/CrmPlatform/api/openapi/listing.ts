@@ -2,7 +2,7 @@ import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './f
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
-import { linkedCursor, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
+import { nextLink, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
 import { readPart, successOf } from './parts';
 import { recordTimes, type RecordTimes } from './recordTimes';
 import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
@@ -15,6 +15,10 @@ export interface ListDescription extends RecordTimes {
 	takesCursor?: true;
 	/** Where an answer has the cursor of the next page, if the description links it; in `next_cursor` otherwise. */
 	next?: CursorPlace;
+	/** What a request for a next page has beside the cursor. */
+	fixed?: Record<string, string | number | boolean>;
+	/** Places of an answer that have values where there is a next page, which the description does not link clearly. */
+	unread?: CursorPlace[];
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
 		name: string;
@@ -55,7 +59,8 @@ export function describeList(
 			.find((one) => kinds.includes(parameterField(document, one).kind) && suits(parameterChoices(document, one)));
 
 	const names = query.map(({ name = '' }) => name);
-	const linked = linkedCursor(document, operation, names);
+	const link = nextLink(document, operation, names);
+	const linked = link && 'next' in link ? link : undefined;
 	const usual = inRole(roles.cursor)?.name;
 	const cursor = linked?.name ?? usual ?? 'cursor';
 	const pageSize = inRole(roles.pageSize);
@@ -66,11 +71,15 @@ export function describeList(
 	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
 	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
 	if (linked) description.next = linked.next;
+	else if (link && 'unread' in link) description.unread = link.unread;
+	const { [pageSize?.name ?? '']: linkedSize, ...fixed } = linked?.fixed ?? {};
+	if (Object.keys(fixed).length > 0) description.fixed = fixed;
 	if (pageSize?.name !== undefined) {
 		const schema = flatten(document, pageSize.schema ?? {});
 		const maximum = largestNumber(schema) ?? modestPage;
 		description.pageSize = { name: pageSize.name, maximum };
-		const sizes = (schema.enum ?? []).map(Number).filter((size) => size >= 1);
+		if (Number(linkedSize) >= 1) description.pageSize.maximum = Number(linkedSize);
+		const sizes = (linkedSize === undefined ? (schema.enum ?? []) : [linkedSize]).map(Number).filter((size) => size >= 1);
 		if (sizes.length > 0) description.pageSize.sizes = sizes.sort((one, other) => one - other);
 	}
 	if (sort?.name !== undefined) {

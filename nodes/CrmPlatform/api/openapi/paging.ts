@@ -42,46 +42,71 @@ export const roles: Record<'cursor' | 'pageSize' | 'sort' | 'search' | 'fields',
 export const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** The parameters that reading a list sets: a member of a filter may have the same name. */
-export const pagingParameters = ({ cursor, pageSize }: { cursor: string; pageSize?: { name: string } }): string[] => [
+export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: string; pageSize?: { name: string }; fixed?: object }): string[] => [
 	cursor,
+	...Object.keys(fixed),
 	...(pageSize ? [pageSize.name] : []),
 ];
 
+/** How the description links a page to the next one. */
+export interface NextLink {
+	/** The parameter of the cursor, and where an answer has its next value. */
+	name: string;
+	next: CursorPlace;
+	/** What else the request for a next page has, the same for each. */
+	fixed: Record<string, string | number | boolean>;
+}
+
 /**
- * The parameter of the cursor, and where an answer has its next value: a link of the response fills the
- * one from the other, as in `{ cursor: '$response.body#/next_cursor' }` (OpenAPI 3.1, section 4.8.20).
+ * What links a page to the next one: a link of the response fills a parameter from it, as in
+ * `{ cursor: '$response.body#/next_cursor', direction: 'next' }` (OpenAPI 3.1, section 4.8.20).
  *
  * @param names of the list's parameters
- * @returns undefined where no link does, or several do from different places
+ * @returns undefined where no link does; where a link fills several parameters, or several links differ, the
+ * places of an answer that have values if there is a next page: which is not understood
  */
-export function linkedCursor(
+export function nextLink(
 	document: OpenApiDocument,
 	operation: OpenApiOperation,
 	names: string[],
-): { name: string; next: CursorPlace } | undefined {
+): NextLink | { unread: CursorPlace[] } | undefined {
 	const response = readPart(document, successOf(operation), 'response');
 	const found = Object.entries(response.links ?? {}).flatMap(([called, one]) => {
 		const link = resolve(document, one, 'link');
 		const isOther = link.operationId !== undefined && link.operationId !== operation.operationId;
 		if (isOther || backwards.test(called)) return [];
-		return Object.entries(link.parameters ?? {}).flatMap(([parameter, from]) => {
-			// OpenAPI allows the place before the name: `query.cursor`.
-			const name = parameter.replace(/^query\./, '');
-			const isCursor = roles.cursor.names.includes(name) || /cursor|token|next|after|continu/i.test(`${name} ${String(from)}`);
-			const next = names.includes(name) && isCursor && !backwards.test(String(from)) ? placeOf(from) : undefined;
-			return next ? [{ name, next }] : [];
-		});
+		// OpenAPI allows the place before the name: `query.cursor`.
+		const given = Object.entries(link.parameters ?? {}).map(([name, from]) => ({ name: name.replace(/^query\./, ''), from: from as string }));
+		const filled = given.filter(({ name, from }) => names.includes(name) && placesIn(from).length > 0);
+		const isNext = filled.some(({ name, from }) => isCursor(name, from) && !backwards.test(from));
+		const isConstant = ({ name, from }: { name: string; from: unknown }) =>
+			names.includes(name) && ['string', 'number', 'boolean'].includes(typeof from) && !String(from).includes('$');
+		const fixed = Object.fromEntries(given.filter(isConstant).map(({ name, from }) => [name, from]));
+		return isNext ? [{ filled, fixed }] : [];
 	});
 	const [first] = found;
-	return first && new Set(found.map((one) => JSON.stringify(one))).size === 1 ? first : undefined;
+	if (!first) return undefined;
+	const [only, ...others] = first.filled;
+	const isClear = others.length === 0 && new Set(found.map((one) => JSON.stringify(one))).size === 1;
+	const next = isClear ? placeOf(only?.from) : undefined;
+	if (only && next) return { name: only.name, next, fixed: first.fixed };
+	return { unread: found.flatMap(({ filled }) => filled.flatMap(({ from }) => placesIn(from))) };
 }
+
+const isCursor = (name: string, from: string): boolean =>
+	roles.cursor.names.includes(name) || /cursor|token|next|after|continu/i.test(`${name} ${from}`);
 
 /** Links to other pages than the next one. */
 const backwards = /prev|first|last|self|before/i;
 
+const expression = /\$response\.(?:header\.[\w-]+|body#\/[^{}]+)/g;
+
 /** The place in an answer that a runtime expression names (OpenAPI 3.1, section 4.8.20.4). */
-function placeOf(expression: unknown): CursorPlace | undefined {
-	const [, header, pointer] = /^\{?\$response\.(?:header\.([\w-]+)|body#\/(.+?))\}?$/.exec(String(expression)) ?? [];
+function placeOf(from: unknown): CursorPlace | undefined {
+	const [, header, pointer] = /^\{?\$response\.(?:header\.([\w-]+)|body#\/([^{}]+))\}?$/.exec(String(from)) ?? [];
 	if (header !== undefined) return { header: header.toLowerCase() };
 	return pointer === undefined ? undefined : { path: stepsOf(pointer) };
 }
+
+/** The places in a text of several expressions. */
+const placesIn = (from: unknown): CursorPlace[] => (String(from).match(expression) ?? []).flatMap((one) => placeOf(one) ?? []);

@@ -3,7 +3,7 @@ import { fieldsOf, type Field } from './fields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
 import { describeMatch, type MatchDescription } from './match';
-import type { OpenApiDocument, OpenApiOperation, PathItem } from './openapi';
+import type { OpenApiDocument, OpenApiOperation, PathItem, Schema } from './openapi';
 import { operationOf, readPart } from './parts';
 import { pathItemAt, pathOfPost } from './paths';
 import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
@@ -28,6 +28,8 @@ export interface WriteDescription {
 	idempotencyKey?: KeyFormat;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
+	/** Whether an answer of success has the id of the record, as each that is described has it. */
+	answersId?: true;
 	/** How an upsert is told by which field it finds the record; absent where that is not clear. */
 	match?: MatchDescription;
 	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
@@ -46,6 +48,8 @@ export interface BatchDescription {
 	items: string;
 	/** Largest number of records in one request. */
 	maximum: number;
+	/** Whether the result of an item that was written has the id of the record. */
+	answersId?: true;
 	/** Whether an item can name the version it changes; the service refuses it for a newer one. */
 	takesVersion?: true;
 	/** The header that carries the idempotency key of a batch: the operation's own. */
@@ -75,6 +79,7 @@ export function describeWrite(
 	const fields = description.fields.map(({ name }) => name);
 	const match = verb === 'put' ? describeMatch(document, pathItem, operation, fields) : undefined;
 	if (match) description.match = match;
+	if (answersId(document, operation, (answer) => answer)) description.answersId = true;
 	const { responses = {} } = operation;
 	if ('200' in responses && '201' in responses) description.tellsCreated = true;
 	const batch = describeBatch(document, collection, operation['x-batch'], match && { match, fields });
@@ -82,6 +87,20 @@ export function describeWrite(
 	const job = describeJob(document, collection, operation, match && fields);
 	if (job) description.job = job;
 	return description;
+}
+
+/**
+ * Whether all answers of success that are described have the id of a record.
+ *
+ * @param recordOf the schema of the record in that of an answer
+ */
+function answersId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (answer: Schema) => Schema): boolean {
+	const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+	const has = ([, response]: [string, unknown]) => {
+		const answer = flatten(document, jsonSchema(readPart(document, response, 'response')) ?? {});
+		return recordOf(answer).properties?.id !== undefined;
+	};
+	return successes.length > 0 && successes.every(has);
 }
 
 function bodyOf(
@@ -131,9 +150,13 @@ function describeBatch(
 		// Without a limit of the service's own, a batch may be refused as too large.
 		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
 			const key = idempotencyHeaderOf(document, pathItem, operation);
-			const batch = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
+			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
 			const item = flatten(document, flatten(document, schema).items ?? {});
-			return item.properties?.version ? { ...batch, takesVersion: true } : batch;
+			if (item.properties?.version) batch.takesVersion = true;
+			const inResult = ({ properties: { id, data = {} } = {} }: Schema) => (id ? { properties: { id } } : flatten(document, data));
+			const results = ({ properties: { results = {} } = {} }: Schema) => flatten(document, flatten(document, results).items ?? {});
+			if (answersId(document, operation, (answer) => inResult(results(answer)))) batch.answersId = true;
+			return batch;
 		}
 	}
 	return undefined;

@@ -1,0 +1,83 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
+import { run } from './n8n.ts';
+import { automatic, byId, create, getMany, update } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { runSync, syncOf } from './syncNode.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { importOf } = fileRuns(sandbox, useBinaryStore());
+
+/** Custom fields that are called as what only the service writes. */
+const keys = ['name', 'id', 'version', 'object', 'created_at'];
+const values = (text: string) => Object.fromEntries(keys.map((key) => [key, `${text} ${key}`]));
+const prefixed = (text: string) => Object.fromEntries(keys.map((key) => [`custom_fields.${key}`, `${text} ${key}`]));
+
+beforeAll(async () => {
+	for (const key of keys) await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: key, type: 'text' });
+});
+
+const contact = async (given: IDataObject = {}) => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Odd', ...given })).body;
+const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body.custom_fields;
+
+test.each<[string, IDataObject, IDataObject]>([
+	['automatically, by their whole names', automatic, { last_name: 'A', ...prefixed('a') }],
+	['automatically, in their object', automatic, { last_name: 'A', custom_fields: values('a') }],
+	['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify({ last_name: 'A', custom_fields: values('a') }) }, {}],
+	['by hand', { last_name: 'A', ...prefixed('a') }, {}],
+])('custom fields named like read-only ones are written %s', async (_, how, item) => {
+	const made = await run({ credential: sandbox.credential, parameters: create('contact', how), items: [item] });
+	expect(made.hints).toEqual([]);
+	expect(await stored(made.items[0]?.json.id)).toMatchObject(values('a'));
+	const id = String((await contact()).id);
+	const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', id, how), items: [{ ...item, id, version: 1 }] });
+	expect(hints).toEqual([]);
+	expect(await stored(id)).toMatchObject(values('a'));
+});
+
+test('they are read back and written again as they were', async () => {
+	const { id } = await contact({ custom_fields: values('b') });
+	const record = (await run({ credential: sandbox.credential, parameters: { resource: 'contact', operation: 'get', recordId: byId(String(id)), simplify: false } })).items[0]!.json;
+	await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [{ ...record, custom_fields: { ...values('b'), name: 'new' } }] });
+	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
+});
+
+test('a name without the prefix means what records have under it, and a hint tells where the custom field is', async () => {
+	const { id } = await contact({ custom_fields: values('c') });
+	for (const item of [{ first_name: 'F', name: 'other' }, { id, first_name: 'F', name: 'other' }]) {
+		const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [item] });
+		expect(hints.join()).toContain('custom_fields.name');
+		expect(await stored(id)).toMatchObject(values('c'));
+	}
+});
+
+test('an import writes them', async () => {
+	const header = keys.map((key) => `custom_fields.${key}`).join();
+	const row = Object.values(values('d')).join();
+	await importOf(`last_name,external_id,${header}\nD,odd-d,${row}\n`, { importAs: 'upsert', matchOn: 'external_id' });
+	const { data } = (await sandbox.call('GET', '/v1/contacts?external_id=odd-d')).body as { data: IDataObject[] };
+	expect(data.map((one) => one.custom_fields)).toEqual([expect.objectContaining(values('d'))]);
+	await importOf(`id,${header}\n${String(data[0]!.id)},${Object.values(values('e')).join()}\n`, { importAs: 'update' });
+	expect(await stored(data[0]!.id)).toMatchObject(values('e'));
+});
+
+test('lists are filtered by them', async () => {
+	const { id } = await contact({ custom_fields: values('f') });
+	await contact({ custom_fields: values('g') });
+	for (const [field, value] of Object.entries(prefixed('f'))) {
+		const { items } = await run({ credential: sandbox.credential, parameters: getMany('contact', {}, { [field]: value }) });
+		expect(items.map(({ json }) => json.id)).toEqual([id]);
+	}
+});
+
+test('a sync writes them, and finds nothing to write the second time', async () => {
+	const items = [{ external_id: 'odd-h', last_name: 'H', ...prefixed('h') }];
+	const sync = async (given: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: given });
+	const { created } = await sync(items);
+	expect(await stored(created[0]?.json.id)).toMatchObject(values('h'));
+	expect((await sync(items)).unchanged).toHaveLength(1);
+	expect((await sync([{ ...items[0], 'custom_fields.version': 'other' }])).updated).toHaveLength(1);
+	expect(await stored(created[0]?.json.id)).toMatchObject({ ...values('h'), version: 'other' });
+});

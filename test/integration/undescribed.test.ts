@@ -1,0 +1,58 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService } from './altered-service.ts';
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns } from './file-runs.ts';
+import { run } from './n8n.ts';
+import { automatic, create, getMany } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { runSync, syncOf } from './syncNode.ts';
+
+// The service answers, and its description cannot be read at the moment.
+const sandbox = useSandbox({ contacts: 20 });
+const service = alteredService(sandbox);
+const { importOf } = fileRuns(service, useBinaryStore());
+const sent: string[] = [];
+beforeEach(() => {
+	sent.length = 0;
+	service.alter({
+		request({ method, url }) {
+			if (url.pathname.endsWith('/openapi.json')) return { status: 503, body: '{}' };
+			if (method !== 'GET') sent.push(`${method} ${url.pathname}`);
+			return undefined;
+		},
+	});
+});
+
+const cause = /The API description at http:\/\/127\.0\.0\.1:\d+ could not be read/;
+const creating = async (resource: string, item: IDataObject) =>
+	await run({ credential: service.credential, parameters: create(resource, automatic), items: [item] });
+
+test.each<[string, string, IDataObject]>([
+	['a company by its name', 'contact', { last_name: 'A', company_id: 'Acme Corporation' }],
+	['an owner by e-mail', 'contact', { last_name: 'A', owner_id: 'nobody@acme.example' }],
+	['a stage by its name', 'deal', { title: 'A', stage_id: 'Closed Won?' }],
+])('%s is not looked up with another service’s description: the item is refused with the cause', async (_, resource, item) => {
+	await expect(creating(resource, item)).rejects.toThrow(cause);
+	expect(sent).toEqual([]);
+});
+
+test('a sync does not compare, write or delete by another service’s description', async () => {
+	const items = [{ external_id: 'x', last_name: 'X' }];
+	const all = { missingInSource: 'delete', mostDeletionsShare: 100 };
+	for (const more of [{}, all]) {
+		await expect(runSync({ credential: service.credential, parameters: syncOf('contact', more), items })).rejects.toThrow(cause);
+	}
+	expect(sent).toEqual([]);
+});
+
+test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not started by another service’s description', async (importAs) => {
+	await expect(importOf('id,email\ncon_1,a@x.example\n', { importAs })).rejects.toThrow(cause);
+	expect(sent).toEqual([]);
+});
+
+test('reading goes on, in any order, and a hint says why', async () => {
+	const { items, hints } = await run({ credential: service.credential, parameters: getMany('contact', { options: { sort: '-created_at' } }) });
+	expect(items.length).toBeGreaterThan(1);
+	expect(hints.join()).toMatch(cause);
+});

@@ -1,0 +1,106 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { run } from '../integration/n8n.ts';
+import { automatic, create, update } from '../integration/parameters.ts';
+import { failure, useForms, type Reply } from './forms.ts';
+
+const forms = useForms();
+const { credential } = forms;
+
+const text = { type: 'string' };
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const fields = { type: 'object', properties: { first_name: text, external_id: text } };
+const contact = { type: 'object', properties: { id: text, ...fields.properties } };
+
+/** A service that writes what it is asked to, and answers as told; its description promises those answers of success. */
+function service(reply: (given: IDataObject[]) => Reply, promised: object = { 200: json(contact), 201: json(contact) }) {
+	const written: IDataObject[] = [];
+	const requestBody = json(fields);
+	const results = { type: 'object', properties: { results: { type: 'array', items: { type: 'object', properties: { status: { type: 'integer' }, data: contact } } } } };
+	const list = json({ type: 'object', properties: { items: { type: 'array', maxItems: 50, items: fields } } });
+	const on = { name: 'match_on', in: 'query', schema: { enum: ['external_id'] } };
+	const batch = (operationId: string, parameters: object[] = []) => ({ post: { operationId, parameters, requestBody: list, responses: { 207: json(results) } } });
+	forms.form = {
+		document: {
+			openapi: '3.1.0',
+			paths: {
+				'/v1/contacts': {
+					get: {},
+					post: { requestBody, responses: promised, 'x-batch': 'creates' },
+					put: { requestBody, responses: promised, 'x-batch': 'upserts', parameters: [on] },
+				},
+				'/v1/contacts/{id}': { get: {}, patch: { requestBody, responses: promised } },
+				'/v1/contacts/{id}/tags/{tag}': { put: { responses: promised } },
+				'/v1/contacts/batch/create': batch('creates'),
+				'/v1/contacts/batch/upsert': batch('upserts', [on]),
+			},
+		},
+		answer({ body }) {
+			const given = JSON.parse(body || '{}') as IDataObject & { items?: IDataObject[] };
+			written.push(...(given.items ?? [given]));
+			return reply(given.items ?? [given]);
+		},
+	};
+	return written;
+}
+
+const items = [{ first_name: 'Ada', external_id: 'a' }];
+const creating = create('contact', automatic);
+const writes = {
+	create: creating,
+	upsert: { ...creating, operation: 'upsert', fieldsMatchOn: 'external_id' },
+	update: update('contact', 'c1', automatic),
+	addTag: { resource: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
+};
+const kinds = Object.keys(writes) as Array<keyof typeof writes>;
+const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }]];
+
+test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number, unknown] => [kind, status, body])))(
+	'%s answered %i with %j, where the description promises the record, is no success, and may have been written',
+	async (kind, status, body) => {
+		const written = service(() => ({ status, body }));
+		const error = await failure({ credential: credential(), parameters: writes[kind as keyof typeof writes], items });
+		expect(error.message).toBe(`The service accepted the write (${status}), but no record came back`);
+		expect(error.description).toContain('may have been written');
+		expect(written).toHaveLength(1);
+	},
+);
+
+test.each(['create', 'upsert'] as const)('%s answered 204 where the description promises the record is no success', async (kind) => {
+	service(() => ({ status: 204, body: '' }));
+	expect((await failure({ credential: credential(), parameters: writes[kind], items })).message).toContain('no record came back');
+});
+
+test.each([204, 200])('an update answered %i without a record that the description does not promise gives the record’s id', async (status) => {
+	service(() => ({ status, body: '' }), { [status]: {} });
+	const { items: out, hints } = await run({ credential: credential(), parameters: writes.update, items });
+	expect(out.map((item) => item.json)).toEqual([{ id: 'c1' }]);
+	expect(hints).toEqual([]);
+});
+
+test('a creation whose record the description does not promise is done, and what is not known is said', async () => {
+	service(() => ({ status: 201, body: '' }), { 201: {} });
+	const { items: out, hints } = await run({ credential: credential(), parameters: writes.create, items });
+	expect(out.map((item) => item.json)).toEqual([{}]);
+	expect(hints.join()).toContain('not even an ID');
+});
+
+describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
+	const several = ['a', 'b', 'c'].map((name) => ({ first_name: name, external_id: name }));
+	const resultsOf = (result: (name: unknown) => object) => (given: IDataObject[]): Reply => ({
+		status: 207,
+		body: { results: given.map(({ first_name }, index) => ({ index, status: 201, ...result(first_name) })) },
+	});
+	const setup = () => ({ credential: credential(), parameters: writes[kind], items: several, continueOnFail: true });
+
+	test('has failures for the items whose record did not come back, and for no other', async () => {
+		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));
+		const { items: out } = await run(setup());
+		expect(out.map(({ json: one }) => one.id ?? one.error)).toEqual(['id-a', 'The service accepted the write (201), but no record came back', 'id-c']);
+	});
+
+	test('has the ids of records of which no more comes back', async () => {
+		service(resultsOf((name) => ({ id: `id-${name}` })));
+		expect((await run(setup())).items.map(({ json: one }) => one.id)).toEqual(['id-a', 'id-b', 'id-c']);
+	});
+});
