@@ -55,7 +55,7 @@ beforeEach(() => {
 	etag = '"7"';
 	meanwhile = () => undefined;
 	written = [];
-	properties = { name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
+	properties = { created_at: { ...text, readOnly: true }, name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
 });
 
 // Each test has an account of its own, as descriptions are kept for minutes.

@@ -28,7 +28,6 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 function convertedValue(field: Field, value: unknown, zone: string): unknown {
 	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
 	if (isCleared(field, value)) return null;
-	if (typeof value === 'number' && !Number.isFinite(value) && field.kind !== 'number') throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 	switch (field.kind) {
 		case 'number':
 			return number(field, value);
@@ -45,12 +44,19 @@ function convertedValue(field: Field, value: unknown, zone: string): unknown {
 		case 'json':
 			return structure(field, value);
 		case 'choice':
+			checkNumber(field, value);
 			return choice(field, phoneNumber(field, value));
 		case 'text':
 			return phoneNumber(field, text(field, value));
 		case 'any':
+			checkNumber(field, value);
 			return isMoment(value) ? text(field, value) : value;
 	}
+}
+
+/** JSON has no such numbers, and as a text they are a mistake. */
+function checkNumber(field: Field, value: unknown): void {
+	if (typeof value === 'number' && !Number.isFinite(value)) throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 }
 
 /** White space in a text is text; a list is cleared by an empty list. */
@@ -62,6 +68,7 @@ const isMoment = (value: unknown): value is Date | DateTime =>
 	value instanceof Date || DateTime.isDateTime(value);
 
 function text(field: Field, value: unknown): string {
+	checkNumber(field, value);
 	if (!isMoment(value)) {
 		if (typeof value === 'object') throw refusal(field, value, 'text');
 		return String(value);

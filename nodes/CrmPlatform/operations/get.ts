@@ -1,9 +1,14 @@
 import { readRecord } from '../api/find';
+import { idText } from '../api/http/json';
+import { looseText } from '../mapping/keys';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/record';
 import { outputFieldsOption, simplifyProperty } from '../parameters/output';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
+
+const otherRecord = (id: string, other: string) =>
+	`The service answered the ID ${id} with record ${other}: they may have been merged.`;
 
 /** @param action as n8n's list of actions shows it, such as `Get a contact` */
 export function get(action: string): Operation {
@@ -18,7 +23,10 @@ export function get(action: string): Operation {
 			const summary = await describedOperation(execution, 'summary');
 			const summaryOf = summaryFields(execution.n8n, summary);
 			const read = async (item: number): Promise<Result> => {
-				const record = await readRecord(execution.api, recordAt(execution, item).path);
+				const { id, path } = recordAt(execution, item);
+				const record = await readRecord(execution.api, path);
+				const other = idText(record.id) ?? id;
+				if (looseText(other) !== looseText(id)) execution.api.notices.add(otherRecord(id, other));
 				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
 				return output ? simplify(record, output) : record;
 			};

@@ -5,6 +5,8 @@ import { isAnsweredWith } from '../api/find';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/record';
+import type { Field } from '../api/openapi/fields';
+import { looseText } from '../mapping/keys';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../mapping/lookUp';
@@ -63,6 +65,7 @@ export async function describedWrites(
 export async function applyPlan(
 	execution: Execution,
 	{ path: collection, list: { changed } }: Pick<Collection, 'path' | 'list'>,
+	match: Field[],
 	planned: PlannedChange[],
 	described: Map<WriteAction, WriteDescription>,
 ): Promise<AppliedPlan> {
@@ -70,7 +73,7 @@ export async function applyPlan(
 	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
-	const doubts = new Doubts(planned);
+	const doubts = new Doubts(planned, match);
 	const goesOn: GoesOn = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));
@@ -124,17 +127,24 @@ function writesOf(
 	const versioned = changes.filter(({ record }) => versionOf(record) !== undefined).length;
 	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
 	// A replacement is compared with what was read, whether or not the list tells versions.
-	const areProtected = description.replaces || (versioned === changes.length && isVersionTaken);
+	// Where the list tells no version, each record is read for its ETag.
+	const isReadFirst = changes[0]?.action !== 'create' && !description.replaces && description.takesIfMatch === true && versioned < changes.length;
+	const areProtected = description.replaces || isReadFirst || (versioned === changes.length && isVersionTaken);
 	if (changes[0]?.action !== 'create' && !areProtected) api.notices.add(unprotected);
 	return writeRecords(
 		// Each step has keys of its own; options of the operation are not the sync's.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }): IDataObject => ({ record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } }),
+		({ id, ...record }, _, status): IDataObject => {
+			// What is only accepted is answered with a job (RFC 9110, section 15.3.3).
+			if (status === 202) return { record: {} };
+			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };
+		},
 		{
 			count: changes.length,
 			isVersioned: versioned > 0,
+			isReadFirst,
 			refused(error) {
 				const reason = conflictIn(error);
 				return reason === undefined ? error : ({ reason, error });
@@ -168,7 +178,10 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 	if (changedField !== undefined) delete read[changedField];
 	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;
 	if (version === undefined || version !== answered.version) return { ...made, record };
-	return { ...made, record, action: 'unchanged', reason: storedAlready };
+	const isStored = change.changes.every(({ from, to, kept }) => kept || looseText(from) === looseText(to));
+	if (isStored) return { ...made, record, action: 'unchanged', reason: storedAlready };
+	const { version: _, ...unclear } = record;
+	return { ...made, record: unclear as CrmRecord, reason: answeredAsBefore };
 }
 
 /** Why the CRM refused a change that it would have taken when it was planned; undefined for errors. */
@@ -180,5 +193,7 @@ function conflictIn(error: Error): string | undefined {
 }
 
 const storedAlready = 'The CRM stores these values in another notation; it had them already.';
+const answeredAsBefore =
+	'The CRM took the change and answered with the version from before: it stores these values otherwise, or the answer was behind. The next run shows which.';
 const changedMeanwhile = 'The CRM’s record was changed after this run had read it. Nothing was overwritten.';
 const deletedMeanwhile = 'The CRM’s record was deleted after this run had read it.';

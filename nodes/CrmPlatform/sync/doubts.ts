@@ -1,6 +1,8 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
+import type { Field } from '../api/openapi/fields';
+import { matchKey, valueIn } from '../mapping/keys';
 import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';
 
@@ -15,7 +17,11 @@ export class Doubts {
 	/** Ids of the records that were read, or created since. */
 	private readonly known: Set<string>;
 
-	constructor(planned: PlannedChange[]) {
+	private readonly match: Field[];
+
+	/** @param match the fields that records are found by */
+	constructor(planned: PlannedChange[], match: Field[]) {
+		this.match = match;
 		this.known = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
 	}
 
@@ -36,7 +42,7 @@ export class Doubts {
 	 *
 	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
 	 */
-	addAnswer({ item, action, record }: PlannedChange, answered: IDataObject): string | undefined {
+	addAnswer({ item, action, record, patch = {} }: PlannedChange, answered: IDataObject): string | undefined {
 		const id = idText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
@@ -47,7 +53,16 @@ export class Doubts {
 		const isKnown = this.known.has(id);
 		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. It was left.`);
 		this.known.add(id);
-		return isKnown && action === 'create' ? tookFor(id) : undefined;
+		if (action !== 'create') return undefined;
+		if (isKnown) return tookFor(id);
+		// One key that is kept finds the record again; a key that is not answered may be kept.
+		const keys = this.match.filter((field) => field.name !== 'id' && matchKey(field, valueIn(patch, field)) !== undefined);
+		const isKept = (field: Field) =>
+			valueIn(answered, field) === undefined || matchKey(field, valueIn(answered, field)) === matchKey(field, valueIn(patch, field));
+		const [first] = keys;
+		if (!first || keys.some(isKept)) return undefined;
+		this.general ??= `The CRM stored the key of item ${item} in another notation, so the key of this record may be one, too. It was left.`;
+		return otherNotation(first.label, id, String(valueIn(answered, first) ?? ''));
 	}
 
 	/** Why the record is left; undefined where nothing speaks against its change. */
@@ -60,6 +75,8 @@ export class Doubts {
 const isAboutRecord = (error: Error): boolean => isAnsweredWith(error, 404, 410, 412);
 
 export const withoutRecord =
-	'The CRM answered without a record, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
+	'The CRM answered without a record of this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
+const otherNotation = (label: string, id: string, key: string) =>
+	`${label}: record ${id} was created, and the CRM stored its key as ‘${key.slice(0, 100)}’, by which this item does not find it: the next run would create another one. Write the key as the CRM does, or match on another field.`;
 const tookFor = (id: string) =>
 	`The CRM created no record: it answered with record ${id}, which existed already and may have been changed. Correct the key of the item or of the record.`;

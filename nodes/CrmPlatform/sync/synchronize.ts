@@ -46,11 +46,11 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 
 async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 	const { n8n, api } = execution;
-	const { planned, unread, collection, isPreview } = await prepare(execution);
+	const { planned, unread, collection, match, isPreview } = await prepare(execution);
 	const described = await describedWrites(execution, planned);
 	const applied: AppliedPlan = isPreview
 		? { done: planned, failures: [], untried: 0 }
-		: await applyPlan(execution, collection, planned, described);
+		: await applyPlan(execution, collection, match, planned, described);
 	const { failures, untried } = applied;
 	const done = withEarlierDecisions(n8n, applied.done);
 	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
@@ -84,7 +84,7 @@ async function prepare(execution: Execution) {
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);
-	return { planned, unread: source.failures, collection, isPreview: sync.isPreview };
+	return { planned, unread: source.failures, collection, match: sync.match, isPreview: sync.isPreview };
 }
 
 /** The fields that are read of each record: what is compared, what it is found by, and its version. */

@@ -7,7 +7,7 @@ import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '..
 import { readWholeNumber } from '../parameters/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
-import { isReplacement, replaceRecord } from './replace';
+import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './single';
 
@@ -17,6 +17,8 @@ interface Circumstances {
 	count?: number;
 	/** Whether they are to be done only to the versions they name. */
 	isVersioned?: boolean;
+	/** Whether some are to be done only to the record that was read, as its list tells no version. */
+	isReadFirst?: boolean;
 	/** What a refusal means, where that is not simply an error. */
 	refused?(error: Error, item: number): Result | Error;
 }
@@ -34,12 +36,12 @@ export function writeRecords(
 	description: WriteDescription,
 	read: (item: number) => Write,
 	answer: (record: IDataObject, item: number, status: number) => Result,
-	{ count = execution.n8n.getInputData().length, isVersioned = false, refused = (error) => error }: Circumstances = {},
+	{ count = execution.n8n.getInputData().length, isVersioned = false, isReadFirst: areReadFirst = false, refused = (error) => error }: Circumstances = {},
 ): Run | Batched {
 	const { takesIfMatch } = description;
 	const isOncePer = hasWriteOncePer(execution);
 	const wanted = isOncePer ? 1 : batchSizeOption(execution);
-	const isBatchSafe = !isVersioned || description.batch?.takesVersion || !takesIfMatch;
+	const isBatchSafe = !areReadFirst && (!isVersioned || description.batch?.takesVersion || !takesIfMatch);
 	const { size, batch } = batchingOf(execution, isBatchSafe ? description.batch : undefined, wanted);
 	const isBatched = size > 1;
 	const sent = sentRequests(execution);
@@ -48,8 +50,8 @@ export function writeRecords(
 		fixBatching(execution);
 		const { version } = write;
 		try {
-			if (isReplacement(description, write)) {
-				const { record, status } = await replaceRecord(execution, description, write, [item]);
+			if (isReadFirst(description, write)) {
+				const { record, status } = await writeAsRead(execution, description, write, [item]);
 				return answer(record, item, status);
 			}
 			const isSafeInBatchOnly = version !== undefined && !takesIfMatch && batch?.takesVersion;
@@ -57,7 +59,7 @@ export function writeRecords(
 				const [result] = await sendInBatch(batch, [item], [write]);
 				return outcome(result!, item, write);
 			}
-			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': `"${version}"` } } : {};
+			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
 			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
 			return answer(record, item, status);
 		} catch (error) {

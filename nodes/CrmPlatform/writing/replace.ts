@@ -8,56 +8,66 @@ import type { Execution } from '../model';
 import type { Write } from './order';
 import { writeOne, type Written } from './single';
 
-/** A change of a record by a service that replaces records as a whole (PUT, RFC 9110, section 9.3.4). */
-export interface Replacement extends Write {
+/** A write that the record is read for once more. */
+interface ReadFirst extends Write {
 	id: string;
-	body: IDataObject;
 }
 
-export const isReplacement = ({ replaces }: WriteDescription, write: Write): write is Replacement =>
-	replaces === true && write.id !== undefined && write.body !== undefined;
+/** Whether the service replaces records as a whole, or tells the version of one only with the record itself. */
+export const isReadFirst = ({ replaces, takesIfMatch }: WriteDescription, write: Write): write is ReadFirst =>
+	write.id !== undefined &&
+	((replaces === true && write.body !== undefined) ||
+		(takesIfMatch === true && write.version === undefined && write.before !== undefined));
 
 /**
- * Reads a record, changes it, and writes it under the condition that it is still the version that was read:
- * a part alone would erase the rest of the record.
+ * Reads a record, and writes it under the condition that it is still the version that was read. Where the service
+ * replaces whole records (PUT, RFC 9110, section 9.3.4), a part alone would erase the rest of it.
  *
  * @throws NodeApiError 412 where the record is another than the caller has read; Error in the user's words
- * where the service has no versions, or an ETag that is none, as a concurrent change by someone else would be lost
+ * where the service replaces records without versions, or has an ETag that is none, as a concurrent change by
+ * someone else would be lost
  */
-export async function replaceRecord(
+export async function writeAsRead(
 	execution: Execution,
 	description: WriteDescription,
-	{ id, path, body: changes, version, before }: Replacement,
+	{ id, path, body: changes, version, before }: ReadFirst,
 	items: number[],
 ): Promise<Written> {
-	const { api, resource } = execution;
+	const { api } = execution;
 	const { body: record, headers, status } = await api.send({ method: 'GET', path });
 	if (!isObject(record)) throw new Error(unversioned);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
-	if (isOther || (before && hasOtherValues(before, record, changes))) {
+	if (isOther || (before && hasOtherValues(before, record, changes ?? before))) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: 412, details: { status: 412 } });
 	}
-	// The fields of the description itself: an operation with presets asks for some of them only.
-	const fields = (await api.describe(resource.path))?.update?.fields ?? [];
-	const members = new Set(fields.map(({ path: [member = ''] }) => member));
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
-	const ofMembers = (one: IDataObject) => Object.fromEntries(Object.entries(one).filter(([name]) => members.has(name)));
-	const current = ofMembers(record);
-	const whole = mergePatch(current, changes);
+	const isSent = description.replaces ? await sentMembers(execution) : () => true;
+	const asSent = (one: IDataObject) => Object.fromEntries(Object.entries(one).filter(([name]) => isSent(name)));
+	const current = asSent(record);
+	const whole = description.replaces ? mergePatch(current, changes ?? {}) : changes;
 	// A description may name a version that this record does not have.
-	const isVersioned = [current.version, whole.version].every((one) => one !== undefined && one !== null);
-	if (!isConditional && !isVersioned) throw new Error(unversioned);
-	if (!description.takesIfMatch && !isVersioned) api.notices.add(unprotected);
+	const isVersioned = [current.version, whole?.version].every((one) => one !== undefined && one !== null);
+	if (description.replaces && !isConditional && !isVersioned) throw new Error(unversioned);
+	if (!isVersioned && !(description.takesIfMatch && isConditional)) api.notices.add(unprotected);
 	// An earlier attempt has written it: another version under its key would be refused.
-	if (JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
-	const condition = isConditional ? { headers: { 'if-match': etag } } : {};
-	return await writeOne(execution, description, { id, path, body: whole, ...condition }, items).catch(async (error: Error) => {
+	if (description.replaces && JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
+	const write = { id, path, ...(whole && { body: whole }), ...(isConditional && { headers: { 'if-match': etag } }) };
+	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
 		if (!isConditional || !isAnsweredWith(error, 412)) throw error;
 		const again = await api.send({ method: 'GET', path });
-		const isSame = isObject(again.body) && JSON.stringify(ofMembers(again.body)) === JSON.stringify(current);
+		const isSame = isObject(again.body) && JSON.stringify(asSent(again.body)) === JSON.stringify(current);
 		throw isSame && again.headers.etag !== etag ? new Error(otherEtag) : error;
 	});
+}
+
+/** What the service alone sets is not sent; what its description does not know is, unless it forbids that. */
+async function sentMembers({ api, resource }: Execution): Promise<(name: string) => boolean> {
+	const { update, fields = [] } = (await api.describe(resource.path)) ?? {};
+	// The fields of the description itself: an operation with presets asks for some of them only.
+	const members = new Set(update?.fields.map(({ path: [member = ''] }) => member));
+	const readOnly = new Set(['id', ...(update?.readOnly ?? []), ...fields.flatMap(({ name, isReadOnly }) => (isReadOnly ? [name] : []))]);
+	return (name) => members.has(name) || !(update?.isClosed || readOnly.has(name));
 }
 
 /** Whether a value that is about to be written has changed since it was read. */
@@ -77,3 +87,7 @@ const otherEtag =
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';
+
+/** A version as the header takes it; some services give the ETag itself as the version. */
+export const etagOf = (version: string | number): string =>
+	/^(W\/)?".*"$/.test(String(version)) ? String(version) : `"${version}"`;

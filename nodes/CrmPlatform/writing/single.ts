@@ -3,6 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { mayBeWritten } from '../api/batch';
 import { recordIn } from '../api/record';
 import { idText } from '../api/http/json';
+import { looseText } from '../mapping/keys';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -45,30 +46,41 @@ export async function writeOne(
  *
  * @param id of a record that existed before
  * @returns NodeApiError where the description promises the record, and the answer says less than 204 does of
- * one whose id is known
+ * one whose id is known; for an answer with another record, and one that says that it was not deleted
  */
 export function writtenRecord(
 	{ api }: Execution,
-	{ answersId, method }: { answersId?: true | undefined; method: string },
+	{ answersId, method, replaces }: Pick<WriteDescription, 'method' | 'replaces'> & { answersId?: true | undefined },
 	id: string | undefined,
 	{ record, status }: { record: IDataObject | undefined; status: number },
 ): IDataObject | NodeApiError {
-	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
+	const failure = (message: string, code: string, description = mayBeWritten) =>
+		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
+	if (method === 'DELETE' && record?.deleted === false) return failure(notDeleted, 'not_deleted', 'Look at the record.');
+	const other = idText(record?.id);
+	const isChange = id !== undefined && (method === 'PATCH' || replaces);
+	if (isChange && other !== undefined && looseText(other) !== looseText(id)) {
+		return failure(`The service answered with record ${other}, and not with ${id}, which was to be changed`, unknownOutcome);
+	}
+	if (status === 202 && method !== 'DELETE') api.notices.add(accepted);
+	if (other !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
-		const message = `The service accepted the write (${status}), but no record came back`;
-		return api.failure({ message, description: mayBeWritten, status, details: { status, code: noRecord }, mayBeDone: true });
+		return failure(`The service accepted the write (${status}), but no record came back`, unknownOutcome);
 	}
 	if (id !== undefined) return { id, ...record };
 	if (record === undefined) api.notices.add(noRecords);
 	return record ?? {};
 }
 
-const noRecord = 'no_record';
-/** Whether a write was accepted and not answered with the record. */
+const unknownOutcome = 'no_record';
+/** Whether a write was accepted and not answered with the record, or with another one. */
 export const isWithoutRecord = (error: Error): boolean =>
-	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === noRecord;
+	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
 
+const notDeleted = 'The service answered that the record was not deleted';
+const accepted =
+	'The service has only accepted at least one write, to do it later (202): what came back, and its ID, may be those of a job.';
 const noRecords =
 	'The service accepted at least one write without answering with the record, so its output has no values, not even an ID.';
 

@@ -1,0 +1,43 @@
+import type { Field } from '../../nodes/CrmPlatform/api/openapi/fields';
+import { outsiders, scopedFields } from '../../nodes/CrmPlatform/sync/scope';
+
+const field = (name: string, more: Partial<Field> = {}): Field => ({ name, path: [name], label: name, description: '', kind: 'text', required: false, ...more });
+const fields = [field('name'), field('tags', { kind: 'list' }), field('amount', { kind: 'number' }), field('email', { lowerCase: [''] }), field('born', { kind: 'date' })];
+const names = new Set([...fields.map(({ name }) => name), 'emails', 'created_at']);
+
+const isOutside = (filter: Field, given: unknown, value: unknown) => {
+	const record = { id: '1', [filter.name.replace(/\[.*/, '')]: value } as never;
+	return outsiders([record], scopedFields([[filter, given]], fields, names))(record) !== undefined;
+};
+
+const time = (comparison: string) => field(`created_at[${comparison}]`, { kind: 'dateTime' });
+
+test.each<[string, Field, unknown, unknown[], unknown[]]>([
+	['a text as a whole', field('name'), 'Anna Maria', ['Anna Maria', ' Anna Maria '], ['Anna', 'Maria', 'anna maria', null, undefined, '']],
+	['a text with a comma', field('name'), 'Smith, John', ['Smith, John'], ['Smith', 'John']],
+	['one of several texts', field('name', { kind: 'list' }), ['a', 'b'], ['a', 'b'], ['a,b', 'c', null]],
+	['a text whose case the description says not to matter', field('name', { description: 'Name. Case does not matter.' }), 'vip', ['VIP'], ['VIPS']],
+	['a text that is kept in lower case', field('email'), 'A@x.example', ['a@x.example'], ['b@x.example']],
+	['a list that has one of the values', field('tags', { kind: 'list' }), ['A'], [['A'], ['B', 'A'], [{ id: 'A' }]], [['B'], [], null]],
+	['a part of a text', field('name[contains]'), 'Mül', ['Max Muller', 'müller'], ['Maier', null]],
+	['the beginning of a text', field('name[starts_with]'), 'an', ['Anna'], ['Joanna', null]],
+	['any value', field('name[empty]', { kind: 'boolean' }), false, ['x', 0], [null, '', undefined]],
+	['no value', field('name[empty]', { kind: 'boolean' }), true, [null, '', undefined], ['x']],
+	['a number', field('amount', { kind: 'number' }), 7, [7, '7.0'], [8, null]],
+	['a bound', field('amount[gte]', { kind: 'number' }), 7, [7, '7.5'], [6, null]],
+	['a bound of its own', field('amount[gt]', { kind: 'number' }), 7, [8], [7]],
+	['a time', time('lt'), '2026-03-31T00:00:00.000Z', ['2026-03-29T10:00:00.5Z'], ['2026-04-02T10:00:00.5Z', null]],
+])('a scope lets through %s, and nothing else', (_, filter, given, inside, outside) => {
+	expect(inside.filter((value) => isOutside(filter, given, value))).toEqual([]);
+	expect(outside.filter((value) => !isOutside(filter, given, value))).toEqual([]);
+});
+
+test('a record meets a filter by any of its addresses', () => {
+	const record = { id: '1', email: 'a@x.example', emails: [{ value: 'b@x.example' }] } as never;
+	expect(outsiders([record], scopedFields([[field('email'), 'b@x.example']], fields, names))(record)).toBeUndefined();
+});
+
+test('a filter by what the records do not have cannot be checked', () => {
+	const record = { id: '1' } as never;
+	expect(outsiders([record], scopedFields([[field('name'), 'x']], fields, new Set()))(record)).toBeUndefined();
+});
