@@ -47,6 +47,8 @@ export interface Setup {
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
 	context?: IDataObject;
+	/** The type of a node that the node is in a loop with. */
+	loop?: string;
 	/** Whether Retry On Fail is on; n8n's attempts are the caller's. */
 	retryOnFail?: boolean;
 }
@@ -146,8 +148,8 @@ export function workflowIn(parts: Parts, setup: Setup) {
 	} as INodeTypes;
 	const workflow = new parts.Workflow({
 		id: 'workflow-1',
-		nodes: [node],
-		connections: {},
+		nodes: [node, ...(setup.loop === undefined ? [] : [{ ...node, id: 'node-2', name: 'Loop', type: setup.loop }])],
+		connections: setup.loop === undefined ? {} : { [node.name]: to('Loop'), Loop: to(node.name) },
 		active: setup.active ?? (setup.mode ?? 'manual') !== 'manual',
 		nodeTypes,
 		settings: { timezone: timezone ?? 'UTC' },
@@ -163,6 +165,8 @@ export function workflowIn(parts: Parts, setup: Setup) {
 	);
 	return { workflow, node, additionalData, counted };
 }
+
+const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
 
 /** What n8n brings to a workflow: credentials above all. */
 export function additionalDataIn(

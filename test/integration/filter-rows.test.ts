@@ -127,6 +127,8 @@ describe('what is not understood is refused:', () => {
 		[row('', 'is', { value: 'x' }), 'A filter has no field. Choose a field or remove the filter.'],
 		[row('gone', 'is', { value: 'x' }), 'does not have the filter gone'],
 		[row('email', 'like', { value: 'x' }), 'Email: the service cannot filter this field by "like". Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.'],
+		[row('email', '={{ undefined }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
+		[row('email', '={{ null }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
 		[row('job_title', 'isMoreThan', { value: '3' }), 'Job Title: the service cannot filter this field by "Is More Than"'],
 		[row('job_title', 'isOneOf', { value: 'a,b' }), 'by "Is One Of"'],
 		[row('job_title', 'isTrue'), 'by "Is True"'],

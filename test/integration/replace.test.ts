@@ -14,6 +14,7 @@ let meanwhile: () => void;
 let written: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
 let server: Server;
 let properties: IDataObject;
+let additionalProperties: boolean | undefined;
 
 const text = { type: 'string' };
 
@@ -21,7 +22,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 	const headers = { 'content-type': 'application/json', ...(etag !== undefined && { etag }) };
 	const send = (status: number, json: unknown) => response.writeHead(status, headers).end(JSON.stringify(json));
 	if (request.url === '/openapi.json') {
-		const schema = { type: 'object', properties };
+		const schema = { type: 'object', properties, additionalProperties };
 		const content = { 'application/json': { schema } };
 		return void send(200, {
 			openapi: '3.0.3',
@@ -55,6 +56,7 @@ beforeEach(() => {
 	etag = '"7"';
 	meanwhile = () => undefined;
 	written = [];
+	additionalProperties = undefined;
 	properties = { created_at: { ...text, readOnly: true }, name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
 });
 
@@ -75,6 +77,16 @@ test('an update keeps the values that are not changed, and names the version it 
 		},
 	]);
 	expect(written[0]?.body).not.toHaveProperty('created_at');
+});
+
+test('what the description does not know is written back as it was read, unless the body may have nothing else', async () => {
+	record.legacy_code = { old: 'L-77' };
+	await run(setup({ name: 'Grace' }));
+	expect(written[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
+	expect(written[0]?.body).not.toHaveProperty('id');
+	additionalProperties = false;
+	await run(setup({ name: 'Mary' }));
+	expect(written[1]?.body).not.toHaveProperty('legacy_code');
 });
 
 test('an update without any version is refused, and nothing is written', async () => {

@@ -29,7 +29,7 @@ function service(reply: (given: IDataObject[]) => Reply, promised: object = { 20
 					post: { requestBody, responses: promised, 'x-batch': 'creates' },
 					put: { requestBody, responses: promised, 'x-batch': 'upserts', parameters: [on] },
 				},
-				'/v1/contacts/{id}': { get: {}, patch: { requestBody, responses: promised } },
+				'/v1/contacts/{id}': { get: {}, patch: { requestBody, responses: promised }, delete: { responses: { 200: {} } } },
 				'/v1/contacts/{id}/tags/{tag}': { put: { responses: promised } },
 				'/v1/contacts/batch/create': batch('creates'),
 				'/v1/contacts/batch/upsert': batch('upserts', [on]),
@@ -83,6 +83,26 @@ test('a creation whose record the description does not promise is done, and what
 	const { items: out, hints } = await run({ credential: credential(), parameters: writes.create, items });
 	expect(out.map((item) => item.json)).toEqual([{}]);
 	expect(hints.join()).toContain('not even an ID');
+});
+
+test('an update that is answered with another record is no success, and may have been written', async () => {
+	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
+	const error = await failure({ credential: credential(), parameters: writes.update, items });
+	expect(error.message).toBe('The service answered with record c2, and not with c1, which was to be changed');
+	expect(error.description).toContain('may have been written');
+	service(() => ({ status: 200, body: { id: 'C1' } }));
+	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
+});
+
+test('what is only accepted is said not to be done', async () => {
+	service(() => ({ status: 202, body: { id: 'job_1', status: 'queued' } }));
+	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
+});
+
+test.each([{ deleted: false }, { id: 'c1', deleted: false }])('a deletion answered with %j is none', async (body) => {
+	service(() => ({ status: 200, body }));
+	const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
+	expect((await failure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
 });
 
 describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {

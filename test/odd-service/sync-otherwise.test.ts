@@ -155,6 +155,26 @@ describe('where only the ETag tells the version', () => {
 	});
 });
 
+test('a version that is an ETag already is sent as it is', async () => {
+	const { run, service } = contacts(['a']);
+	const handle = service.handle.bind(service);
+	service.handle = (method, url, headers, text) => {
+		const answer = handle(method, url, headers, text);
+		return url.pathname.endsWith('.json') ? answer : { ...answer, body: JSON.parse(JSON.stringify(answer.body ?? null).replace(/"version":(\d+)/g, String.raw`"version":"\"$1\""`)) };
+	};
+	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
+});
+
+test('a creation that is only accepted is not said to be done, and nothing is deleted', async () => {
+	const { run, held, service } = contacts(['a', 'b']);
+	const handle = service.handle.bind(service);
+	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));
+	const { created, deleted, conflict } = await run(same(['a', 'n']));
+	expect([created, deleted]).toEqual([[], []]);
+	expect(conflict).toHaveLength(2);
+	expect(held()).toEqual(['a', 'b']);
+});
+
 describe('a source that is read in parts', () => {
 	test('deletes nothing in its second round', async () => {
 		const { run, held } = contacts(numbers(0, 20));
@@ -165,6 +185,13 @@ describe('a source that is read in parts', () => {
 		expect(held()).toHaveLength(19);
 		const leave = await run(same(numbers(18, 19)), { missingInSource: 'leave' }, { ...execution, runIndex: 2 });
 		expect(leave.unchanged).toHaveLength(1);
+	});
+
+	test('deletes nothing in a loop over items, already in its first round', async () => {
+		const { run, held } = contacts(['a', 'b', 'c']);
+		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain('Take the node out of the loop');
+		expect(held()).toEqual(['a', 'b', 'c']);
+		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
 	});
 
 	test('may have a scope of its own in each round, and be tried again', async () => {

@@ -16,12 +16,14 @@ const { difference: compare, isSame } = comparison([
 	field('amount', { kind: 'number' }),
 	field('due_at', { kind: 'dateTime' }),
 	field('tag_ids', { kind: 'list' }),
+	field('website', { isUrl: true }),
 ]);
 
 test.each([
 	['case, where the service keeps lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
 	['case within a list', { emails: [{ value: 'a@x.example', label: null }] }, { emails: [{ value: 'A@x.example' }] }],
 	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
+	['the notation of a web address', { website: 'https://one.example/' }, { website: 'HTTPS://One.example:443' }],
 	['a decimal as text', { amount: '12.50' }, { amount: 12.5 }],
 	['nothing and an empty list', { tag_ids: [] }, { tag_ids: null }],
 	['nothing and an empty text', { name: null }, { name: '' }],

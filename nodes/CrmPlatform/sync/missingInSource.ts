@@ -65,7 +65,7 @@ export const mostDeletionsShare: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same as a share of the records in scope; both limits apply',
+	description: 'The same as a share of the records in scope that have a key; both limits apply',
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */

@@ -62,7 +62,7 @@ export function writtenRecord(
 	if (isChange && other !== undefined && looseText(other) !== looseText(id)) {
 		return failure(`The service answered with record ${other}, and not with ${id}, which was to be changed`, unknownOutcome);
 	}
-	if (status === 202 && method !== 'DELETE') api.notices.add(accepted);
+	if (status === 202) api.notices.add(accepted);
 	if (other !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
