@@ -45,6 +45,7 @@ export const subscriptionLifecycle = {
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
 			await recoverEvents(api, opened, hours);
+			storeSubscription(this, { ...opened, changed: own.updated_at });
 			return true;
 		});
 	},
