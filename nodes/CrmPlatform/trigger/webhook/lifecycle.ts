@@ -2,7 +2,7 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { readEventChoice } from '../eventProperties';
-import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { isAsWanted, openSubscription } from './open';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionPlace, type TriggerFunctions } from './place';
 import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
@@ -44,7 +44,8 @@ export const subscriptionLifecycle = {
 			const opened = { ...place, deliveredUntil: since ?? own.created_at };
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
-			await recoverEvents(api, opened, hours);
+			const gap = await recoverEvents(api, opened, hours);
+			if (gap && hours !== undefined) this.logger.warn(`${this.getNode().name}: ${describeGap(gap)}`);
 			storeSubscription(this, { ...opened, changed: own.updated_at });
 			return true;
 		});

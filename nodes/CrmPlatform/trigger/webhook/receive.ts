@@ -12,8 +12,14 @@ import { eventOutput } from '../output';
 import { RefusalMemory } from './refusals';
 import { doubtful, explainForged } from './signature';
 
-const deliveries = new DeliveryMemory();
-const refusals = new RefusalMemory();
+let deliveries = new DeliveryMemory();
+let refusals = new RefusalMemory();
+
+/** Forgets what this process has taken and refused, as a new process would. */
+export function forgetDeliveries(): void {
+	deliveries = new DeliveryMemory();
+	refusals = new RefusalMemory();
+}
 
 /** The event that the service sends to test a subscription. */
 const testEvent = 'webhook.test';

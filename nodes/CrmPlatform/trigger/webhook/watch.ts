@@ -8,7 +8,7 @@ import {
 import { connect } from '../../api/connection';
 import { systemClock } from '../../api/http/request';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, isFailing, recoverEvents, recoverHours, type Gap } from './backlog';
+import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isAsWanted, isMoved, openSubscription, secretState } from './open';
 import { isStart, readSubscription, storeSubscription, type SubscriptionPlace } from './place';
@@ -101,9 +101,10 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			return;
 		}
 		const { updated_at: changed } = found.own;
-		// It may have been paused, or asked for other events, since the last look. And the service may try again hours
-		// later what has failed while n8n was down.
-		const isDue = changed !== place.changed || isFirst || (!isWell && !fails);
+		// It may have been paused, or asked for other events, since the last look.
+		const isChanged = changed !== place.changed;
+		// The service may try again hours later what has failed while n8n was down.
+		const isDue = isChanged || isFirst || (!isWell && !fails);
 		const gap = isDue ? await recoverEvents(api, place, hours) : undefined;
 		isFirst = false;
 		// What was recovered just now is among the deliveries that are pending.
@@ -118,7 +119,8 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			keep({ ...place, deliveredUntil: until, changed }, false);
 		}
 		isWell = !fails;
-		if (gap && gap.before !== Infinity && Date.parse(until) < gap.before) report(new Error(describeGap(gap)));
+		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
+		if (isMissing) report(new Error(describeGap(gap)));
 	};
 
 	const run = async (): Promise<void> => {
@@ -154,8 +156,6 @@ function describeRestored(id: string, seen: Subscription | undefined, wanted: Su
 	const what = seen.status === 'active' ? 'changed' : seen.status;
 	return `The webhook ${id} was ${what} in the CRM Platform. It is as this trigger needs it again`;
 }
-
-const describeGap = ({ reason }: Gap): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;
 
 const describeRenewed = (id: string): string =>
 	`The deliveries of the webhook ${id} fail, and the CRM Platform does not tell whether its secret was replaced. The trigger has replaced it by a new one`;
