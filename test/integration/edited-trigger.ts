@@ -3,7 +3,7 @@ import { startTrigger } from './trigger';
 import { replaceTrigger, sandbox, trigger } from './watched-trigger';
 
 /** A service whose answers a test edits on their way to the trigger of that test. */
-export const edited = { edit: (_: EditedAnswer): void => undefined, requests: [] as string[] };
+export const edited = { edit: (() => undefined) as (answer: EditedAnswer) => void, requests: [] as string[] };
 
 export function useEditedAnswers(): void {
 	let service: Awaited<ReturnType<typeof startEditing>>;

@@ -78,7 +78,7 @@ export class ModelN8n {
 		});
 		if (process !== this.process) return null;
 		for (const { json } of taken?.workflowData?.[0] ?? []) {
-			this.started.push({ id: String((json as IDataObject).id), at: this.clock.now(), process });
+			this.started.push({ id: String((json).id), at: this.clock.now(), process });
 		}
 		if (!response.writableEnded) response.end();
 		return response.statusCode;
