@@ -33,7 +33,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 	counted(1, 'fail', 1, 3),
 	counted(1, 'loseAnswers', 1, 2),
 	counted(1, 'copies', 1, 2),
-	counted(1, 'oldStore', 1, 6),
+	counted(1, 'oldStore', 0, 6),
 	{
 		weight: 3,
 		arbitrary: fc.record({

@@ -43,7 +43,7 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 		fail: ({ count }) => void (service.failures = count),
 		loseAnswers: ({ count }) => void (service.lostAnswers = count),
 		copies: ({ count }) => void (service.copies = count),
-		oldStore: ({ count }) => void (n8n.staticData = n8n.earlier.at(-count) ?? n8n.staticData),
+		oldStore: ({ count }) => void (n8n.staticData = count === 0 ? '{}' : (n8n.earlier.at(-count) ?? n8n.staticData)),
 		kill: async ({ down, address }) => {
 			await n8n.kill();
 			await clock.advance(down);
@@ -67,7 +67,8 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 	await service.retryAll();
 	await clock.advance(minute);
 	const broken = service.events.flatMap((event) => verdictOf(event, n8n, history));
-	const isLong = history.some((deed) => deed.does === 'wait' && deed.ms > 600 * minute) || history.some((deed) => deed.does === 'kill' && deed.down > 200 * minute);
+	const isErased = history.some((deed) => deed.does === 'oldStore' && deed.count === 0);
+	const isLong = isErased || history.some((deed) => deed.does === 'wait' && deed.ms > 600 * minute) || history.some((deed) => deed.does === 'kill' && deed.down > 200 * minute);
 	const alarms = n8n.told.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
 	await n8n.kill();
 	return [...broken, ...alarms.map(({ message }) => `a false alarm: ${message}`)];

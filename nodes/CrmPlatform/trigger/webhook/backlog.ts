@@ -77,7 +77,7 @@ export async function recoverEvents(
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
 }
 
-export const describeGap = ({ reason }: Gap): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;
+export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;
 
 const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
 

@@ -36,7 +36,8 @@ export const subscriptionLifecycle = {
 		return await inTurn(this, async () => {
 			const api = await connect(this);
 			const wanted = requestOf(this);
-			const { own, place } = await openSubscription(this, api, wanted, readSubscription(this));
+			const known = readSubscription(this);
+			const { own, place } = await openSubscription(this, api, wanted, known);
 			if (own.status !== 'active') throw inactive(this, own);
 			const hours = recoverHours(this);
 			// Without recovery, what was missed until now stays missed, also when it is turned on later.
@@ -45,7 +46,9 @@ export const subscriptionLifecycle = {
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
 			const gap = await recoverEvents(api, opened, hours);
-			if (gap && hours !== undefined) this.logger.warn(`${this.getNode().name}: ${describeGap(gap)}`);
+			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
+			if (gap && hours !== undefined) warn(describeGap(gap));
+			if (isStart(this) && known.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
 			storeSubscription(this, { ...opened, changed: own.updated_at });
 			return true;
 		});
@@ -65,6 +68,8 @@ export const subscriptionLifecycle = {
 		});
 	},
 };
+
+const forgotten = 'as n8n has lost what this trigger had stored';
 
 export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(
