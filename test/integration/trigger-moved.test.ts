@@ -58,9 +58,18 @@ describe('n8n gets another address', () => {
 		await trigger.look();
 		expect(await own()).toMatchObject({ status: 'paused', url: elsewhere() });
 		expect(trigger.reported).toHaveLength(1);
+		await trigger.restart('http://127.0.0.1:9');
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
+		await trigger.restart(moved());
+		await trigger.look();
 		await change('PATCH', { status: 'active' });
 		await trigger.look();
 		await came('meanwhile');
+		const { id } = await own();
+		await trigger.restart('http://127.0.0.1:9');
+		await trigger.look();
+		expect(await own()).toMatchObject({ id });
 	});
 
 	test('a publish before the first look loses nothing', async () => {
@@ -130,6 +139,7 @@ describe('A service that changes no address', () => {
 		expect((await own()).id).not.toBe(id);
 		await came('before', 'meanwhile');
 		expect(await deliveries()).toHaveLength(1);
+		if (how === 'has no PATCH') expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 		await trigger.deactivate();
 		await service.close();
 	});

@@ -84,7 +84,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			const opened = await openSubscription(n8n, api, wanted, place);
 			if (opened.own.status !== 'active') {
 				// It may have been moved to n8n's new address.
-				if (opened.place !== place) storeSubscription(n8n, opened.place);
+				if (opened.place.deliversTo !== place.deliversTo) keep(opened.place, true);
 				report(inactive(n8n, opened.own));
 				return;
 			}
@@ -108,7 +108,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const gap = isDue ? await recoverEvents(api, place, hours) : undefined;
 		isFirst = false;
 		// What was recovered just now is among the deliveries that are pending.
-		const until = await deliveredUntil(api, found, { ...place, changed });
+		const until = await deliveredUntil(api, found, { ...place, changed, deliversTo: url });
 		if (fails) {
 			// Other processes may have an older secret, if something has set the static data back.
 			keep({ ...place, changed }, isWell || clock.now() - saved >= interval);
@@ -116,7 +116,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		} else {
 			isRenewed = false;
 			reported = '';
-			keep({ ...place, deliveredUntil: until, changed }, false);
+			keep({ ...place, deliveredUntil: until, changed, deliversTo: url }, place.deliversTo !== url);
 		}
 		isWell = !fails;
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
