@@ -15,6 +15,7 @@ const start = (number: number, more: Partial<UnsettledStart> = {}): UnsettledSta
 	at: 0,
 	repeats: 0,
 	hasBegun: false,
+	wasSeen: false,
 	isReported: false,
 	...more,
 });
@@ -25,6 +26,25 @@ test('in the main process, and as long as nobody knows, no start is repeated', (
 	const seen = { lastOut: { number: 9, at: 0 }, failedAt: 0 };
 	expect(repeated([start(1)], seen, 1e9)).toEqual([]);
 	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
+});
+
+test('after a minute without an outcome, a start may be lost, unless its execution was seen', () => {
+	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.number;
+	const starts = [start(3), start(2), start(1, { wasSeen: true }), start(4, { hasBegun: true })];
+	for (const seen of [{}, { onWorkers: true }]) {
+		expect(doubtful(starts, seen, 59 * second)).toBeUndefined();
+		expect(doubtful(starts, seen, 60 * second)).toBe(2);
+	}
+	expect(doubtful(starts, { onWorkers: false }, 1e9)).toBeUndefined();
+	// What is known to be lost is started again.
+	expect(doubtful(starts, { onWorkers: true, lastOut: { number: 5, at: 0 } }, 60 * second)).toBeUndefined();
+});
+
+test('what cannot be found out is told after an hour', () => {
+	const [open, told] = [start(1), start(2, { isReported: true })];
+	expect(checkStarts([open, told], {}, 59 * minute).report).toEqual([]);
+	expect(checkStarts([open, told], {}, 60 * minute).report).toEqual([open]);
+	expect(checkStarts([open], { onWorkers: false }, 60 * minute).report).toEqual([]);
 });
 
 test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
@@ -52,9 +72,9 @@ test('if nothing comes out at all, the longest wait is repeated alone, and ever 
 test('what has begun is never repeated, and told after an hour', () => {
 	const begun = start(1, { hasBegun: true });
 	const seen = { onWorkers: true, lastOut: { number: 9, at: 0 }, failedAt: 0 };
-	expect(checkStarts([begun], seen, 59 * minute)).toEqual({ repeat: [], report: [] });
-	expect(checkStarts([begun], seen, 60 * minute)).toEqual({ repeat: [], report: [begun] });
-	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toEqual({ repeat: [], report: [] });
+	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });
+	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [begun] });
+	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toMatchObject({ repeat: [], report: [] });
 });
 
 test('a run tells where it ran, and whether it had begun when it crashed', () => {

@@ -10,24 +10,32 @@ export interface UnsettledStart {
 	repeats: number;
 	/** Whether n8n has refused the repeated key: the execution has begun. */
 	hasBegun: boolean;
+	/** Whether n8n, when asked, has had an execution that has begun. */
+	wasSeen: boolean;
 	isReported: boolean;
 }
 
-/** What this process has seen of n8n. Nothing of it is stored. */
-export interface Observations {
+/** What the triggers of this process have seen of n8n: it is the same for all. Nothing of it is stored. */
+export interface SeenOfN8n {
 	/** Whether executions run on workers; undefined until one has come out. */
 	onWorkers?: boolean;
-	/** The last start that came out: its number, and when. */
-	lastOut?: { number: number; at: number };
 	/** When n8n could not start something, as its database was away. */
 	failedAt?: number;
+}
+
+export interface Observations extends SeenOfN8n {
+	/** The last start of this trigger that came out: its number, and when. */
+	lastOut?: { number: number; at: number };
 }
 
 /** Milliseconds that n8n is given to settle what it can. */
 const grace = 30_000;
 
+/** Milliseconds without an outcome after which n8n is asked whether a start waits for a worker. */
+const patience = 60_000;
+
 /** Milliseconds without any outcome after which the longest wait is taken for a lost job; doubles. */
-const longestSilence = 10 * 60_000;
+export const longestSilence = 10 * 60_000;
 
 /** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
 const reportAfter = 60 * 60_000;
@@ -42,17 +50,18 @@ const reportAfter = 60 * 60_000;
  * workers take jobs in their order, so one that was overtaken is lost or has begun.
  *
  * Never in the main process: there a start that waits for the concurrency limit runs though its
- * execution was replaced. n8n 2.35 and later settles each start in its main process.
+ * execution was replaced. n8n 2.35 and later settles each start in its main process. Until an execution
+ * has come out, nobody knows where they run, and the first ones may be lost.
  *
  * @param starts the unsettled ones, in any order
- * @returns the starts to repeat, and those to report to the user
+ * @returns the starts to repeat, those to report to the user, and one that may be lost
  */
 export function checkStarts<Start extends UnsettledStart>(
 	starts: readonly Start[],
 	{ onWorkers, lastOut, failedAt }: Observations,
 	now: number,
-): { repeat: Start[]; report: Start[] } {
-	if (onWorkers !== true) return { repeat: [], report: [] };
+): { repeat: Start[]; report: Start[]; doubtful?: Start | undefined } {
+	if (onWorkers === false) return { repeat: [], report: [] };
 	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
@@ -66,8 +75,12 @@ export function checkStarts<Start extends UnsettledStart>(
 		const lastSign = Math.max(longest.at, lastOut?.at ?? 0);
 		if (isPast(lastSign, longestSilence * 2 ** longest.repeats)) repeat.push(longest);
 	}
-	const report = starts.filter(({ at, hasBegun, isReported }) => hasBegun && !isReported && isPast(at, reportAfter));
-	return { repeat, report };
+	const isUnknown = onWorkers === undefined;
+	const report = starts.filter(
+		({ at, hasBegun, isReported }) => (hasBegun || isUnknown) && !isReported && isPast(at, reportAfter),
+	);
+	if (repeat.length > 0 && !isUnknown) return { repeat, report };
+	return { repeat: [], report, doubtful: open.find(({ at, wasSeen }) => !wasSeen && isPast(at, patience)) };
 }
 
 /** Whether executions run on workers, by the run of one; undefined if the run does not tell. */
@@ -90,3 +103,15 @@ export function hasNoTrace(run: IRun | undefined): boolean {
 	if (run?.status !== 'error' || run.jobId !== undefined) return false;
 	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
 }
+
+/**
+ * Whether a job has failed before the first node, as the worker could not read its execution from
+ * PostgreSQL (job-processor). Since 2.35, a worker asks PostgreSQL for nothing more once the nodes have run.
+ */
+export function failedBeforeBeginning(run: IRun | undefined): boolean {
+	return hasNoTrace(run) && databaseAway.test(run?.data.resultData.error?.message ?? '');
+}
+
+/** What TypeORM, node-postgres and PostgreSQL say. */
+const databaseAway =
+	/^(Driver not Connected|connect ECONNREFUSED|Connection terminated|terminating connection due to|the database system is|timeout exceeded when trying to connect)/;
