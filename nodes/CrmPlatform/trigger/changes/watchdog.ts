@@ -109,7 +109,7 @@ export function hasNoTrace(run: IRun | undefined): boolean {
  * PostgreSQL (job-processor). Since 2.35, a worker asks PostgreSQL for nothing more once the nodes have run.
  */
 export function failedBeforeBeginning(run: IRun | undefined): boolean {
-	return hasNoTrace(run) && databaseAway.test(run?.data.resultData.error?.message ?? '');
+	return hasNoTrace(run) && databaseAway.test(run?.data?.resultData?.error?.message ?? '');
 }
 
 /** What TypeORM, node-postgres and PostgreSQL say. */
