@@ -57,7 +57,7 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 		closers.push(() => queue.stop());
 		const database = await startPostgres(programs[1], join(output, 'postgres.log'));
 		closers.push(() => database.stop());
-		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise' });
+		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
 		closers.push(() => sandbox.close());
 		const ports = { postgresPort: database.port, redisPort: queue.port };
 		const n8n = await startQueueN8n({ installation, tarball, folder, output, ...ports });
