@@ -60,6 +60,18 @@ test('for a long execution that has begun, nothing is started', async () => {
 	expect(n8n.keys()).toHaveLength(2);
 });
 
+test('an execution that a worker stops at the timeout of the workflow, of which n8n does not tell, has failed', async () => {
+	const n8n = queueMode({}, { executionTimeout: 5 });
+	n8n.begin('timed out');
+	await n8n.after(minute);
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	await n8n.after(minute);
+	expect(n8n.outcomes).toEqual({});
+	await n8n.after(5_000);
+	expect(n8n.outcomes).toEqual({ 'timed out': 'failed' });
+});
+
 test('where executions run in the main process, nothing is repeated', async () => {
 	const n8n = await probed();
 	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));

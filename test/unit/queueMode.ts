@@ -16,7 +16,7 @@ interface Emitted {
 }
 
 /** An n8n in queue mode that answers when the test says so. */
-export function queueMode(node: object = {}) {
+export function queueMode(node: object = {}, settings: object = {}) {
 	const emitted: Emitted[] = [];
 	const reported: string[] = [];
 	let now = 0;
@@ -25,6 +25,7 @@ export function queueMode(node: object = {}) {
 		logger: { error: () => undefined },
 		getNode: () => ({ id: 'node', name: 'Trigger', ...node }),
 		getWorkflow: () => ({ id: 'w' }),
+		getWorkflowSettings: () => settings,
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
 		emit: ([items]: [unknown[]], answer: { resolve(response: object): void } | undefined, done: Emitted, key = '::no key') =>
 			void emitted.push({

@@ -15,7 +15,6 @@ const start = (number: number, more: Partial<UnsettledStart> = {}): UnsettledSta
 	at: 0,
 	repeats: 0,
 	hasBegun: false,
-	wasSeen: false,
 	isReported: false,
 	...more,
 });
@@ -30,7 +29,7 @@ test('in the main process, and as long as nobody knows, no start is repeated', (
 
 test('after a minute without an outcome, a start may be lost, unless its execution was seen', () => {
 	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.number;
-	const starts = [start(3), start(2), start(1, { wasSeen: true }), start(4, { hasBegun: true })];
+	const starts = [start(3), start(2), start(1, { seenAt: 0 }), start(4, { hasBegun: true })];
 	for (const seen of [{}, { onWorkers: true }]) {
 		expect(doubtful(starts, seen, 59 * second)).toBeUndefined();
 		expect(doubtful(starts, seen, 60 * second)).toBe(2);
@@ -38,6 +37,15 @@ test('after a minute without an outcome, a start may be lost, unless its executi
 	expect(doubtful(starts, { onWorkers: false }, 1e9)).toBeUndefined();
 	// What is known to be lost is started again.
 	expect(doubtful(starts, { onWorkers: true, lastOut: { number: 5, at: 0 } }, 60 * second)).toBeUndefined();
+});
+
+test('an execution that has begun has ended when the timeout of its workflow has passed', () => {
+	const starts = [start(1, { seenAt: 10 * second }), start(2)];
+	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut.map(({ number }) => number);
+	expect(timedOut({ timeout: 5 * second }, 74 * second)).toEqual([]);
+	expect(timedOut({ timeout: 5 * second }, 75 * second)).toEqual([1]);
+	expect(timedOut({}, 1e9)).toEqual([]);
+	expect(timedOut({ timeout: 5 * second, onWorkers: false }, 1e9)).toEqual([]);
 });
 
 test('what cannot be found out is told after an hour', () => {

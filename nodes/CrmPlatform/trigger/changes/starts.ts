@@ -83,14 +83,17 @@ export class Starts {
 	}
 
 	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const open = { ...start, turns: [], earlier: new Map(), number: 0, at: 0, repeats: 0, hasBegun: false, wasSeen: false, isReported: false };
+		const open = { ...start, turns: [], earlier: new Map(), number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
 	}
 
 	/** Repeats what n8n has lost, and tells of what it has been silent about for long. */
 	check(n8n: ITriggerFunctions): void {
-		const { repeat, report, doubtful } = checkStarts([...this.open.values()], { ...seen, ...this.own }, this.clock.now());
+		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
+		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
+		const observations = { ...seen, ...this.own, timeout };
+		const { repeat, report, timedOut, doubtful } = checkStarts([...this.open.values()], observations, this.clock.now());
 		for (const start of repeat) {
 			start.repeats += 1;
 			this.emit(n8n, start);
@@ -99,6 +102,7 @@ export class Starts {
 			start.isReported = true;
 			reportFailure(n8n, silentError(n8n.getNode(), start.group));
 		}
+		for (const start of timedOut) this.settle(start, 'failed');
 		if (doubtful) void this.probe(n8n, doubtful);
 	}
 
@@ -114,8 +118,10 @@ export class Starts {
 		if (n8n.getNode().alwaysOutputData || now - this.probedAt < longestSilence) return;
 		this.probedAt = now;
 		const again = (): void => void (this.probedAt = -Infinity);
-		start.wasSeen = await hasExecution(n8n, executionKey(n8n, start.group), this.clock);
-		if (start.wasSeen) return again();
+		if (await hasExecution(n8n, executionKey(n8n, start.group), this.clock)) {
+			start.seenAt = this.clock.now();
+			return again();
+		}
 		const number = (this.count += 1);
 		const ended = () => (this.own.lastOut = { number, at: this.clock.now() });
 		this.run(n8n, [], undefined, { ended, failed: again });
@@ -194,6 +200,7 @@ export class Starts {
 		start.number = start.turns.at(-1)!;
 		// n8n knows the key: the execution has begun, and only the turn before tells of its end.
 		start.hasBegun ||= isKnown;
+		if (isKnown) start.seenAt ??= this.clock.now();
 		const ask = start.earlier.get(start.number);
 		if (ask) void ask().then((outcome) => void this.come(start, start.number, outcome));
 		else if (isKnown && start.isDoneWhenBegun) this.settle(start, 'unknown');

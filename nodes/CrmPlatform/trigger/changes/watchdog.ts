@@ -10,8 +10,8 @@ export interface UnsettledStart {
 	repeats: number;
 	/** Whether n8n has refused the repeated key: the execution has begun. */
 	hasBegun: boolean;
-	/** Whether n8n, when asked, has had an execution that has begun. */
-	wasSeen: boolean;
+	/** When n8n was first known to have its execution, which has begun (Unix epoch ms). */
+	seenAt?: number;
 	isReported: boolean;
 }
 
@@ -26,6 +26,8 @@ export interface SeenOfN8n {
 export interface Observations extends SeenOfN8n {
 	/** The last start of this trigger that came out: its number, and when. */
 	lastOut?: { number: number; at: number };
+	/** Milliseconds after which n8n stops an execution of this workflow; undefined if its settings do not tell. */
+	timeout?: number | undefined;
 }
 
 /** Milliseconds that n8n is given to settle what it can. */
@@ -54,14 +56,15 @@ const reportAfter = 60 * 60_000;
  * has come out, nobody knows where they run, and the first ones may be lost.
  *
  * @param starts the unsettled ones, in any order
- * @returns the starts to repeat, those to report to the user, and one that may be lost
+ * @returns the starts to repeat, those to report to the user, those that n8n has stopped without telling
+ * (a worker's timeout; workflow-runner, processError), and one that may be lost
  */
 export function checkStarts<Start extends UnsettledStart>(
 	starts: readonly Start[],
-	{ onWorkers, lastOut, failedAt }: Observations,
+	{ onWorkers, lastOut, failedAt, timeout }: Observations,
 	now: number,
-): { repeat: Start[]; report: Start[]; doubtful?: Start | undefined } {
-	if (onWorkers === false) return { repeat: [], report: [] };
+): { repeat: Start[]; report: Start[]; timedOut: Start[]; doubtful?: Start | undefined } {
+	if (onWorkers === false) return { repeat: [], report: [], timedOut: [] };
 	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
@@ -79,8 +82,10 @@ export function checkStarts<Start extends UnsettledStart>(
 	const report = starts.filter(
 		({ at, hasBegun, isReported }) => (hasBegun || isUnknown) && !isReported && isPast(at, reportAfter),
 	);
-	if (repeat.length > 0 && !isUnknown) return { repeat, report };
-	return { repeat: [], report, doubtful: open.find(({ at, wasSeen }) => !wasSeen && isPast(at, patience)) };
+	const timedOut = starts.filter(({ seenAt }) => timeout !== undefined && isPast(seenAt, timeout + patience));
+	if (repeat.length > 0 && !isUnknown) return { repeat, report, timedOut };
+	const doubtful = open.find(({ at, seenAt }) => seenAt === undefined && isPast(at, patience));
+	return { repeat: [], report, timedOut, doubtful };
 }
 
 /** Whether executions run on workers, by the run of one; undefined if the run does not tell. */
