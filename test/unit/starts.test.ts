@@ -23,6 +23,18 @@ test('a start that n8n has lost is repeated with its key, and comes out', async 
 	expect(n8n.starts.size).toBe(0);
 });
 
+test('a start that is lost is repeated though others come out all the time', async () => {
+	const n8n = queueMode();
+	n8n.begin('lost');
+	for (let i = 0; i < 5; i++) {
+		n8n.begin(`other ${i}`);
+		n8n.emitted.at(-1)!.resolve(run('success'));
+		await settled();
+		await n8n.after(10_000);
+	}
+	expect(n8n.keys().filter((key) => key === 'lost')).toHaveLength(2);
+});
+
 test('the failure of a job that was replaced does not count', async () => {
 	const n8n = await overtaken();
 	n8n.emitted[0]!.resolve(run('error', { data: { resultData: { runData: {} } } }));
@@ -56,6 +68,24 @@ test('where it counts that it has begun, it is done', async () => {
 	n8n.emitted[2]!.resolve(undefined);
 	await settled();
 	expect(n8n.outcomes['lost']).toBe('unknown');
+});
+
+test('where it counts that it has begun, it keeps its place as long as others come out', async () => {
+	const n8n = queueMode();
+	n8n.begin('long', true);
+	for (let i = 0; i < 6; i++) {
+		n8n.begin(`other ${i}`, true);
+		n8n.emitted.at(-1)!.resolve(run('success'));
+		await settled();
+		await n8n.after(15_000);
+		// n8n knows the key.
+		if (i === 1) n8n.emitted.at(-1)!.resolve(undefined);
+		await settled();
+	}
+	expect(n8n.keys().filter((key) => key === 'long')).toHaveLength(2);
+	expect(n8n.outcomes['long']).toBeUndefined();
+	await n8n.after(minute);
+	expect(n8n.outcomes['long']).toBe('unknown');
 });
 
 test('while the database is away, a repetition changes nothing, and comes again', async () => {

@@ -22,8 +22,8 @@ const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
 	checkStarts(starts, seen, now).repeat.map(({ number }) => number);
 
 test('in the main process, and as long as nobody knows, no start is repeated', () => {
-	const seen = { lastOut: { number: 9, at: 0 }, failedAt: 0 };
-	expect(repeated([start(1)], seen, 1e9)).toEqual([]);
+	const seen = { lastOutAt: 0, failedAt: 0 };
+	expect(repeated([start(1, { overtakenAt: 0 })], seen, 1e9)).toEqual([]);
 	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
 });
 
@@ -36,7 +36,7 @@ test('after a minute without an outcome, a start may be lost, unless its executi
 	}
 	expect(doubtful(starts, { onWorkers: false }, 1e9)).toBeUndefined();
 	// What is known to be lost is started again.
-	expect(doubtful(starts, { onWorkers: true, lastOut: { number: 5, at: 0 } }, 60 * second)).toBeUndefined();
+	expect(doubtful([...starts, start(0, { overtakenAt: 0 })], { onWorkers: true }, 60 * second)).toBeUndefined();
 });
 
 test('an execution that has begun has ended when the timeout of its workflow has passed', () => {
@@ -56,9 +56,11 @@ test('what cannot be found out is told after an hour', () => {
 });
 
 test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
-	const seen = { onWorkers: true, lastOut: { number: 3, at: 10 * second } };
-	expect(repeated([start(2), start(4)], seen, 20 * second)).toEqual([]);
-	expect(repeated([start(2), start(4)], seen, 40 * second)).toEqual([2]);
+	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
+	// Others may come out all the time.
+	const seen = { onWorkers: true, lastOutAt: 39 * second };
+	expect(repeated(starts, seen, 39 * second)).toEqual([]);
+	expect(repeated(starts, seen, 40 * second)).toEqual([2]);
 });
 
 test('what was started around an outage of the database is repeated once it is over', () => {
@@ -69,7 +71,7 @@ test('what was started around an outage of the database is repeated once it is o
 });
 
 test('if nothing comes out at all, the longest wait is repeated alone, and ever less often', () => {
-	const seen = { onWorkers: true, lastOut: { number: 0, at: 0 } };
+	const seen = { onWorkers: true, lastOutAt: 0 };
 	const five = [5, 4, 3, 2, 1].map((number) => start(number));
 	expect(repeated(five, seen, 9 * minute)).toEqual([]);
 	expect(repeated(five, seen, 10 * minute)).toEqual([1]);
@@ -78,8 +80,8 @@ test('if nothing comes out at all, the longest wait is repeated alone, and ever 
 });
 
 test('what has begun is never repeated, and told after an hour', () => {
-	const begun = start(1, { hasBegun: true });
-	const seen = { onWorkers: true, lastOut: { number: 9, at: 0 }, failedAt: 0 };
+	const begun = start(1, { hasBegun: true, overtakenAt: 0 });
+	const seen = { onWorkers: true, lastOutAt: 0, failedAt: 0 };
 	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });
 	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [begun] });
 	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toMatchObject({ repeat: [], report: [] });

@@ -8,10 +8,10 @@ import { reportFailure } from './report';
 import {
 	checkStarts,
 	failedBeforeBeginning,
+	grace,
 	hasNoTrace,
 	longestSilence,
 	ranOnWorker,
-	type Observations,
 	type SeenOfN8n,
 	type UnsettledStart,
 } from './watchdog';
@@ -63,7 +63,7 @@ function noteWhere(run: IRun | undefined): void {
 /** Starts executions, and follows them until they have come out. */
 export class Starts {
 	private readonly open = new Map<string, OpenStart>();
-	private readonly own: Pick<Observations, 'lastOut'> = {};
+	private lastOutAt = 0;
 	private count = 0;
 	/** When an execution without items was started (Unix epoch ms). */
 	private probedAt = -Infinity;
@@ -92,7 +92,7 @@ export class Starts {
 	check(n8n: ITriggerFunctions): void {
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
-		const observations = { ...seen, ...this.own, timeout };
+		const observations = { ...seen, lastOutAt: this.lastOutAt, timeout };
 		const { repeat, report, timedOut, doubtful } = checkStarts([...this.open.values()], observations, this.clock.now());
 		for (const start of repeat) {
 			start.repeats += 1;
@@ -103,6 +103,7 @@ export class Starts {
 			reportFailure(n8n, silentError(n8n.getNode(), start.group));
 		}
 		for (const start of timedOut) this.settle(start, 'failed');
+		for (const start of this.open.values()) if (start.hasBegun) this.settleBegun(start);
 		if (doubtful) void this.probe(n8n, doubtful);
 	}
 
@@ -123,14 +124,14 @@ export class Starts {
 			return again();
 		}
 		const number = (this.count += 1);
-		const ended = () => (this.own.lastOut = { number, at: this.clock.now() });
+		const ended = () => this.cameOut(number);
 		this.run(n8n, [], undefined, { ended, failed: again });
 	}
 
 	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
 		const turn = (this.count += 1);
 		start.turns.push(turn);
-		Object.assign(start, { number: turn, at: this.clock.now() });
+		Object.assign(start, { number: turn, at: this.clock.now(), overtakenAt: undefined });
 		this.run(n8n, start.items, executionKey(n8n, start.group), {
 			ended: (outcome, run) => void this.come(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
 			failed: (error) => {
@@ -203,14 +204,24 @@ export class Starts {
 		if (isKnown) start.seenAt ??= this.clock.now();
 		const ask = start.earlier.get(start.number);
 		if (ask) void ask().then((outcome) => void this.come(start, start.number, outcome));
-		else if (isKnown && start.isDoneWhenBegun) this.settle(start, 'unknown');
+		else if (isKnown) this.settleBegun(start);
+	}
+
+	/** While others come out, so will this one, and keeps its place until then. */
+	private settleBegun(start: OpenStart): void {
+		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutAt >= grace) this.settle(start, 'unknown');
 	}
 
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
 		// What was not started says nothing about the queue.
-		if (outcome !== 'not started') this.own.lastOut = { number: start.number, at: this.clock.now() };
+		if (outcome !== 'not started') this.cameOut(start.number);
 		start.settle(outcome);
+	}
+
+	private cameOut(number: number): void {
+		this.lastOutAt = this.clock.now();
+		for (const start of this.open.values()) if (start.number < number) start.overtakenAt ??= this.lastOutAt;
 	}
 }
 

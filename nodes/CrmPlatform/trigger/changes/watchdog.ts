@@ -13,6 +13,8 @@ export interface UnsettledStart {
 	/** When n8n was first known to have its execution, which has begun (Unix epoch ms). */
 	seenAt?: number;
 	isReported: boolean;
+	/** When a later start first came out (Unix epoch ms). */
+	overtakenAt?: number | undefined;
 }
 
 /** What the triggers of this process have seen of n8n: it is the same for all. Nothing of it is stored. */
@@ -24,14 +26,14 @@ export interface SeenOfN8n {
 }
 
 export interface Observations extends SeenOfN8n {
-	/** The last start of this trigger that came out: its number, and when. */
-	lastOut?: { number: number; at: number };
+	/** When a start of this trigger came out last. */
+	lastOutAt?: number;
 	/** Milliseconds after which n8n stops an execution of this workflow; undefined if its settings do not tell. */
 	timeout?: number | undefined;
 }
 
 /** Milliseconds that n8n is given to settle what it can. */
-const grace = 30_000;
+export const grace = 30_000;
 
 /** Milliseconds without an outcome after which n8n is asked whether a start waits for a worker. */
 const patience = 60_000;
@@ -61,21 +63,20 @@ const reportAfter = 60 * 60_000;
  */
 export function checkStarts<Start extends UnsettledStart>(
 	starts: readonly Start[],
-	{ onWorkers, lastOut, failedAt, timeout }: Observations,
+	{ onWorkers, lastOutAt = 0, failedAt, timeout }: Observations,
 	now: number,
 ): { repeat: Start[]; report: Start[]; timedOut: Start[]; doubtful?: Start | undefined } {
 	if (onWorkers === false) return { repeat: [], report: [], timedOut: [] };
 	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
-	const repeat = open.filter(({ number, at }) => {
-		const isOvertaken = lastOut !== undefined && lastOut.number > number && isPast(lastOut.at, grace);
+	const repeat = open.filter(({ at, overtakenAt }) => {
 		const wasFailing = failedAt !== undefined && failedAt >= at - grace && isPast(failedAt, grace);
-		return (isOvertaken || wasFailing) && isPast(at, grace);
+		return isPast(overtakenAt, grace) || (wasFailing && isPast(at, grace));
 	});
 	const [longest] = open;
 	if (repeat.length === 0 && longest) {
-		const lastSign = Math.max(longest.at, lastOut?.at ?? 0);
+		const lastSign = Math.max(longest.at, lastOutAt);
 		if (isPast(lastSign, longestSilence * 2 ** longest.repeats)) repeat.push(longest);
 	}
 	const isUnknown = onWorkers === undefined;
