@@ -178,8 +178,7 @@ export class Starts {
 
 	/**
 	 * @param turn which of the attempts to start it has come out
-	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only, as it then
-	 * forgets what waits to run
+	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only
 	 */
 	private async come(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
