@@ -60,6 +60,19 @@ test('for a long execution that has begun, nothing is started', async () => {
 	expect(n8n.keys()).toHaveLength(2);
 });
 
+test('for one that has begun an hour ago, it is found out where it runs, before anybody is told', async () => {
+	const n8n = await silentAtFirst();
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	await n8n.after(60 * minute);
+	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
+	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));
+	await settled();
+	await n8n.after(60 * minute);
+	expect(n8n.keys()).toHaveLength(3);
+	expect(n8n.reported).toEqual([]);
+});
+
 test('an execution that a worker stops at the timeout of the workflow, of which n8n does not tell, has failed', async () => {
 	const n8n = queueMode({}, { executionTimeout: 5 });
 	n8n.begin('timed out');

@@ -48,6 +48,13 @@ test('an execution that has begun has ended when the timeout of its workflow has
 	expect(timedOut({ timeout: 5 * second, onWorkers: false }, 1e9)).toEqual([]);
 });
 
+test('what has begun as the first of all may take an hour in the main process, before it is found out where it runs', () => {
+	const seen = start(1, { seenAt: minute });
+	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
+	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });
+	expect(checkStarts([seen], { onWorkers: true, lastOutAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
+});
+
 test('what cannot be found out is told after an hour', () => {
 	const [open, told] = [start(1), start(2, { isReported: true })];
 	expect(checkStarts([open, told], {}, 59 * minute).report).toEqual([]);

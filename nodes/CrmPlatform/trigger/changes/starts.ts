@@ -119,7 +119,7 @@ export class Starts {
 		if (n8n.getNode().alwaysOutputData || now - this.probedAt < longestSilence) return;
 		this.probedAt = now;
 		const again = (): void => void (this.probedAt = -Infinity);
-		if (await hasExecution(n8n, executionKey(n8n, start.group), this.clock)) {
+		if (start.seenAt === undefined && (await hasExecution(n8n, executionKey(n8n, start.group), this.clock))) {
 			start.seenAt = this.clock.now();
 			return again();
 		}

@@ -81,11 +81,14 @@ export function checkStarts<Start extends UnsettledStart>(
 	}
 	const isUnknown = onWorkers === undefined;
 	const report = starts.filter(
-		({ at, hasBegun, isReported }) => (hasBegun || isUnknown) && !isReported && isPast(at, reportAfter),
+		// In the main process an execution may take longer than that.
+		({ at, hasBegun, seenAt, isReported }) =>
+			(hasBegun || (isUnknown && seenAt === undefined)) && !isReported && isPast(at, reportAfter),
 	);
 	const timedOut = starts.filter(({ seenAt }) => timeout !== undefined && isPast(seenAt, timeout + patience));
 	if (repeat.length > 0 && !isUnknown) return { repeat, report, timedOut };
-	const doubtful = open.find(({ at, seenAt }) => seenAt === undefined && isPast(at, patience));
+	const untilDoubt = isUnknown ? reportAfter : Infinity;
+	const doubtful = open.find(({ at, seenAt }) => isPast(at, seenAt === undefined ? patience : untilDoubt));
 	return { repeat: [], report, timedOut, doubtful };
 }
 
