@@ -35,6 +35,26 @@ test('two slow searches delay no third one', async () => {
 	database.close();
 });
 
+test('one that is closed during a read fails it, though its answer is there already', async () => {
+	const path = join(folder, 'closed.db');
+	const database = new DatabaseSync(path);
+	const reader = new BackgroundReader(database, path);
+	const query = { sql: 'SELECT 1 AS value', values: [] };
+	await reader.read([query]);
+	const read = reader.read([query]);
+	const answered = jest.fn();
+	const thread = reader['threads'][0]!['thread'];
+	thread.prependListener('message', answered);
+	// The answer arrives while this thread is busy.
+	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+	const closed = new Promise((resolve) => thread.once('exit', resolve));
+	reader.close();
+	database.close();
+	await expect(read).rejects.toThrow('The store was closed.');
+	await closed;
+	expect(answered).toHaveBeenCalledTimes(1);
+});
+
 test('an export reads its records beside other requests', async () => {
 	const { store, ...sandbox } = onFile();
 	const pages = jest.spyOn(RecordReader.prototype, 'page');

@@ -118,6 +118,7 @@ export class ModelN8n {
 		return {
 			getNode: () => ({ id: node, name: node, type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger', parameters: {} }),
 			getWorkflow: () => ({ id: 'workflow' }),
+			getWorkflowSettings: () => ({}),
 			getInstanceId: () => 'instance',
 			getActivationMode: () => mode,
 			getWorkflowStaticData: () => (copy.global ??= {}),

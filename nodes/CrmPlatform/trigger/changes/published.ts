@@ -12,7 +12,7 @@ import { reportFailure } from './report';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
-import { executionKey } from './starts';
+import { executionKey, forgetN8n } from './starts';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();
@@ -25,6 +25,7 @@ export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.stop();
 	dispatchers.clear();
 	forgetLooks();
+	forgetN8n();
 	forgetPlaces();
 }
 
