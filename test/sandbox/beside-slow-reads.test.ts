@@ -61,19 +61,6 @@ test('the page of a record finds its events by an index', () => {
 	store.close();
 });
 
-test('a log of an earlier version gets the ids of its records', async () => {
-	const { store, path, post } = onFile();
-	const { body } = await post('/v1/contacts', { last_name: 'Moreno' });
-	store.close();
-	const database = new DatabaseSync(path);
-	database.exec('DROP INDEX events_by_record; ALTER TABLE events DROP COLUMN record_id');
-	database.close();
-	const again = new Store(path);
-	const { events } = await again.events.newest([{ sql: 'record_id = ?', values: [body.id] }], 10);
-	expect(events.map(({ type }) => type)).toEqual(['contact.created']);
-	again.close();
-});
-
 test('10,000 messages that are due at once keep no request waiting for all of them', async () => {
 	let now = Date.parse('2026-03-01T09:30:00Z');
 	const { store, post, get, patch } = inProcess({ now: () => now });
