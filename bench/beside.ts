@@ -1,8 +1,8 @@
 import { type Pair, percentile, type Row, time } from './measure.ts';
 import type { ServerProcess } from './server-process.ts';
 
-const rounds = 7;
-const getsPerRound = 250;
+const rounds = 5;
+const getsPerRound = 200;
 
 /** Something slow that another client does; it is repeated while records are read. */
 export type Slow = (server: ServerProcess, round: number) => Promise<unknown>;

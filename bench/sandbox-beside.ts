@@ -114,12 +114,12 @@ async function sendLargeForm(server: ServerProcess): Promise<void> {
 	const headers = { Cookie: await signedIn(server) };
 	const page = await server.ask('GET', '/records/contacts/new', undefined, headers);
 	const hidden = (name: string) => `${name}=${encodeURIComponent(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!)}`;
-	const rows = Array.from({ length: 9000 }, (_, i) => `emails.${i}.value=x`);
+	const rows = Array.from({ length: 3900 }, (_, i) => `emails.${i}.value=x`);
 	const body = [hidden('csrf'), hidden('form'), ...rows].join('&');
 	const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
 	const answer = await fetch(`${server.url}/records/contacts`, { method: 'POST', headers: { ...headers, ...type }, body });
-	if (answer.status !== 422) throw new Error(`The form was answered with ${answer.status}.`);
-	await answer.arrayBuffer();
+	const html = await answer.text();
+	if (!html.includes('must not be longer')) throw new Error(`The form was answered with ${answer.status}: ${html}`);
 }
 
 let cookie: string | undefined;
