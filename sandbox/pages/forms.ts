@@ -23,7 +23,7 @@ const largestForm = 1024 * 1024;
 const largestSmallForm = 16 * 1024;
 
 /** The most inputs of a form: those of a record with 500 custom fields and full lists several times. */
-const mostInputs = 10_000;
+const mostInputs = 4000;
 
 const limitInputs = createMiddleware<Env>(async (c, next) => {
 	const count = (await c.req.text()).split('&', mostInputs + 1).length;
