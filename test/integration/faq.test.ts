@@ -89,5 +89,5 @@ test('a custom object is defined, given a field, and has a record', async () => 
 	await run(create('customObject', object));
 	await run(create('customField', { resource: 'custom-objects/cars/records', key: 'name', label: 'Name', type: 'text' }));
 	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'M-AB 1' }), objectKey: byId('cars') };
-	expect(await run(record)).toMatchObject([{ title: 'M-AB 1' }]);
+	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'M-AB 1' }]);
 });
