@@ -38,7 +38,7 @@ describe('the expressions for dates find', () => {
 	});
 
 	test.each(expressions.map(([, ...row]) => row))('%s', async (what, operator, date, secondDate) => {
-		const [first, last] = spans[what!]!;
+		const [first, last] = spans[what]!;
 		const times = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
 		const tasks: unknown[] = [];
 		for (const at of times) {
@@ -47,12 +47,12 @@ describe('the expressions for dates find', () => {
 		}
 		const isDue = {
 			field: 'due_at',
-			operator: operators[operator!],
+			operator: operators[operator],
 			date: `=${date}`,
 			...(secondDate && { secondDate: `=${secondDate}` }),
 		};
 		const rows = [isDue, { field: 'title', operator: 'is', value: what }];
-		const found = (await run({ ...getMany('task'), filters: { rows } } as INodeParameters)).map(({ id }) => id);
+		const found = (await run({ ...getMany('task'), filters: { rows } })).map(({ id }) => id);
 		const isFound = [what === 'overdue', true, true, what === 'the last 24 hours'];
 		expect(tasks.map((id) => found.includes(id as string))).toEqual(isFound);
 	});
@@ -68,7 +68,7 @@ describe('the expressions for dates find', () => {
 			{ field: 'title', operator: 'is', value: 'Days' },
 			{ field: 'expected_close_date', operator: 'isBetweenDates', date: `=${date}`, secondDate: `=${secondDate}` },
 		];
-		const found = await run({ ...getMany('deal'), filters: { rows } } as INodeParameters);
+		const found = await run({ ...getMany('deal'), filters: { rows } });
 		expect(found.map((deal) => deal['expected_close_date'])).toEqual([first.toISODate(), last.toISODate()]);
 	});
 });

@@ -64,7 +64,7 @@ describe('a service that gives fewer results than it was asked for', () => {
 		await importOf(fileOf(1_500, `few${kept}.example`));
 		service.alter(lostResults(kept));
 		const filters = filterRows({ 'email[contains]': `few${kept}.example` });
-		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records and gave ${kept} of them`);
+		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${kept} of them`);
 	});
 
 	test('and the same again fails, and is not read for ever', async () => {

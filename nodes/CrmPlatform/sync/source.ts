@@ -134,7 +134,7 @@ function timeIn(value: unknown, name: string, zone: string): number | undefined 
 const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
 
 const noKey = (label: string, key: string) =>
-	`${label}: ‘${key}’ is no value to match on; it looks like a mistake in the source. Correct it, or leave it empty.`;
+	`${label}: ‘${key}’ cannot be matched on: it looks like a mistake in the source. Correct it, or leave it empty.`;
 
 const unusedId =
 	'Fields: ID is mapped, but records are not matched on it, and it is never written. Choose ID in Match On, or remove it from the fields.';

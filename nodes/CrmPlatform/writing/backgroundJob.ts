@@ -44,7 +44,7 @@ export async function startBackgroundJob(
 	const id = recordIn(body, path)?.id;
 	if ((typeof id === 'string' && id !== '') || typeof id === 'number') return startedJob(description, String(id));
 	throw new Error(
-		`The service did not say which job it has started. Look at its jobs before you run this again.`,
+		`The service started a job but returned no job ID. Check its jobs before you run this again.`,
 	);
 }
 
@@ -132,7 +132,7 @@ export async function* readJobResults(
 		if (results.length === 0) return;
 		const again = nameOf(results[0]!);
 		if (again !== undefined && again === first) {
-			throw new Error(`The service gives the same results of ${path} again and again, so they cannot be read to their end. Report this to its support.`);
+			throw new Error(`The service returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the service’s support.`);
 		}
 		first = again;
 		offset += results.length;

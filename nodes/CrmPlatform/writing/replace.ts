@@ -64,7 +64,7 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 
 /** Where a change by someone else between reading and writing is not noticed. */
 export const unprotected =
-	'The service takes no version with a write, so a change that others make while this node runs can be overwritten.';
+	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';

@@ -27,7 +27,7 @@ export function explainForged(
 	now: number,
 ): string | undefined {
 	const keys = secrets.filter(isSecret).map(bytesOf);
-	if (keys.length === 0) return 'This trigger knows no secret to check deliveries with';
+	if (keys.length === 0) return 'This trigger has no signing secret';
 	if (!id || !timestamp || !signature) return 'The delivery is not signed';
 	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
 	const age = now / 1000 - Number(timestamp);
