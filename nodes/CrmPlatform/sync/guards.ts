@@ -53,7 +53,7 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit that is no number refuses.
+	// Written so that a limit that is not a number refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	if (!(count <= (share / 100) * inScope)) {
 		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;

@@ -16,7 +16,7 @@ export const missingInSource: INodeProperties = {
 		{
 			name: 'Leave It',
 			value: 'leave',
-			description: 'The input may contain only some of the records, such as changed ones',
+			description: 'The input may contain only some of the records, such as those that changed',
 		},
 		{
 			name: 'Set Fields',
