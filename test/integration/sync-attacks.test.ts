@@ -58,7 +58,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 			const { deleted, conflict } = await run([...records.slice(1), fresh], { filters, ...everything });
 			await sandbox.clear();
 			expect(deleted).toEqual([]);
-			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('It was left unchanged.'));
+			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('was left unchanged.'));
 			expect(await listed(team)).toHaveLength(3);
 		}
 	});

@@ -60,7 +60,7 @@ test.each([
 	const { deleted, conflict } = await run(renamed);
 	expect(deleted).toEqual([]);
 	expect(held()).toEqual(['a', 'd']);
-	expect(conflict.map((item) => syncIn(item).reason).join()).toContain('It was left unchanged.');
+	expect(conflict.map((item) => syncIn(item).reason).join()).toContain('was left unchanged.');
 });
 
 test.each([1, '1'])('a version counts for the record that it came with, also where ids are numbers (%j)', async (id) => {
