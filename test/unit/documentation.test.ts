@@ -7,7 +7,7 @@ import { pageWithScopes, type SecuredContract, scopesFile } from '../../tools/sc
 
 const root = resolve(__dirname, '../..');
 const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
-const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('bench/*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })];
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('{bench,test}/*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })];
 
 test('the README fits on two screens', () => {
 	expect(read('README.md').split('\n').length).toBeLessThanOrEqual(80);
