@@ -29,11 +29,11 @@ const credentials = async () => ({
 const recordWith = async (email: string) => (await callSandbox('GET', `/v1/contacts?email=${email}`)).body.data[0] as unknown;
 
 test.each([
-	['File', false],
-	['File_0', true],
-])('a file that somebody uploads in a form is imported from the field %s', async (binaryField, multipleFiles) => {
+	['File', []],
+	['File_0', ['other.csv']],
+])('a file that somebody uploads in a form is imported from the field %s', async (binaryField, others) => {
 	const path = randomUUID();
-	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles }] };
+	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
 	const parameters = { resource: 'contact', operation: 'importFile', importAs: 'create', binaryField };
 	await publish(
 		[
@@ -44,7 +44,8 @@ test.each([
 	);
 	const email = `${path}@example.com`;
 	const form = new FormData();
-	form.set('field-0', new File([`email,last_name\n${email},Lovelace\n`], 'list.csv', { type: 'text/csv' }));
+	form.append('field-0', new File([`email,last_name\n${email},Lovelace\n`], 'list.csv', { type: 'text/csv' }));
+	for (const name of others) form.append('field-0', new File(['email\n'], name, { type: 'text/csv' }));
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
 	for (let tries = 0; tries < 100 && !(await recordWith(email)); tries++) await new Promise((done) => setTimeout(done, 200));
