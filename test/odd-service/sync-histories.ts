@@ -118,7 +118,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 	const { rules, edit } = history;
 	const words = done instanceof Error ? [done.message, String((done as { description?: unknown }).description)] : [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
 	const isTold = (text: string) => words.some((one) => one.includes(text));
-	const isUnprotected = isTold('takes no version');
+	const isUnprotected = isTold('does not accept a version');
 
 	const deleted = [...before.values()].filter(({ id }) => !service.records.has(id));
 	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted that were to be left');

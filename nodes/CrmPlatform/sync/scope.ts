@@ -43,4 +43,4 @@ export function refuseOutsiders(records: readonly IDataObject[], scoped: ScopedF
 }
 
 const outside = ({ label }: Field, id: string, value: unknown) =>
-	`Records in Scope: the service gave record ${id}, whose ${label} is ${value === null || value === undefined ? 'empty' : `‘${String(value).slice(0, 100)}’`}, which the filter does not let through. Nothing was written, as other records could be deleted. Choose another filter, and report it to the service’s support.`;
+	`Records in Scope: the service returned record ${id}, whose ${label} is ${value === null || value === undefined ? 'empty' : `‘${String(value).slice(0, 100)}’`}, which the filter excludes. Nothing was written, because other records could be deleted. Choose another filter, and report it to the service’s support.`;

@@ -186,7 +186,7 @@ export const changeProperties: INodeProperties[] = [
 				typeOptions: { minValue: 1, maxValue: 100 },
 				default: 5,
 				description:
-					'The maximum number of concurrent executions. It is always one where an event is done when its execution ends. Executions for the same record run one after another.',
+					'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
 			},
 			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{

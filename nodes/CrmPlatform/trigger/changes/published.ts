@@ -96,4 +96,4 @@ const foundAgain =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. It was found again by the executions of the latest events, and the trigger continues there. Events that waited for another attempt may be missing.';
 
 const lost =
-	'Events may be missing: the position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. The trigger begins anew, as its parameter Begin says.';
+	'Events may be missing: the position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. The trigger starts over, as set in Begin.';

@@ -76,7 +76,7 @@ export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): N
 		n8n.getNode(),
 		`The webhook of this trigger is ${status} in the CRM Platform, so no event would start the workflow`,
 		{
-			description: `Resume the webhook ${id} in the CRM Platform, or delete it there. If you were publishing the workflow, publish it again. What was missed comes then.`,
+			description: `Resume the webhook ${id} in the CRM Platform, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
 		},
 	);
 }

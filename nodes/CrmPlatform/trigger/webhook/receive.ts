@@ -55,7 +55,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (!isTest(n8n)) {
 		const taken = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
 		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
-		if (taken === 'under way') return answer(n8n, 503, 'This event is being taken in right now');
+		if (taken === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
 	return await start(n8n, event);
 }
@@ -78,10 +78,10 @@ const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
 		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
-		return isWanted ? undefined : 'The test has arrived';
+		return isWanted ? undefined : 'Test event received';
 	}
 	const { filter } = readEventChoice(n8n);
-	if (!isChosen(n8n, event.type)) return 'This event is not asked for';
+	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
 	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }

@@ -12,7 +12,7 @@ export interface Signed {
 
 /** Reasons that a wrong secret of this trigger may have. */
 export const doubtful = {
-	secret: 'This trigger knows no secret to check deliveries with',
+	secret: 'This trigger has no signing secret',
 	signature: 'The signature is wrong',
 };
 
