@@ -1,6 +1,6 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { ModelClock } from './poll-model/clock.ts';
-import { choiceOf, type Deed, type History } from './poll-model/histories.ts';
+import { choiceOf, now, type Deed, type History } from './poll-model/histories.ts';
 import { ModelN8n } from './poll-model/n8n.ts';
 import { play } from './poll-model/play.ts';
 import { brokenPromises } from './poll-model/promises.ts';
@@ -98,7 +98,7 @@ test('fifty idle triggers look together, 240 times an hour, and ask for nothing 
 	const service = new ModelService(clock);
 	const n8n = new ModelN8n(clock, service);
 	service.happen('a.x', 'r0');
-	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(quick, ['a.x'], ''));
+	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(quick, ['a.x'], now, service.page));
 	await clock.advance(10 * 60_000);
 	const looks = jest.spyOn(service.log, 'newest');
 	const reads = jest.spyOn(service.log, 'after');

@@ -19,7 +19,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
 	const load = async () =>
-		await loadGroup(groupOfEvents(events, '', 'current'), {
+		await loadGroup(groupOfEvents(events, { start: '' }, 'current'), {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
 			origin: { instance: 'i', workflow: 'w' },

@@ -5,7 +5,7 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom, mostRefusals, mostUnbegun } from './order';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, mostRefusals, mostUnbegun } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -37,8 +37,6 @@ export class Dispatcher {
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
-	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
-	private begun = -1;
 	private readonly ahead = new ReadAhead();
 	private isTold = false;
 	/** Names of the groups of which the user was told that they wait. */
@@ -65,12 +63,6 @@ export class Dispatcher {
 	/** Aborted once this opening is over: by its end, or by a later one. */
 	get signal(): AbortSignal {
 		return this.opening.signal;
-	}
-
-	/** Notes that reading began anew, though the log has events already. */
-	beganAt(sequence: number): void {
-		this.begun = sequence;
-		this.read.clear();
 	}
 
 	/** Starts nothing any more. What is under way is still followed to its end. */
@@ -219,7 +211,7 @@ export class Dispatcher {
 			group.unbegun += 1;
 			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
-		} else if (outcome === 'unknown' && wasEmitted !== true && isFrom(group, this.begun)) {
+		} else if (outcome === 'unknown' && wasEmitted !== true && group.isReread) {
 			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);

@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-wor
 
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
-import type { EventLog } from '../eventLog';
+import { eventIdentity, type EventLog } from '../eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { eventOutput } from '../output';
 import type { Group } from './position';
@@ -30,7 +30,7 @@ export interface LoadOptions {
 	origin: KeyOrigin;
 	/** The beginning that the user chose last. */
 	start: string;
-	/** Events and records that were just read. */
+	/** Events by identity and pages of records that were just read. */
 	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
 }
 
@@ -54,7 +54,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const loaded = group.start.startsWith('records ')
 		? await changesOf(found, records!)
 		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
-	if (gone.length + loaded.failures.length === 0) for (const id of group.ids) cache.events.delete(id);
+	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 
@@ -112,27 +112,29 @@ const joined = (parts: Loaded[]): Loaded => ({
 });
 
 /** The events of a group, however far apart they are in the log. */
-async function eventsOf({ ids, sequences, types }: Group, { log, cache }: LoadOptions) {
+async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cache }: LoadOptions) {
+	const identities = ids.map((id, i) => eventIdentity({ id, timestamp: timestamps[i]! }));
 	const found = new Map<string, CrmEvent>();
-	for (const id of ids) {
-		const event = cache.events.get(id);
-		if (event) found.set(id, event);
+	for (const identity of identities) {
+		const event = cache.events.get(identity);
+		if (event) found.set(identity, event);
 	}
-	const wanted = new Set(ids);
+	const wanted = new Set(identities);
 	const last = Math.max(...sequences);
-	let left = sequences.filter((_, i) => !found.has(ids[i]!)).sort((one, other) => one - other);
+	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((one, other) => one - other);
 	while (left.length > 0) {
 		let reached = left[0]!;
 		// One request; what is farther away is asked for by its own sequence.
 		const most = Math.min(largestPart, last - reached + 1);
 		for await (const event of log.after(reached - 1, types, most)) {
 			reached = Math.max(reached, event.sequence);
-			if (wanted.has(event.id)) found.set(event.id, event);
+			if (wanted.has(eventIdentity(event))) found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;
 		}
 		left = left.filter((sequence) => sequence > reached);
 	}
-	return { found: ids.flatMap((id) => found.get(id) ?? []), missing: ids.filter((id) => !found.has(id)) };
+	const missing = ids.filter((_, i) => !found.has(identities[i]!));
+	return { found: identities.flatMap((identity) => found.get(identity) ?? []), missing };
 }
 
 /** Events that are read at once for a group. */

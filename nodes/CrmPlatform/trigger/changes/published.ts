@@ -47,10 +47,12 @@ export async function openDispatcher(
 	const start = { isRestart, now: clock.now() };
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
-	const { position, isNew } = resumed;
+	const { position } = resumed;
 	// Only a publish changes the beginning, so after a restart another one is that of an older position.
-	const isLost = !latestPosition || (isRestart && latestPosition.start !== beginning.start);
-	const notice = !isLost ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
+	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
+	let { notice } = resumed;
+	if (isOlder && beginning.since !== '') notice = begunAgain;
+	else if (isOlder || !latestPosition) notice = await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	known?.stop();
@@ -59,8 +61,6 @@ export async function openDispatcher(
 		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
 	}
-	// After a restart, what n8n knows may have been under way.
-	if (isNew) dispatcher.beganAt(isRestart ? -1 : (newest?.sequence ?? 0));
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
 	storePosition(n8n, dispatcher.position);
@@ -76,23 +76,29 @@ async function findAgain(
 	n8n: ITriggerFunctions,
 	log: EventLog,
 	{ position }: Resumption,
-	{ choice, start, since }: Beginning,
+	{ choice, since }: Beginning,
 	clock: Clock,
 	isRestart: boolean,
 ): Promise<string | undefined> {
 	const found = await findLostPlace(log, choice, async (event) => {
-		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
+		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// What is above the floor and has no execution is read again; n8n knows what it has started.
 		Object.assign(position, found, { backfill: undefined });
-		return foundAgain;
+		return foundAgain(found.floor);
 	}
-	return isRestart ? lost : undefined;
+	return isRestart ? begunAnew(position.floor) : undefined;
 }
 
-const foundAgain =
-	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. It was found again by the executions of the latest events, and the trigger continues there. Events that waited for another attempt may be missing.';
-
 const lost =
-	'Events may be missing: the position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. The trigger begins anew, as its parameter Begin says.';
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data.';
+
+const foundAgain = (floor: number): string =>
+	`${lost} It was found again by the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+
+const begunAnew = (floor: number): string =>
+	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}.`;
+
+const begunAgain =
+	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one.';

@@ -38,8 +38,10 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 	try {
 		const api = await connect(n8n, clock);
 		const choice = await readChoice(n8n, api);
-		const log = await openEventLog(api);
-		if (n8n.getMode() === 'manual') {
+		const isManual = n8n.getMode() === 'manual';
+		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
+		const log = await openEventLog(api, isManual ? undefined : tell);
+		if (isManual) {
 			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
 			return { manualTriggerFunction };
 		}
