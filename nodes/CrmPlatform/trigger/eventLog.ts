@@ -10,6 +10,8 @@ import type { Query } from '../api/http/path';
 /** The newest event of the log, of any type. */
 export interface Newest {
 	identity: string;
+	/** When it happened (RFC 3339). */
+	timestamp: string;
 	sequence: number;
 	/** Empty if the service does not tell. */
 	account: string;
@@ -95,7 +97,7 @@ export async function openEventLog(
 			if (!record) return undefined;
 			const { data } = newestShape.safeParse(record);
 			if (!data) throw invalidEntry(record);
-			return { identity: eventIdentity(data), sequence: data.sequence, account: data.account_id };
+			return { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),

@@ -9,12 +9,12 @@ export function copyBroken(played: Played, node: string): string[] {
 	const { service, n8n, restores } = played;
 	const own = played.choices.filter((one) => one.node === node);
 	const beginning = own.findLastIndex((_, i) => isAnew(own, i));
-	const begun = own[beginning]!;
 	const { stage } = own.at(-1)!.begins;
 	if (stage === undefined) return [];
 	const copy = new Map<string, IDataObject>();
 	for (const row of n8n.allRows) {
-		if (row.node !== node || row.started < begun.from || !counts(own, row)) continue;
+		// Records that are chosen again come again only if something has happened since.
+		if (row.node !== node || !counts(own, row)) continue;
 		for (const { change, ...record } of row.items) {
 			if (change === 'deleted') copy.delete(String(record.id));
 			else if (change !== undefined) copy.set(String(record.id), record);

@@ -4,6 +4,8 @@ import type { Played } from './promises.ts';
 interface Range {
 	/** Sequences up to this one may be missing. */
 	upTo: number;
+	/** Or those before this instant. */
+	before?: number;
 	/** Of events since this instant (Unix epoch ms). */
 	since: number;
 	/** Whether what waited for another attempt may be missing, too. */
@@ -24,8 +26,8 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };
 	const again = /Events up to sequence (\d+) that had not started/.exec(message);
 	if (again) return { upTo: Number(again[1]), since: 0, andWaiting: true, at };
-	const anew = /begins anew.*after sequence (\d+)/.exec(message);
-	if (anew) return { upTo: Number(anew[1]), since: 0, andWaiting: true, at };
+	const anew = /begins anew.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
+	if (anew) return { upTo: Number(anew[1]), before: Date.parse(anew[2] ?? ''), since: 0, andWaiting: true, at };
 	return undefined;
 }
 
@@ -38,7 +40,8 @@ export function isExcused({ n8n }: Played, node: string, event: CrmEvent): boole
 		const range = rangeIn(report);
 		if (!range) return false;
 		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
-		return (event.sequence <= range.upTo && at >= range.since) || (range.andWaiting && hadFailed);
+		const isIn = event.sequence <= range.upTo || at < (range.before ?? 0);
+		return (isIn && at >= range.since) || (range.andWaiting && hadFailed);
 	});
 }
 

@@ -6,6 +6,7 @@ import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 export interface ModelRecord {
 	id: string;
 	created_at: string;
+	updated_at: string;
 	stage: string;
 	/** Counts its changes. */
 	revision: number;
@@ -20,6 +21,7 @@ const list = {
 	pageSize: { name: 'limit', maximum: 3 },
 	sort: { name: 'sort', values: ['created_at', '-created_at'] },
 	filters: [{ name: 'ids' }, { name: 'created_at[gte]' }, { name: 'stage' }],
+	changed: { field: 'updated_at', since: 'updated_since' },
 	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
 } as unknown as ListDescription;
 

@@ -25,6 +25,8 @@ export class ModelService {
 	/** Cursors of lists end. */
 	cursorsExpire = 0;
 	readonly records = new Map<string, ModelRecord>();
+	/** What each record was, and since when (Unix epoch ms). */
+	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
 	/** How many records of each name were deleted: an id is given once. */
 	private readonly deleted = new Map<string, number>();
 	/** All events that ever were, those that a restore has taken back included. */
@@ -64,11 +66,10 @@ export class ModelService {
 		const known = this.records.get(id);
 		if (stage === '' && !known) return;
 		const created_at = known?.created_at ?? new Date(this.clock.now()).toISOString();
-		const object = { id, created_at, stage: stage === '' ? known!.stage : stage, revision: (known?.revision ?? 0) + 1 };
-		const previous = known && stage !== '' ? { stage: known.stage } : null;
+		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? known!.stage : stage, revision: (known?.revision ?? 0) + 1 };
+		const previous = known && stage !== '' ? { stage: known.stage, updated_at: known.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
-		if (stage === '') this.records.delete(id);
-		else this.records.set(id, object);
+		this.put(id, stage === '' ? undefined : object);
 		const deed = stage === '' ? 'deleted' : known ? 'updated' : 'created';
 		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
 	}
@@ -83,9 +84,14 @@ export class ModelService {
 		for (const { type, data } of gone.reverse()) {
 			const { id } = data.object as unknown as ModelRecord;
 			if (!type.startsWith('p.')) continue;
-			if (type === 'p.created') this.records.delete(id);
-			else this.records.set(id, { ...(data.object as unknown as ModelRecord), ...data.previous });
+			this.put(id, type === 'p.created' ? undefined : { ...(data.object as unknown as ModelRecord), ...data.previous });
 		}
+	}
+
+	private put(id: string, record: ModelRecord | undefined): void {
+		if (record) this.records.set(id, record);
+		else this.records.delete(id);
+		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
 	}
 
 	/** Whether an event is in the log, and was not taken back. */
@@ -94,17 +100,20 @@ export class ModelService {
 	/** A page of records as they are now. */
 	page = (query: Query): object => {
 		this.fail();
+		this.answers += 1;
+		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
+		const records = [...this.history.values()].flatMap((states) => states.findLast(({ at }) => at <= until)?.record ?? []);
 		if (query.cursor !== undefined && this.cursorsExpire > 0) {
 			this.cursorsExpire -= 1;
 			throw refusal('410');
 		}
-		return JSON.parse(JSON.stringify(pageOf([...this.records.values()], query))) as object;
+		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
 	};
 
 	readonly log: EventLog = {
 		newest: async () => {
 			const event = this.answer().at(-1);
-			return event && { identity: eventIdentity(event), sequence: event.sequence, account: 'account' };
+			return event && { identity: eventIdentity(event), timestamp: event.timestamp, sequence: event.sequence, account: 'account' };
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),

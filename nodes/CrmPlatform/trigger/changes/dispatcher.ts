@@ -102,16 +102,17 @@ export class Dispatcher {
 	 * Starts every group that is due and has a free place, in their order. Groups about the same
 	 * record are started one after the other.
 	 *
-	 * @param load gives the items of a group; an empty list closes it without an execution
+	 * @param load gives the items of a group, which could not be read so many times before; an empty list
+	 * closes it without an execution
 	 * @param signal that of the opening, which another may follow meanwhile
 	 */
-	async startDue(load: (group: Group) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
+	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
 			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
-			const { items, failures } = await load(group);
+			const { items, failures } = await load(group, this.unread.get(group.name) ?? 0);
 			// Published again meanwhile, the trigger may have started it already.
 			if (signal.aborted) return;
 			this.notBefore.delete(group.name);

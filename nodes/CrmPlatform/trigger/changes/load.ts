@@ -6,7 +6,7 @@ import { eventIdentity, type EventLog } from '../eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { eventOutput } from '../output';
 import type { Group } from './position';
-import type { RecordReader } from './records';
+import { RecordBehindError, type RecordReader } from './records';
 
 /** Why some events or records of a group could not be read. */
 export interface LoadFailure {
@@ -30,12 +30,17 @@ export interface LoadOptions {
 	origin: KeyOrigin;
 	/** The beginning that the user chose last. */
 	start: string;
+	/** How often the group could not be read before. */
+	tries: number;
 	/** Events by identity and pages of records that were just read. */
 	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
 }
 
 /** Requests for current records at a time. */
 const recordsAtOnce = 5;
+
+/** Readings of records that may be older than their events, over more than the time that a replica may be behind. */
+const mostBehind = 2;
 
 /** Reads the items of a group by what the group says, whatever the user has chosen since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
@@ -52,7 +57,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const { found, missing } = await eventsOf(group, options);
 	const gone = missing.length === 0 ? [] : failed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
-		? await changesOf(found, records!)
+		? await changesOf(found, records!, options.tries < mostBehind)
 		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
 	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
@@ -73,17 +78,17 @@ async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDa
 }
 
 /** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
-async function changesOf(events: CrmEvent[], records: RecordReader): Promise<Loaded> {
+async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
 	if (events.length === 0) return given([]);
 	const ids = events.map(({ id }) => id);
-	const loaded = await reading(ids, async () => await records.changed(events));
+	const loaded = await reading(ids, async () => await records.changed(events, mayBeBehind));
 	const about = [...new Set(events.map(({ data }) => String(data.object.id)))];
 	if (about.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
 	const first = new Set(about.slice(0, Math.ceil(about.length / 2)));
 	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
 	return joined([
-		await changesOf(events.filter(isFirst), records),
-		await changesOf(events.filter((event) => !isFirst(event)), records),
+		await changesOf(events.filter(isFirst), records, mayBeBehind),
+		await changesOf(events.filter((event) => !isFirst(event)), records, mayBeBehind),
 	]);
 }
 
@@ -97,7 +102,7 @@ async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promi
 
 /** Neither the connection nor the service as a whole is at fault, nor is the rate limit. */
 function isRefusal(error: unknown): boolean {
-	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError);
+	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	return /^4\d\d$/.test(error.httpCode ?? '') && !['401', '408', '425', '429'].includes(error.httpCode ?? '');
 }
 

@@ -96,6 +96,8 @@ export interface Backfill {
 	begun: number;
 	/** When the last record read was created, and the ids of the records that share that instant. */
 	last?: { created: string; ids: string[] } | undefined;
+	/** When every answer shows what happened before it began (Unix epoch ms). */
+	ready: number;
 	/** Records created up to this instant were read with the scope before. */
 	reread?: string | undefined;
 	/** The instant of creation that the cursor's list begins at, after another cursor had expired. */
@@ -139,6 +141,7 @@ const backfill = z.object({
 	scope: z.string(),
 	begun: z.number().int(),
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
+	ready: z.number(),
 	reread: z.string().optional(),
 	from: z.string().optional(),
 });

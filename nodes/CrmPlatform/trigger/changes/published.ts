@@ -7,7 +7,7 @@ import type { DispatchOptions } from './choice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
-import { storedPosition, storePosition } from './position';
+import { storedPosition, storePosition, type Position } from './position';
 import { reportFailure } from './report';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
@@ -85,10 +85,10 @@ async function findAgain(
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// What is above the floor and has no execution is read again; n8n knows what it has started.
-		Object.assign(position, found, { backfill: undefined });
+		Object.assign(position, found, { since: '', backfill: undefined });
 		return foundAgain(found.floor);
 	}
-	return isRestart ? begunAnew(position.floor) : undefined;
+	return isRestart ? begunAnew(position) : undefined;
 }
 
 const lost =
@@ -97,8 +97,8 @@ const lost =
 const foundAgain = (floor: number): string =>
 	`${lost} It was found again by the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
-const begunAnew = (floor: number): string =>
-	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}.`;
+const begunAnew = ({ floor, since }: Position): string =>
+	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
 	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one.';

@@ -1,5 +1,5 @@
 import type { EventLog, Newest } from '../eventLog';
-import { overlap, type Choice, type Position } from './position';
+import { longestLag, overlap, type Choice, type Position } from './position';
 
 export interface Resumption {
 	position: Position;
@@ -63,7 +63,8 @@ export async function resume(
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
 		// Records that were passed over may be in it. After a restart, the position is older than the publish, so nobody knows which of them came.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
-		position.backfill = { cursor: '', scope, begun: backfill.begun, reread };
+		const { begun, ready } = backfill;
+		position.backfill = { cursor: '', scope, begun, ready, reread };
 	}
 	const notice = await missingEvents(log, stored, newest, now);
 	return notice === undefined ? { position } : { position, notice };
@@ -98,10 +99,14 @@ async function begin(
 		seen: {},
 		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence } }),
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence } }),
+		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, ready: readyAfter(newest, now) } }),
 		open: [],
 	};
 }
+
+/** A list that is behind would omit what happened before the first event that is read. */
+const readyAfter = (newest: Newest | undefined, now: number): number =>
+	newest ? Math.min(now, Date.parse(newest.timestamp)) + longestLag : now;
 
 /** Tells that the log no longer reaches back to the position; undefined where it does. */
 async function missingEvents(

@@ -86,8 +86,8 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		wasRead: dispatcher.read,
 		report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 	});
-	const load = async (group: Group) =>
-		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, cache: source });
+	const load = async (group: Group, tries: number) =>
+		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, tries, cache: source });
 
 	const storeOutcomes = (): void => {
 		if (choice.doneWhen === 'succeeded') dispatcher.store();
@@ -117,15 +117,16 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		storeOutcomes();
 		const { room } = dispatcher;
 		let isQuiet = false;
+		const { backfill } = position;
+		if (backfill) nextRead = Math.max(nextRead, backfill.ready);
 		if (room > 0 && clock.now() >= nextRead) {
-			const wasBackfill = position.backfill !== undefined;
 			isReading = true;
 			const reading = source.read(position, room, clock.now(), () => signal.aborted);
 			const groups = await reading.finally(() => (isReading = false));
 			if (groups.length > 0) dispatcher.changed();
 			if (signal.aborted) return 0;
 			isQuiet = groups.length === 0;
-			const hasMore = wasBackfill || groups.length >= room;
+			const hasMore = backfill !== undefined || groups.length >= room;
 			nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
 			// So that a stored position never looks older than the service's log.
 			if (clock.now() - stored > longestUnstored) {
