@@ -18,8 +18,9 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
+	const group = groupOfEvents(events, { start: '' }, 'current');
 	const load = async () =>
-		await loadGroup(groupOfEvents(events, { start: '' }, 'current'), {
+		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
 			origin: { instance: 'i', workflow: 'w' },

@@ -11,11 +11,14 @@ export function copyBroken(played: Played, node: string): string[] {
 	const beginning = own.findLastIndex((_, i) => isAnew(own, i));
 	const { stage } = own.at(-1)!.begins;
 	if (stage === undefined) return [];
+	const begun = own[beginning]!;
 	const copy = new Map<string, IDataObject>();
 	for (const row of n8n.allRows) {
 		// Records that are chosen again come again only if something has happened since.
 		if (row.node !== node || !counts(own, row)) continue;
 		for (const { change, ...record } of row.items) {
+			// What an earlier beginning has given, and is gone since, is not told of.
+			if (row.started < begun.from && !service.records.has(String(record.id))) continue;
 			if (change === 'deleted') copy.delete(String(record.id));
 			else if (change !== undefined) copy.set(String(record.id), record);
 		}

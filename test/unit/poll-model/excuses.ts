@@ -1,5 +1,6 @@
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import type { Played } from './promises.ts';
+import { matches } from './wanted.ts';
 
 interface Range {
 	/** Sequences up to this one may be missing. */
@@ -32,16 +33,20 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 }
 
 /** Whether the user was told of an event by its id, or by a range that it was in. */
-export function isExcused({ n8n }: Played, node: string, event: CrmEvent): boolean {
+export function isExcused({ n8n, choices }: Played, node: string, event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
-	const told = n8n.reports.filter((one) => one.node === node && one.at >= at);
+	const reports = n8n.reports.filter((one) => one.node === node);
+	// A date may be in the future.
+	if (reports.some((report) => at < (rangeIn(report)?.before ?? 0))) return true;
+	const told = reports.filter((one) => one.at >= at);
 	return told.some((report) => {
 		if (isSetAside(report.message, event.id)) return true;
+		const last = choices.findLast((one) => one.node === node && one.from <= report.at)!;
+		if (/only an earlier choice of events includes/.test(report.message) && !matches(last, event)) return true;
 		const range = rangeIn(report);
 		if (!range) return false;
 		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
-		const isIn = event.sequence <= range.upTo || at < (range.before ?? 0);
-		return (isIn && at >= range.since) || (range.andWaiting && hadFailed);
+		return (event.sequence <= range.upTo && at >= range.since) || (range.andWaiting && hadFailed);
 	});
 }
 

@@ -11,7 +11,7 @@ const startOf = ({ start, stage }: Begins): string => (stage === undefined ? sta
 /** Whether a publication begins elsewhere than the one before. */
 export const isAnew = (own: Publication[], i: number): boolean => i === 0 || startOf(own[i]!.begins) !== startOf(own[i - 1]!.begins);
 
-const matches = ({ types, begins }: Publication, { type }: CrmEvent): boolean =>
+export const matches = ({ types, begins }: Publication, { type }: CrmEvent): boolean =>
 	(begins.stage === undefined ? types : recordTypes).some((pattern) => matchesEventPattern(pattern, type));
 
 /** Whether a publication begins at a date before an event. */

@@ -92,7 +92,7 @@ async function findAgain(
 }
 
 const lost =
-	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data.';
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
 const foundAgain = (floor: number): string =>
 	`${lost} It was found again by the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
@@ -101,4 +101,4 @@ const begunAnew = ({ floor, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
-	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one.';
+	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one; those that only an earlier choice of events includes may be missing.';
