@@ -95,7 +95,16 @@ const histories: Array<[string, Partial<History>]> = [
 	],
 	[
 		'a list of records that is behind the events makes no copy differ',
-		{ isCopy: true, deeds: [{ does: 'lag', ms: 8_000 }, write(0, 'customer'), wait(60_000), write(4, 'lead'), wait(60_000), write(1, '')] },
+		{ isCopy: true, deeds: [wait(14_000), { does: 'lag', ms: 8_000 }, write(0, 'customer'), write(1, ''), write(2, 'customer'), write(4, 'lead')] },
+	],
+	[
+		'what ends while the service is away is stored in every mode',
+		{
+			doneWhen: 'ended',
+			isCopy: true,
+			courses: [20_000, 20_000, 20_000, 1].map((ms) => ({ ms, status: 'success' })),
+			deeds: [{ does: 'fail', count: 3, failure: 'none' }, wait(60_000), { does: 'prune' }, kill()],
+		},
 	],
 	[
 		'a list of records that is behind when the trigger begins makes no copy differ',

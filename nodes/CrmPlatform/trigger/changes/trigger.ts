@@ -156,7 +156,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
 				wait = Math.min(choice.interval * 2 ** failures, longestPause);
-				storeOutcomes();
+				dispatcher.store();
 			}
 			if (!signal.aborted) await clock.sleep(wait, awake.signal).catch(() => undefined);
 		}
