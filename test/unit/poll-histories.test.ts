@@ -95,7 +95,19 @@ const histories: Array<[string, Partial<History>]> = [
 	],
 	[
 		'a list of records that is behind the events makes no copy differ',
-		{ isCopy: true, deeds: [wait(14_000), { does: 'lag', ms: 8_000 }, write(0, 'customer'), write(1, ''), write(2, 'customer'), write(4, 'lead')] },
+		{
+			isCopy: true,
+			deeds: [
+				wait(14_000),
+				publish,
+				{ does: 'lag', ms: 8_000 },
+				write(0, 'customer'),
+				write(1, ''),
+				write(2, 'customer'),
+				write(4, 'lead'),
+				wait(60_000),
+			],
+		},
 	],
 	[
 		'what ends while the service is away is stored in every mode',

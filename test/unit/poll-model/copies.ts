@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isExcused, isSetAside } from './excuses.ts';
-import { counts, type Played, type Publication } from './promises.ts';
+import { counts, type Played, type Publication } from './played.ts';
 import { isAnew, slack } from './wanted.ts';
 
 /** Where a copy that is kept as the page says differs from the records of the service, untold. */

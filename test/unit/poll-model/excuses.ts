@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
-import type { Played } from './promises.ts';
+import type { Played } from './played.ts';
 import { matches } from './wanted.ts';
 
 interface Range {

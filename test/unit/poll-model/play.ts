@@ -1,8 +1,8 @@
 import { ModelClock } from './clock.ts';
-import { choiceOf, now, type Begins, type Deed, type History, type Settings } from './histories.ts';
+import { choiceOf, now, type Begins, type Deed, type History } from './histories.ts';
 import { ModelN8n } from './n8n.ts';
 import { ModelService } from './service.ts';
-import type { Played } from './promises.ts';
+import type { Played } from './played.ts';
 
 /** Lives a history with the real trigger, and then waits until everything has come to rest. */
 export async function play(history: History): Promise<Played> {
@@ -18,7 +18,7 @@ export async function play(history: History): Promise<Played> {
 	const triggers = names.map(() => ({
 		types: ['a.x'],
 		begins: isCopy ? copy('') : first,
-		settings: { doneWhen, groupSize, afterCrash } as Settings & Pick<History, 'afterCrash'>,
+		settings: { doneWhen, groupSize, afterCrash },
 	}));
 
 	const publish = async (node: number, change: Partial<(typeof triggers)[0]> = {}): Promise<void> => {

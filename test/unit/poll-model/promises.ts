@@ -1,33 +1,9 @@
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import { copyBroken } from './copies.ts';
 import { isExcused } from './excuses.ts';
-import type { Begins, History, Settings } from './histories.ts';
-import type { ModelN8n, Row } from './n8n.ts';
-import type { ModelService } from './service.ts';
+import type { Row } from './n8n.ts';
+import { counts, type Played } from './played.ts';
 import { isAnew, isNeverWanted, isWanted } from './wanted.ts';
-
-/** What a user published, from when to when the publish took (Unix epoch ms). */
-export interface Publication {
-	node: string;
-	types: string[];
-	begins: Begins;
-	settings: Settings;
-	from: number;
-	to: number;
-}
-
-/** A history that was lived. */
-export interface Played {
-	history: History;
-	service: ModelService;
-	n8n: ModelN8n;
-	choices: Publication[];
-	kills: number[];
-	restores: number[];
-	/** When the stored position was taken away or set back. */
-	losses: number[];
-	pruned?: boolean;
-}
 
 /** Every promise of docs/triggers.md that a history has broken. */
 export function brokenPromises(played: Played): string[] {
@@ -46,11 +22,6 @@ function lostOf(played: Played, node: string): string[] {
 		.filter((event) => played.service.has(event) && isWanted(own, event))
 		.filter((event) => !rowsOf(played, node, event).some((row) => counts(own, row)) && !isExcused(played, node, event))
 		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost untold`);
-}
-
-/** Whether an execution has dealt with its events. */
-export function counts(own: Publication[], { status }: Row): boolean {
-	return status === 'success' || own.some(({ settings }) => settings.doneWhen !== 'succeeded');
 }
 
 function doubledOf(played: Played, node: string): string[] {

@@ -1,6 +1,6 @@
 import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import type { Begins } from './histories.ts';
-import type { Publication } from './promises.ts';
+import type { Publication } from './played.ts';
 import { recordTypes } from './records.ts';
 
 /** Milliseconds around a publish in which either choice may count. */
