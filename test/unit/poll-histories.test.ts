@@ -110,6 +110,28 @@ const histories: Array<[string, Partial<History>]> = [
 		},
 	],
 	[
+		'a log that was restored is told, though a late commit and a replica hide it for a while',
+		{
+			doneWhen: 'ended',
+			afterCrash: 'setAside',
+			groupSize: 3,
+			nodes: 2,
+			courses: [{ ms: 3_000, status: 'success' }],
+			deeds: [
+				{ does: 'lag', ms: 8_000 },
+				write(4, 'lead'),
+				{ does: 'fail', count: 3, failure: 'cut' },
+				wait(60_000),
+				{ ...restore(7, 3), givesAgain: true } as Deed,
+				happen('b.x', 3, { record: 1, late: 8_000 }),
+				{ does: 'fail', count: 5, failure: '404' },
+				choose('a.x', 'b.x'),
+				publish,
+				{ does: 'databaseAway', ms: 30_000 },
+			],
+		},
+	],
+	[
 		'what ends while the service is away is stored in every mode',
 		{
 			doneWhen: 'ended',

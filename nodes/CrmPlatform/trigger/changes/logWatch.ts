@@ -99,8 +99,8 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether another log has taken the place of the one that was read. A replica that is behind may not
-	 * show its event yet, so for a moment nobody is sure; what is hidden after that has expired, or is not
+	 * Whether another log has taken the place of the one that was read. A replica that is behind, or an event
+	 * that is committed late, may hide what is there, so for a while nobody is sure; what is hidden after that has expired, or is not
 	 * for this user.
 	 *
 	 * @returns also what to tell the user
@@ -110,7 +110,7 @@ export class LogWatch {
 		if (known) events = [await this.at(known.sequence), await this.at(known.sequence)];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
-			if (now - this.unsure < longestLag) return { isSure: false };
+			if (now - this.unsure < longestLag + longestCommit) return { isSure: false };
 		}
 		this.unsure = undefined;
 		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== known?.identity);
