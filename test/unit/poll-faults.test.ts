@@ -1,4 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { choiceOf } from './poll-model/histories.ts';
 import { isUnwritable, world } from './poll-model/world.ts';
 
 afterEach(forgetDispatchers);
@@ -45,6 +46,20 @@ test.each(cases)('a date that was chosen before starts only what has no executio
 	await clock.advance(300_000);
 	expect(started()).toEqual(['e2', 'e3', 'e4']);
 	expect(n8n.reports).toEqual([]);
+});
+
+test('a date starts what has happened outside of the scope of records that were chosen before', async () => {
+	const { clock, service, n8n, choose, publish } = await world();
+	const since = new Date(clock.now()).toISOString();
+	const records = choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page);
+	await publish(records);
+	service.write('r0', 'customer');
+	service.write('r1', 'lead');
+	await clock.advance(60_000);
+	const events = { ...choose(), start: 'A', since };
+	events.events.events = ['p.created'];
+	await publish(events);
+	expect(n8n.allRows.map(({ items }) => items[0]!.type ?? items[0]!.change)).toEqual(['created', 'p.created']);
 });
 
 test('a date in the future starts nothing that happens before it', async () => {

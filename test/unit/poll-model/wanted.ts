@@ -27,6 +27,9 @@ export function isWanted(own: Publication[], event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
 	const then = atTheTime(own, at);
 	if ([...then].some(({ begins }) => begins.stage !== undefined)) return false;
+	// A date may be in the future.
+	const since = own.filter((one, i) => isAnew(own, i) && one.from <= at + slack).at(-1)?.begins.since ?? '';
+	if (at < Date.parse(since)) return false;
 	const last = own.filter((one, i) => isAnew(own, i) && one.to + slack > at).at(-1);
 	const isWantedThen = then.every((one) => matches(one, event));
 	if (!last) return isWantedThen;

@@ -58,6 +58,8 @@ export async function openDispatcher(
 	known?.stop();
 	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
 	if (isKnown) {
+		// A change of a record outside of the scope has started nothing.
+		if (known.position.start !== position.start && known.position.start.startsWith('records ')) known.read.clear();
 		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
 	}
