@@ -80,7 +80,7 @@ export const changeProperties: INodeProperties[] = [
 			},
 		],
 		default: 'now',
-		description: 'Where to start. If you change this later, the trigger starts over from there.',
+		description: 'Where to start. If you change this later, the trigger continues from there, and starts events that have no execution of this node yet.',
 		displayOptions: forEvents,
 	},
 	{
