@@ -24,7 +24,7 @@ export interface Grown {
 const { url, reading, query } = JSON.parse(process.argv[2]!) as Task;
 const connector = connectorTo(url);
 
-// What is loaded with the first request is none of the records'.
+// What is loaded with the first request does not belong to the records.
 if (query === undefined) await connector.contacts({ ...reading, options: { onePage: true } });
 const before = held();
 const { rss } = process.memoryUsage();

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pair, percentile, type Row, rowOf, time } from './measure.ts';
+import { beside } from './beside.ts';
+import type { Row } from './measure.ts';
 import { startSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
 
 const contacts = 100_000;
-const rounds = 6;
-const getsPerRound = 250;
 
 /** Searches that find few, many and no records, by the index for search and without it. */
 const searches = {
@@ -34,47 +33,16 @@ export async function benchLoad(): Promise<Row[]> {
 	try {
 		const rows: Row[] = [];
 		for (const [what, queries] of Object.entries(searches)) {
-			rows.push(...(await besideSearch(server, what, queries)));
+			const search = ({ ask }: ServerProcess, i: number) => {
+				// A search that was not asked before, so that its total is not remembered.
+				const begin = new Date(Date.UTC(2000, 0, 1) + i).toISOString();
+				return ask('GET', `/v1/contacts?${queries[Math.abs(i) % queries.length]}&created_at[gt]=${begin}`);
+			};
+			rows.push(...(await beside(server, what, search)));
 		}
 		return rows;
 	} finally {
 		await server.stop();
 		rmSync(folder, { recursive: true });
 	}
-}
-
-async function besideSearch(server: ServerProcess, what: string, queries: string[]): Promise<Row[]> {
-	const page = await server.ask('GET', '/v1/contacts?limit=100');
-	const ids = (JSON.parse(page) as { data: Array<{ id: string }> }).data.map(({ id }) => id);
-	const get = (i: number) => server.ask('GET', `/v1/contacts/${ids[i % ids.length]}`);
-	const gets = async () => {
-		const times: number[] = [];
-		for (let i = 0; i < getsPerRound; i++) times.push(await time(() => get(i)));
-		return times;
-	};
-	const values: Pair = { ours: [], bare: [] };
-	let asked = 0;
-	// An index for a custom field is made when it is first filtered by.
-	for (const query of queries) await server.ask('GET', `/v1/contacts?${query}`);
-	for (let round = 0; round < rounds; round++) {
-		values.bare.push(...(await gets()));
-		let isOver = false;
-		const search = async () => {
-			for (let i = 0; !isOver; i++) {
-				// A search that was not asked before, so that its total is not remembered.
-				const begin = new Date(Date.UTC(2000, 0, 1) + asked++).toISOString();
-				const query = `${queries[i % queries.length]}&created_at[gt]=${begin}`;
-				await server.ask('GET', `/v1/contacts?${query}`);
-			}
-		};
-		const searching = search();
-		values.ours.push(...(await gets()));
-		isOver = true;
-		await searching;
-	}
-	const row = (share: number) =>
-		rowOf(`a get while another client ${what}, p${share * 100}`, 'ms', values, (all) =>
-			percentile(all, share),
-		);
-	return [row(0.5), { ...row(0.99), most: { ratio: 5 } }];
 }

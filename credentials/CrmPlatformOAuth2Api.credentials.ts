@@ -51,12 +51,12 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 				{
 					name: 'Read and Write',
 					value: 'readWrite',
-					description: 'All but changing users, pipelines and custom fields',
+					description: 'Everything except changing users, pipelines and custom fields',
 				},
 			],
 			default: 'readWrite',
 			description:
-				'What the credential may do, at most what its user may. After a change, connect it again.',
+				'What the credential may do, within the rights of its user. Reconnect it after a change.',
 		},
 		{
 			displayName: 'Scopes',

@@ -8,7 +8,7 @@ export const baseUrl: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: 'https://api.example.com',
-	description: 'The address of the API, with or without /v1 at its end',
+	description: 'The address of the API, with or without /v1 at the end',
 };
 
 export const descriptionUrl: INodeProperties = {

@@ -4,7 +4,6 @@ import { collectionRoutes, readRoutes } from './collection/routes.ts';
 import { homeHandler } from './console/routes.ts';
 import { commonHeaders, errors } from './description/responses.ts';
 import { eventRoutes } from './event-log/routes.ts';
-import { withoutVersion } from './http/deprecation.ts';
 import { docsPath } from './http/docs-path.ts';
 import type { Operation } from './http/operation.ts';
 import type { RateLimiter } from './http/rate-limiter.ts';
@@ -52,18 +51,16 @@ export function apiRoutes(
 	return routes;
 }
 
-/** The source document names the path without the version as well. */
+/** The source document names the path without the version as well, to verify credentials with. */
 const contactsWithoutVersion = (service: Service): ApiRoute => ({
 	...readRoutes(service, contacts).list,
 	path: '/contacts',
-	deprecation: withoutVersion,
 	operation: () => ({
 		...listOperation(contacts),
 		operationId: 'verifyCredentials',
 		summary: 'List contacts, without the version',
-		description:
-			`Responds like ${withoutVersion.successor} until ${withoutVersion.sunset.slice(0, 10)}. ` +
-			`Use ${withoutVersion.successor} instead.`,
+		description: 'Responds like /v1/contacts. Use that instead.',
+		deprecated: true,
 	}),
 });
 

@@ -98,8 +98,8 @@ export function createApp(options: AppOptions): Hono<Env> {
 		...iconRoutes(),
 		...consoleRoutes(service),
 	];
-	mount(app, [...apiRoutes(service, limiter, dispatcher), ...pages], service.now);
-	if (options.faults) mount(app, controlRoutes(faults, log, clock), service.now);
+	mount(app, [...apiRoutes(service, limiter, dispatcher), ...pages]);
+	if (options.faults) mount(app, controlRoutes(faults, log, clock));
 
 	/** People get a page; programs, and whoever calls the API, get JSON. */
 	const refuse = (c: Context<Env>, problem: Problem) => {

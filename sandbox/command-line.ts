@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Plan, planNames, plans } from './foundation/plans.ts';
+import { z } from 'zod/v4';
+import { planNames, plans } from './foundation/plans.ts';
 import { demoMembers } from './pages/demo-members.ts';
 import type { SandboxOptions } from './serve.ts';
 
@@ -33,106 +34,73 @@ ${memberList}
 /** A mistake in the command line; the message is for the person who typed it. */
 export class UsageError extends Error {}
 
+const someText = z.string().min(1, 'a value');
+const wholeNumber = (from: number, to: number) =>
+	z
+		.string()
+		.refine(
+			(digits) => /^\d{1,9}$/.test(digits) && Number(digits) >= from && Number(digits) <= to,
+			`a whole number from ${from} to ${to}`,
+		)
+		.transform(Number);
+const seconds = (from: number) => wholeNumber(from, 86_400).transform((number) => 1000 * number);
+
+const flags = {
+	port: wholeNumber(0, 65_535),
+	db: someText,
+	contacts: wholeNumber(0, 1_000_000),
+	day: z.iso.date('a day such as 2026-01-31'),
+	'api-key': z.string().regex(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces'),
+	plan: z.enum(planNames, `one of ${planNames.join(', ')}`),
+	'requests-per-minute': wholeNumber(1, 1_000_000),
+	'access-token-seconds': seconds(1),
+	'refresh-grace-seconds': seconds(0),
+	'host-name': someText.toLowerCase(),
+	'allow-private-webhooks': z.boolean(),
+	faults: z.boolean(),
+	help: z.boolean(),
+};
+
 /**
  * @param args without the names of program and script
  * @returns undefined if help was asked for
  * @throws UsageError
  */
 export function parseCommandLine(args: string[]): SandboxOptions | undefined {
-	const given = parseFlags(args);
-	if (given.help) return undefined;
-	return {
-		port: wholeNumber('--port', given.port ?? '4010', 0, 65_535),
-		...(given.db !== undefined && { db: requireText('--db', given.db) }),
-		...(given.contacts !== undefined && {
-			contacts: wholeNumber('--contacts', given.contacts, 0, 1_000_000),
-		}),
-		...(given.day !== undefined && { day: calendarDay('--day', given.day) }),
-		isLively: true,
-		...(given['api-key'] !== undefined && { apiKey: apiKey(given['api-key']) }),
-		...(given.plan !== undefined && { plan: plan(given.plan) }),
-		...(given['requests-per-minute'] !== undefined && {
-			requestsPerMinute: wholeNumber(
-				'--requests-per-minute',
-				given['requests-per-minute'],
-				1,
-				1_000_000,
-			),
-		}),
-		tokenLifetimes: {
-			...(given['access-token-seconds'] !== undefined && {
-				accessToken: seconds('--access-token-seconds', given['access-token-seconds'], 1),
-			}),
-			...(given['refresh-grace-seconds'] !== undefined && {
-				replacedRefreshToken: seconds('--refresh-grace-seconds', given['refresh-grace-seconds'], 0),
-			}),
-		},
-		...(given['host-name'] !== undefined && {
-			hostNames: [requireText('--host-name', given['host-name']).toLowerCase()],
-		}),
-		allowPrivateWebhooks: given['allow-private-webhooks'] ?? false,
-		faults: given.faults ?? false,
-	};
+	const { data: given, error } = z.object(flags).partial().safeParse(parseFlags(args));
+	const [wrong] = error?.issues ?? [];
+	if (wrong) throw new UsageError(`--${wrong.path.join()} takes ${wrong.message}.`);
+	const { help, 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = given!;
+	const { db, contacts, day, 'api-key': apiKey, plan, 'requests-per-minute': requestsPerMinute } = given!;
+	const hostName = given!['host-name'];
+	return help
+		? undefined
+		: {
+				...present({ db, contacts, day, apiKey, plan, requestsPerMinute }),
+				...(hostName !== undefined && { hostNames: [hostName] }),
+				port: given!.port ?? 4010,
+				isLively: true,
+				tokenLifetimes: present({ accessToken, replacedRefreshToken }),
+				allowPrivateWebhooks: given!['allow-private-webhooks'] ?? false,
+				faults: given!.faults ?? false,
+			};
 }
 
-function parseFlags(args: string[]) {
-	const string = { type: 'string' } as const;
-	const boolean = { type: 'boolean' } as const;
+type Present<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+const present = <T extends object>(values: T): Present<T> =>
+	Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>;
+
+function parseFlags(args: string[]): Record<string, unknown> {
+	const typed = Object.entries(flags).map(([name, schema]) => {
+		return [name, { type: schema instanceof z.ZodBoolean ? 'boolean' : 'string' }] as const;
+	});
 	try {
-		const options = {
-			port: string,
-			db: string,
-			contacts: string,
-			day: string,
-			'api-key': string,
-			plan: string,
-			'requests-per-minute': string,
-			'access-token-seconds': string,
-			'refresh-grace-seconds': string,
-			'host-name': string,
-			'allow-private-webhooks': boolean,
-			faults: boolean,
-			help: boolean,
-		};
-		return parseArgs({ args, options }).values;
+		return parseArgs({ args, options: Object.fromEntries(typed) }).values;
 	} catch (error) {
 		// Node's messages continue with advice about positional arguments, which this command does not
 		// take.
 		const [sentence] = (error as Error).message.split('. ');
 		throw new UsageError(`${sentence}.`);
 	}
-}
-
-function wholeNumber(flag: string, value: string, minimum: number, maximum: number): number {
-	const number = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
-	if (number >= minimum && number <= maximum) return number;
-	throw new UsageError(
-		`${flag} takes a whole number from ${minimum} to ${maximum}, not "${value}".`,
-	);
-}
-
-/** @returns milliseconds */
-const seconds = (flag: string, value: string, minimum: number): number =>
-	1000 * wholeNumber(flag, value, minimum, 86_400);
-
-function calendarDay(flag: string, value: string): string {
-	const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : NaN;
-	if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return value;
-	throw new UsageError(`${flag} takes a day such as 2026-01-31, not "${value}".`);
-}
-
-function requireText(flag: string, value: string): string {
-	if (value !== '') return value;
-	throw new UsageError(`${flag} needs a value.`);
-}
-
-function apiKey(value: string): string {
-	if (/^[\x21-\x7e]+$/.test(value)) return value;
-	throw new UsageError('--api-key takes printable ASCII characters without spaces.');
-}
-
-function plan(value: string): Plan {
-	const known = planNames.find((name) => name === value);
-	if (known) return known;
-	throw new UsageError(`--plan is one of ${planNames.join(', ')}, not "${value}".`);
 }

@@ -21,7 +21,7 @@ export function serverFor(app: Hono<Env>): Server {
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
 		void listener(incoming, outgoing);
 	});
-	// The app knows no expectations, and may ignore them (RFC 9110, 10.1.1).
+	// The app may ignore expectations (RFC 9110, 10.1.1).
 	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
 	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
 		if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();

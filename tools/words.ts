@@ -1,16 +1,20 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { buildPackage } from './build.ts';
 import { reportFailure } from './failure.mjs';
+import { pageWithScopes, type SecuredContract, type SecuredMenu, scopesFile } from './scopes.ts';
 import { readWordList, wordListFile } from './word-list.ts';
 
-/** Writes the list of every text that users read. */
+/** Writes what follows from the nodes: the list of every text that users read, and the scopes of each operation. */
 async function main(): Promise<void> {
 	await buildPackage();
 	const require = createRequire(import.meta.url);
 	const built = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'));
 	writeFileSync(wordListFile, readWordList((file) => require(built(file)) as object));
+	const contract = JSON.parse(readFileSync('contract/openapi.json', 'utf8')) as SecuredContract;
+	const { resources } = require(built('nodes/CrmPlatform/resources/index.ts')) as { resources: SecuredMenu[] };
+	writeFileSync(scopesFile, pageWithScopes(readFileSync(scopesFile, 'utf8'), contract, resources));
 }
 
 main().catch(reportFailure);

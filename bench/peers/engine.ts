@@ -29,7 +29,7 @@ export interface Engine {
 	load(peer: Peer): Loaded;
 	/** Runs a node that is not of a package, with the parameters and the credential of a peer. */
 	use(type: INodeType, peer: Peer): Loaded;
-	/** Lets n8n keep its connections, as docs/performance.md proposes. */
+	/** Lets n8n keep its connections, as bench/peers.md proposes. */
 	keepConnections(): void;
 }
 

@@ -17,7 +17,7 @@ const far: Network = { ms: 50, tls: true };
 const freshCount = 100_000;
 const plan = { requests: 20, windowMs: 3_000 };
 
-/** The node beside others of n8n, on one engine and one server; writes bench/results and docs. */
+/** The node beside others of n8n, on one engine and one server; writes bench/results and bench/peers.md. */
 export async function benchPeers(): Promise<void> {
 	await buildPackage();
 	const networks = [true, false].flatMap((tls) => distances.map((ms) => ({ ms, tls })));
@@ -74,10 +74,8 @@ function write(results: PeerResults): void {
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, 'peers.json'), `${JSON.stringify(results, null, '\t')}\n`);
-	const text = figuresPage(results);
-	writeFileSync(resolve(folder, 'peers.md'), `# peers\n\n${text}\n`);
-	console.log(`\n${text}`);
-	const page = resolve('docs', 'performance.md');
+	console.log(`\n${figuresPage(results)}`);
+	const page = resolve('bench', 'peers.md');
 	writeFileSync(page, pageWith(results, readFileSync(page, 'utf8')));
-	writeFileSync(resolve('docs', 'performance.svg'), plotOf(results));
+	writeFileSync(resolve('bench', 'peers.svg'), plotOf(results));
 }

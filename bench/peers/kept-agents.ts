@@ -14,7 +14,7 @@ const idleMs = 1_000;
 const mostAgents = 256;
 
 /**
- * The change of n8n that docs/performance.md proposes: agents are shared by the requests that differ
+ * The change of n8n that bench/peers.md proposes: agents are shared by the requests that differ
  * in nothing an agent knows, and keep their connections for the next request.
  */
 export function keepAgents(build: BuildAgents): BuildAgents {

@@ -4,7 +4,7 @@ import type { PeerResults } from './results.ts';
 import { figuresPage } from './tables.ts';
 
 /**
- * docs/performance.md with the figures of these results.
+ * bench/peers.md with the figures of these results.
  *
  * @throws Error if the page has no place for them
  */
@@ -17,7 +17,7 @@ function filled(page: string, place: string, text: string): string {
 	const [begin, end] = [`<!-- ${place}, written by npm run bench peers -->`, `<!-- end of ${place} -->`];
 	const [before, rest = ''] = page.split(begin);
 	const [, after] = rest.split(end);
-	if (after === undefined) throw new Error(`docs/performance.md has no ${begin} or no ${end}.`);
+	if (after === undefined) throw new Error(`bench/peers.md has no ${begin} or no ${end}.`);
 	return `${before}${begin}\n\n${text}\n\n${end}${after}`;
 }
 

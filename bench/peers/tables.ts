@@ -3,7 +3,7 @@ import type { Fresh, PeerResults, UsedUp, Work } from './results.ts';
 import { type Subject, subjects } from './subjects.ts';
 
 const ours: Subject = 'CRM Platform';
-/** The bare loop is no node. */
+/** The bare loop is not a node. */
 const others = subjects.filter((subject) => subject !== ours && subject !== 'bare loop');
 
 /** The figures as Markdown, for people. */

@@ -19,7 +19,7 @@ export const identifyCaller = ({ store, now }: Service) =>
 		c.set('store', store);
 		if (key) {
 			store.apiKeys.noteUse(key, now());
-			setRights(store, c, { caller: { type: 'api_key', id: key.id }, application: null });
+			setRights(store, c, { caller: { type: 'api_key', id: key.id }, application: undefined });
 		} else if (token && !c.get('isExpired')) {
 			const { userId, clientId: application, ...grant } = token;
 			setRights(store, c, { caller: { type: 'user', id: userId }, application, grant });

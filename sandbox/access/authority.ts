@@ -48,6 +48,6 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 /** The authority that a job or a subscription was begun with. */
 export const authorityOf = (store: Store, record: StoredRecord): Authority => ({
 	caller: record['created_by'] as Caller,
-	application: (record['application_id'] as string | null | undefined) ?? null,
+	application: (record['application_id'] as string | null | undefined) ?? undefined,
 	grant: store.begunWith.find(record.id),
 });

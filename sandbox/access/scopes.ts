@@ -29,7 +29,7 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 	['jobs:write', 'Start and cancel jobs'],
 	['webhooks:read', 'Read webhooks and what was sent to them'],
 	['webhooks:write', 'Create, change and delete webhooks'],
-	['events:read', 'Read what happens to the records it may read'],
+	['events:read', 'Read events of the records it may read'],
 ]);
 
 /** The default scopes of a client that asks for none (RFC 6749, 3.3). */

@@ -1,3 +1,4 @@
+import { requireRightsStill } from '../access/authentication.ts';
 import { limitBody } from '../http/body.ts';
 import { queryParameters, singleQueryValues } from '../http/query.ts';
 import type { ApiRoute } from '../http/route.ts';
@@ -13,6 +14,7 @@ import {
 	createRecord,
 	deleteRecord,
 	existingRecord,
+	existingTable,
 	updateRecord,
 	upsertRecord,
 } from '../records/write.ts';
@@ -48,10 +50,13 @@ export function readRoutes(service: Service, resource: Resource): { list: ApiRou
 	const path = `/v1/${resource.name}`;
 
 	const list: ApiRoute['handler'] = async (c) => {
-		const table = c.get('store').table(resource.name)!;
 		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
 		applyDueTransitions(service);
-		const page = await listPage(table, query, store.accountKey);
+		const tableNow = () => {
+			requireRightsStill(service, c);
+			return existingTable(c.get('store'), resource);
+		};
+		const page = await listPage(tableNow, query, store.accountKey);
 		return c.body(page, 200, { 'Content-Type': 'application/json' });
 	};
 

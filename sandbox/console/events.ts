@@ -6,6 +6,7 @@ import { type JsonObject, own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
+import { readSeen } from '../queries/read-seen.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import type { Delivery } from '../schemas/webhook-deliveries.ts';
 import { webhooks } from '../schemas/webhooks.ts';
@@ -26,7 +27,7 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 		...(type === '' ? [] : [typeCondition([type])]),
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
-	const { events, hasMore } = await visitor.store.events.newest(conditions, eventsAtOnce);
+	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
 	const older = new URLSearchParams({ type, before: String(events.at(-1)?.sequence) });
 	return html`<h1>Events</h1>
 		<p class="quiet">What happened to records in the last 30 days, and the webhooks that were told.</p>
@@ -51,9 +52,12 @@ export async function recentEventList(
 				{ sql: 'record_id = ?', values: [about.record.id] },
 			]
 		: [];
-	const { events } = await visitor.store.events.newest(conditions, recentEvents);
+	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }
+
+const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
+	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
 
 function typeForm({ store }: Visitor, chosen: string): Html {
 	const types = [...eventPatterns, ...eventTypesIn(store.whole).map(({ type }) => type)].toSorted();

@@ -37,7 +37,7 @@ function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[strin
 function textOf(schema: JsonSchema, value: unknown): string {
 	if (value === null || value === undefined) return '';
 	const text = withLineFeeds(String(value));
-	// Written as a local time, without what is zero; all times in forms are by UTC.
+	// Written as a local time, without what is zero; all times in forms are UTC.
 	if (schema.format === 'date-time') return text.replace(/(:00)?\.000Z$|Z$/, '');
 	const suggested = own(schema['x-suggestions'] as Record<string, string> | undefined, text);
 	return suggested === undefined ? text : `${suggested} (${text})`;
@@ -84,7 +84,7 @@ function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	return lines.map((line) => valueOf({ ...schema, type: 'string' }, line.trim())).filter((item) => item !== null);
 }
 
-/** Rows in which nothing is filled in are no items. Of too many, one more than the list takes is read. */
+/** Empty rows are skipped. Of too many rows, one more than the list takes is read. */
 function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts): unknown {
 	const indexes = form.rowsOf(name);
 	if (indexes.length === 0) return undefined;
@@ -102,7 +102,7 @@ function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts):
 /** Browsers send the ends of lines in a way of their own. */
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
 
-/** A text that is no value of its kind goes on as it is, for the service to say so. */
+/** Text that cannot be converted is passed on unchanged, so that validation reports it. */
 function valueOf(schema: JsonSchema, typed: string): unknown {
 	const text = withLineFeeds(typed);
 	const types = typesOf(schema);

@@ -94,7 +94,7 @@ export function formErrors(resource: Resource, fields: FormField[], problem: Pro
 	}
 	if (problem.code === 'invalid_state_transition') add(resource.states!.field, problem.detail);
 	else if (problem.errors.length === 0) others.push(problem.detail);
-	const summary = 'This was not saved. See what is said beside the fields.';
+	const summary = 'Not saved. Correct the marked fields.';
 	return { errors, message: others.length > 0 ? others.join(' ') : summary };
 }
 

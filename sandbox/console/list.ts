@@ -7,6 +7,7 @@ import { listPage } from '../queries/list.ts';
 import { longestSearch, parseListQuery, sortableFields } from '../queries/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { existingTable } from '../records/write.ts';
 import { resourceLabels, recordLink, titleField } from './titles.ts';
 import { shownValue } from './values.ts';
 import { mayWrite, type Visitor } from './visitor.ts';
@@ -37,7 +38,7 @@ export async function listBody(
 	const asked = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
 	const given = new Map([['sort', usualSort], ['limit', pageLength], ...asked]);
 	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
-	const page = await listPage(visitor.store.table(resource.name)!, query, accountKey);
+	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
 	const { data, next_cursor: next, total } = JSON.parse(page) as Listed;
 	const path = recordsPath(resource.name);
 	const { one, many } = resourceLabels(visitor.store, resource);

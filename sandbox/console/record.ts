@@ -165,7 +165,7 @@ const deliveries = ({ store }: Service, visitor: Visitor, { id }: StoredRecord):
 	html`<section aria-labelledby="deliveries">
 		<h2 id="deliveries">Latest deliveries</h2>
 		<ol class="card events">
-			${store.deliveries.page(id, [...deliveryStatuses], undefined, 10).map(
+			${store.deliveries.page(id, [...deliveryStatuses], undefined, 10).deliveries.map(
 				(delivery) => html`<li>
 					<div class="row apart">
 						<strong class="event-type">${delivery.eventType}</strong>

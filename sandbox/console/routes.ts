@@ -154,7 +154,10 @@ export function consoleRoutes(service: Service): Route[] {
 		page(one, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const record = recordOf(c, visitor, resource);
-			return visitor.show(titleOf(resource, record), await recordBody(service, visitor, resource, record));
+			const body = await recordBody(service, visitor, resource, record);
+			// It may have changed hands while what belongs to it was counted.
+			recordOf(c, visitor, resource);
+			return visitor.show(titleOf(resource, record), body);
 		}),
 		page(`${one}/edit`, (c, visitor) => {
 			const resource = resourceIn(c, visitor);

@@ -13,7 +13,7 @@ const instantFormat = new Intl.DateTimeFormat('en-GB', {
 	timeZone: 'UTC',
 });
 
-/** An instant, as everywhere in the console, by UTC. */
+/** An instant in UTC, as everywhere in the console. */
 export const timeOf = (at: string | number): Html => {
 	const date = new Date(at);
 	return html`<time datetime="${date.toISOString()}">${instantFormat.format(date)} <abbr>UTC</abbr></time>`;

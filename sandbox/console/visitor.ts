@@ -18,7 +18,8 @@ import type { Writing } from '../store/writing.ts';
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	store: StoreView;
+	/** As they see it at this moment, because a page may wait for slow reads. */
+	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status']): Response | Promise<Response>;
 }
@@ -38,8 +39,16 @@ export const forVisitors =
 		const show: Visitor['show'] = (title, body, status = 200) =>
 			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
 		const caller = { type: 'user', id: session.member.id };
+		const visitor: Visitor = {
+			session,
+			get store() {
+				if (!sessionOf(service, c)) throw new Problem('invalid_credentials', 'You are no longer signed in.');
+				return storeSeenBy(service.store, caller, undefined);
+			},
+			show,
+		};
 		try {
-			return await handler(c, { session, store: storeSeenBy(service.store, caller, undefined), show });
+			return await handler(c, visitor);
 		} catch (error) {
 			if (!(error instanceof Problem)) throw error;
 			const title = String(error.body(c.get('requestId'))['title']);

@@ -43,7 +43,7 @@ export const pageParameters: Parameter[] = [
 	queryParameter('cursor', 'The next_cursor of the previous page; filters and sort must stay the same.', {
 		type: 'string',
 	}),
-	queryParameter('limit', 'The most records on a page. A page of large records has fewer, and a next_cursor.', {
+	queryParameter('limit', 'Maximum number of records per page. A page of large records has fewer, and a next_cursor.', {
 		type: 'integer',
 		minimum: pageSize.minimum,
 		maximum: pageSize.maximum,

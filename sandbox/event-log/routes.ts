@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
+import { requireRightsStill } from '../access/authentication.ts';
 import { filterParameter } from '../description/filter-parameters.ts';
 import { listParameter, pageParameters, pathParameter, queryParameter } from '../description/parameters.ts';
 import { errors, pageResponse, success } from '../description/responses.ts';
@@ -8,6 +9,7 @@ import { type Filter, valueFilters } from '../queries/filters.ts';
 import { filterCondition } from '../queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
+import { readSeen } from '../queries/read-seen.ts';
 import { applyDueTransitions } from '../records/due-transitions.ts';
 import { queryParameters } from '../http/query.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
@@ -16,6 +18,7 @@ import type { Env, Service } from '../http/service.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import type { Condition } from '../store/condition.ts';
 import { keysetCondition } from '../store/keyset.ts';
+import type { StoreView } from '../store/visible-store.ts';
 import { eventJson } from '../events/event-json.ts';
 import { eventTypesIn, explainPattern } from '../events/types.ts';
 import { readableWith, typeCondition } from '../events/conditions.ts';
@@ -62,8 +65,13 @@ export function eventRoutes(service: Service): ApiRoute[] {
 		const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
 		const order = [{ column: 'sequence', descending }];
 		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
-		const { events } = await logOf(c);
-		const { events: page, hasMore, total } = await events.list(conditions, beyond, limit, descending);
+		logOf(c);
+		const eventsNow = () => {
+			requireRightsStill(service, c);
+			return c.get('store').events;
+		};
+		const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
+		const { events: page, hasMore, total } = await readSeen(eventsNow, read);
 		const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 		const data = page.map(eventJson).join();
 		return c.body(
@@ -73,17 +81,17 @@ export function eventRoutes(service: Service): ApiRoute[] {
 		);
 	};
 
-	const get: ApiRoute['handler'] = async (c) => {
+	const get: ApiRoute['handler'] = (c) => {
 		queryParameters(c, []);
 		const id = c.req.param('id')!;
 		const isIt = { sql: 'id = ?', values: [id] };
-		const [event] = (await logOf(c)).events.page([...readableWith(c.get('scopes')), isIt], 1);
+		const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
 		if (event) return c.body(eventJson(event), 200, json);
 		throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
 	};
 
 	/** The log as the caller sees it, with what has become due by now. */
-	const logOf = async (c: Context<Env>) => {
+	const logOf = (c: Context<Env>) => {
 		applyDueTransitions(service);
 		service.store.events.expire(service.now());
 		return c.get('store');

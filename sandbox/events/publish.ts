@@ -48,7 +48,8 @@ export function publishChange(
 }
 
 const idOrder = [{ column: 'id', descending: false }];
-const recordsAtOnce = 500;
+/** A record may have a megabyte. */
+const recordsAtOnce = 20;
 
 /**
  * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:

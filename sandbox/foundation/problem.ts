@@ -19,7 +19,6 @@ export const problems = {
 	webhook_not_active: [409, 'The subscription is paused or disabled'],
 	idempotency_in_progress: [409, 'The first request with this key is still running'],
 	results_expired: [410, 'The results of the job are no longer kept'],
-	version_sunset: [410, 'This is no longer available'],
 	version_mismatch: [412, 'The record has changed in the meantime'],
 	payload_too_large: [413, 'The body is too large'],
 	unsupported_media_type: [415, 'The body has to be JSON'],

@@ -75,7 +75,7 @@ export function runOnce(
 	});
 }
 
-/** One caller's keys are no obstacle to another: they are kept by API key, or by user and application. */
+/** One caller's keys do not affect another's: they are kept by API key, or by user and application. */
 function ownKey(c: Context<Env>, key: string): string {
 	const { caller, application } = c.get('authority')!;
 	return [caller.type, caller.id, application ?? '', key].join('\n');

@@ -33,6 +33,7 @@ export interface Operation {
 	responses: Record<number, ResponseDescription>;
 	/** Only for endpoints without scopes; for all others it follows from the path. */
 	security?: Array<Record<string, string[]>>;
+	deprecated?: true;
 	/** An extension of this API. */
 	[extension: `x-${string}`]: unknown;
 }

@@ -1,5 +1,4 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { type Deprecation, deprecated } from './deprecation.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Operation } from './operation.ts';
 import type { Env } from './service.ts';
@@ -10,7 +9,6 @@ export interface Route {
 	path: string;
 	handler(c: Context<Env>): Response | Promise<Response>;
 	middleware?: MiddlewareHandler;
-	deprecation?: Deprecation;
 }
 
 /** A route of the API, with its description in the OpenAPI document. */
@@ -22,15 +20,12 @@ export interface ApiRoute extends Route {
 /**
  * Mounts routes. Any other method on one of their paths is a 405 that lists the allowed methods.
  * A path without parameters takes precedence: `/v1/users/me` is not the user `me`.
- *
- * @param now in milliseconds since 1970
  */
-export function mount(app: Hono<Env>, routes: Route[], now: () => number): void {
+export function mount(app: Hono<Env>, routes: Route[]): void {
 	const hasParameters = ({ path }: Route) => Number(path.includes('{'));
 	const sorted = routes.toSorted((one, other) => hasParameters(one) - hasParameters(other));
-	for (const { method, path, handler, middleware, deprecation } of sorted) {
+	for (const { method, path, handler, middleware } of sorted) {
 		const pattern = honoPath(path);
-		if (deprecation) app.on(method, pattern, deprecated(deprecation, now));
 		if (middleware) app.on(method, pattern, middleware);
 		app.on(method, pattern, handler);
 	}

@@ -32,8 +32,8 @@ export interface Caller {
 /** On whose behalf something is done, while a request is answered or days after it. */
 export interface Authority {
 	caller: Caller;
-	/** The id of the OAuth client that a user acts through; null for an API key, undefined in the console. */
-	application: string | null | undefined;
+	/** The id of the OAuth client that a user acts through; undefined for an API key and in the console. */
+	application: string | undefined;
 	/** The permission that the user gave the application. */
 	grant?: TokenGrant | undefined;
 }

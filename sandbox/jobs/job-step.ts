@@ -12,8 +12,9 @@ import { scopeForRecordsOf } from '../access/scopes.ts';
 import { users } from '../schemas/users.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
-/** As large as a batch, so that requests do not wait long for a step of a job. */
+/** A step has as many lines as fit some milliseconds, so that requests do not wait long for it. */
 const linesPerStep = 100;
+const longestStepMs = 4;
 
 export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
@@ -62,12 +63,14 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	let rights = rightsNow();
 	const results = service.store.transactionOfParts((part) => {
 		const done: ItemResult[] = [];
-		for (const line of jobItems.take(job.id, linesPerStep)) {
-			if (rights instanceof Ended) break;
+		const end = performance.now() + longestStepMs;
+		for (const line of jobItems.page(job.id, -1, linesPerStep)) {
+			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
 			const { changes } = people;
 			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
 			if (people.changes !== changes) rights = rightsNow();
 		}
+		jobItems.dropUntil(job.id, done.at(-1)?.index ?? -1);
 		return done;
 	});
 	for (const [i, result] of results.entries()) {

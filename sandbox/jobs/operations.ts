@@ -107,7 +107,7 @@ export const jobResultsOperation = (): Operation => ({
 			minimum: 0,
 			default: 0,
 		}),
-		queryParameter('limit', 'The most results to return; by default all.', {
+		queryParameter('limit', 'Maximum number of results; by default all.', {
 			type: 'integer',
 			minimum: 1,
 		}),

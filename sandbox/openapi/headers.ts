@@ -24,13 +24,4 @@ export const headers = {
 	Allow: { description: 'The allowed methods.', schema: { type: 'string' } },
 	'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
 	'Cache-Control': { description: 'Forbids caching.', schema: { type: 'string' } },
-	Deprecation: {
-		description: 'The date since which this is deprecated (RFC 9745).',
-		schema: { type: 'string', pattern: '^@\\d+$' },
-	},
-	Sunset: {
-		description: 'The date after which this is no longer available, as an HTTP date (RFC 8594).',
-		schema: { type: 'string' },
-	},
-	Link: { description: 'The successor and the documentation.', schema: { type: 'string' } },
 };

@@ -1,7 +1,6 @@
 import { pathParameter } from '../description/parameters.ts';
 import { scopeFor } from '../access/scopes.ts';
-import { commonErrors, errors, headerRefs } from '../description/responses.ts';
-import { type Deprecation, deprecationHeaders } from '../http/deprecation.ts';
+import { commonErrors, errors } from '../description/responses.ts';
 import type { Operation, Parameter } from '../http/operation.ts';
 import type { ApiRoute } from '../http/route.ts';
 import { anyRecords } from '../schemas/custom-objects.ts';
@@ -9,11 +8,9 @@ import { resources } from '../schemas/index.ts';
 import { exampleId } from '../schemas/request-examples.ts';
 import { tags } from '../schemas/tags.ts';
 
-type DescribedOperation = Operation & { deprecated?: true };
-
 interface PathItem {
 	parameters?: Parameter[];
-	[method: string]: DescribedOperation | Parameter[] | undefined;
+	[method: string]: Operation | Parameter[] | undefined;
 }
 
 /** The parameters in paths. An operation can describe its own instead. */
@@ -31,18 +28,18 @@ const usualParameters = [
  */
 export function pathsOf(routes: readonly ApiRoute[]): Record<string, PathItem> {
 	const paths: Record<string, PathItem> = {};
-	for (const { method, path, deprecation, operation: describe } of routes) {
+	for (const { method, path, operation: describe } of routes) {
 		const own = describe();
 		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 		const inPath = names.map((name) => parameterNamed(name, own.parameters));
-		const operation = {
+		const operation: Operation = {
 			...own,
 			parameters: own.parameters.filter((one) => !inPath.includes(one)),
 			...credentials(method, path, own),
 		};
 		const shown = inPath.map((parameter) => ({ ...parameter, ...pathExample(path, parameter.name) }));
 		paths[path] ??= inPath.length > 0 ? { parameters: shown } : {};
-		paths[path][method.toLowerCase()] = deprecation ? deprecate(operation, deprecation) : operation;
+		paths[path][method.toLowerCase()] = operation;
 	}
 	return paths;
 }
@@ -73,12 +70,4 @@ function parameterNamed(name: string, own: Parameter[]): Parameter {
 	const parameter = [...own, ...usualParameters].find((one) => one.in === 'path' && one.name === name);
 	if (parameter) return parameter;
 	throw new Error(`The path parameter ${name} has no description.`);
-}
-
-/** The operation of a deprecated route, with the headers that announce it and the 410 after its sunset. */
-function deprecate(operation: Operation, deprecation: Deprecation): DescribedOperation {
-	const { responses, ...rest } = operation;
-	const announced = headerRefs(...Object.keys(deprecationHeaders(deprecation)));
-	const success = { ...responses[200], headers: { ...responses[200]?.headers, ...announced } };
-	return { ...rest, deprecated: true, responses: { ...responses, 200: success, ...errors(410) } };
 }

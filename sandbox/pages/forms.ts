@@ -12,7 +12,7 @@ const limitForm = (maxSize: number) =>
 		onError(c) {
 			// The rest of the form is not read, so the connection cannot be reused.
 			c.header('Connection', 'close');
-			return refusalPage(c, 422, 'Too long', 'This form was filled in with too much text.');
+			return refusalPage(c, 422, 'Too long', 'This form contains too much text.');
 		},
 	});
 
@@ -23,7 +23,7 @@ const largestForm = 1024 * 1024;
 const largestSmallForm = 16 * 1024;
 
 /** The most inputs of a form: those of a record with 500 custom fields and full lists several times. */
-const mostInputs = 10_000;
+const mostInputs = 4000;
 
 const limitInputs = createMiddleware<Env>(async (c, next) => {
 	const count = (await c.req.text()).split('&', mostInputs + 1).length;
@@ -53,7 +53,7 @@ export const refuseForeignForm = (c: Context<Env>) =>
 		c,
 		403,
 		'This form is not from here',
-		'It came from another site, or you have signed in anew since it was opened. Open the page again.',
+		'It came from another site, or you have signed in again since it was opened. Open the page again.',
 	);
 
 export const readForm = async (c: Context<Env>): Promise<FormTexts> =>

@@ -8,7 +8,7 @@ import { refusalPage } from './page.ts';
 import { sessionOf } from './session.ts';
 
 /**
- * Counts the requests of signed-in users as those of the account, so that the console is no way around
+ * Counts the requests of signed-in users as those of the account, so that the console is not a way around
  * its limit. Others are only sent to sign in.
  */
 export const limitVisitors = (service: Service, limiter: RateLimiter) =>

@@ -90,7 +90,7 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 	</form>
 `;
 
-/** Accepts only known pages, so that sign-in is no open redirect, encoded as headers need them. */
+/** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
 function returnPath(asked: string | null): string {
 	if (asked === null || !returnPaths.test(asked)) return '/';
 	const { pathname, search } = new URL(asked, 'http://localhost');

@@ -11,13 +11,8 @@ import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from '.
 /** Finds the filter of a list by the name of its query parameter, custom fields included. */
 export function filterFinder(store: StoreView, resource: Resource) {
 	const filters = new Map(filtersOf(resource).map((filter) => [filter.parameter, filter]));
-	return (parameter: string): Filter | undefined => {
-		const filter =
-			filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
-		const { indexedField } = filter ?? {};
-		if (indexedField !== undefined) store.whole.table(resource.name)!.indexCustomField(indexedField);
-		return filter;
-	};
+	return (parameter: string): Filter | undefined =>
+		filters.get(parameter) ?? customFieldFilter(customFieldsOf(store, resource.name), parameter);
 }
 
 /** The filter of `custom_fields.<key>`, with or without an operator in brackets. */
@@ -48,9 +43,8 @@ function readFilters(field: CustomField): Filter[] {
 		const list = listFilter(name, `document -> '$.${name}'`, schema);
 		return [list, emptyFilter(name, sql, schema, '[]')];
 	}
-	const values = valueFilters(name, sql, type, field.unique);
-	const indexed = values.map((filter) => ({ ...filter, indexedField: field.key }));
-	return [...indexed, emptyFilter(name, sql, schema)];
+	const compared = valueFilters(name, sql, type).map((filter) => ({ ...filter, customField: field.key }));
+	return [...compared, emptyFilter(name, sql, schema)];
 }
 
 /** The filters by a custom field of each type. */

@@ -2,6 +2,7 @@ import { invalidParameter } from '../foundation/problem.ts';
 import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import { foldCase } from '../store/fold-case.ts';
+import { entriesWith } from '../store/value-index.ts';
 import { explainIssue } from '../foundation/field-errors.ts';
 import type { Filter } from './filters.ts';
 
@@ -24,21 +25,21 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
 		return { sql, values: values.map((value) => foldCase(String(value))) };
 	}
-	const { isSelective } = filter;
-	const isIndexed = filter.indexedField !== undefined;
-	const mayUseIndex = isSelective || isIndexed || filter.sql === quoted(sortedBy);
+	const { isSelective, customField: field, operator } = filter;
+	const entries = field === undefined ? {} : { entries: entriesWith(field, operator, values) };
+	const mayUseIndex = isSelective || filter.sql === quoted(sortedBy);
 	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
-	if (filter.operator === '=') {
+	if (operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;
 		const sql = filter.isList
 			? `${compared} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
 			: `${compared} ${anyOf}`;
-		return { sql, values, ...(isSelective && { isSelective }) };
+		return { sql, values, ...entries, ...(isSelective && { isSelective }) };
 	}
 	const isText = typeof values[0] === 'string';
 	// An absent value sorts before all others, but compares less than none.
 	const present = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
-	return { sql: `${compared} ${filter.operator} ? AND ${present}`, values };
+	return { sql: `${compared} ${operator} ? AND ${present}`, values, ...entries };
 }
 
 function parseValue(filter: Filter, text: string): Cell {

@@ -20,8 +20,8 @@ export interface Filter {
 	 * Whether the filter leaves few records, so that its index is better than one on the sort order.
 	 */
 	isSelective: boolean;
-	/** The custom field behind the filter, if it has an index although it may leave many records. */
-	indexedField?: string;
+	/** The key of the custom field whose values the filter compares. */
+	customField?: string;
 	/** Parses one value. */
 	type: z.ZodType;
 	/** Describes one value. */

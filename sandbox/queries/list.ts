@@ -4,17 +4,19 @@ import { type Cell, cellOf } from '../store/columns.ts';
 import type { TableView } from '../store/visible-table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
+import { readSeen } from './read-seen.ts';
 
 /**
  * Reads one page and returns the list envelope as JSON.
  *
+ * @param tableNow the table as the caller sees it at this moment
  * @param key signs the cursor
  */
-export async function listPage(table: TableView, query: ListQuery, key: AccountKey): Promise<string> {
-	const { documents, hasMore, total } = await table.list(query);
+export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<string> {
+	const { documents, hasMore, total } = await readSeen(tableNow, (table) => table.list(query));
 	const last = hasMore ? documents.at(-1) : undefined;
 	const data = documents.map((document) => listedRecord(document, query));
-	const cursor = last && encodeCursor(key, keysetPosition(last, table, query), query.fingerprint);
+	const cursor = last && encodeCursor(key, keysetPosition(last, tableNow(), query), query.fingerprint);
 	const next = JSON.stringify(cursor ?? null);
 	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
 }

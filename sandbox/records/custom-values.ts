@@ -2,7 +2,8 @@ import { Problem, type FieldError } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { StoreView } from '../store/visible-store.ts';
-import { customField } from '../store/columns.ts';
+import { type Cell, customField } from '../store/columns.ts';
+import { entriesWith } from '../store/value-index.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
 import { customFieldType } from '../schemas/custom-field-type.ts';
 import { own } from '../foundation/json.ts';
@@ -92,8 +93,9 @@ export function findByCustomField(
 	key: string,
 	value: unknown,
 ): StoredRecord[] {
-	store.whole.table(resource.name)!.indexCustomField(key);
-	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values: [value as string] }], 2);
+	const values = [value as Cell];
+	const entries = entriesWith(key, '=', values);
+	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values, entries }], 2);
 }
 
 /** @param other the record with the value, if the caller can see it */

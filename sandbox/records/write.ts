@@ -7,6 +7,7 @@ import { webhooks } from '../schemas/webhooks.ts';
 import { recordJson } from '../store/record-json.ts';
 import { isUniqueViolation } from '../store/unique-violation.ts';
 import type { StoreView } from '../store/visible-store.ts';
+import type { TableView } from '../store/visible-table.ts';
 import { etag, isOfVersion, recordAnswer } from './answer.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
@@ -79,9 +80,16 @@ export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject
 	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
 }
 
+/** @throws Problem not_found if the definition of the records was deleted meanwhile */
+export function existingTable(store: StoreView, { name }: Resource): TableView {
+	const table = store.table(name);
+	if (table) return table;
+	throw new Problem('not_found', `There are no ${name} any more.`);
+}
+
 /** @throws Problem not_found if there is no such record, or it is deleted */
 export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
-	const record = store.table(resource.name)!.find(id);
+	const record = existingTable(store, resource).find(id);
 	if (record) return record;
 	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
 }

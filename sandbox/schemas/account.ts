@@ -24,22 +24,22 @@ export const accountSchema = z.object({
 			}),
 			page_size: z.int().meta({
 				title: 'Page Size',
-				description: 'Records on a page at most.',
+				description: 'Maximum number of records per page.',
 				examples: [500],
 			}),
 			body_bytes: z.int().meta({
 				title: 'Body Bytes',
-				description: 'Size of a request body at most.',
+				description: 'Maximum size of a request body.',
 				examples: [1_048_576],
 			}),
 			batch_items: z.int().meta({
 				title: 'Batch Items',
-				description: 'Items in a batch at most.',
+				description: 'Maximum number of items in a batch.',
 				examples: [100],
 			}),
 			batch_body_bytes: z.int().meta({
 				title: 'Batch Body Bytes',
-				description: 'Size of the body of a batch at most.',
+				description: 'Maximum size of the body of a batch.',
 				examples: [5_242_880],
 			}),
 		})

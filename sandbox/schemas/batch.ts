@@ -18,7 +18,7 @@ export const batchSchema = z.strictObject({
 	}),
 	atomic: z.boolean().default(false).meta({
 		title: 'Atomic',
-		description: 'Whether nothing is done if one of the items fails.',
+		description: 'Whether to write nothing if one of the items fails.',
 		examples: [false],
 	}),
 });

@@ -28,7 +28,7 @@ const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 			.default(false)
 			.meta({
 				title: 'Primary',
-				description: 'Whether it is the one to use first.',
+				description: 'Whether it is the primary one.',
 				examples: [true],
 			}),
 	});

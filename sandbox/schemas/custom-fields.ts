@@ -54,7 +54,7 @@ export const mostCustomFields = 500;
 const option = z.strictObject({
 	value: plainText().min(1).max(100).meta({
 		title: 'Value',
-		description: 'What records hold if this is chosen.',
+		description: 'The value that records store.',
 		examples: ['express'],
 	}),
 	label: plainText().min(1).max(100).meta({
@@ -120,7 +120,7 @@ export const customFields = defineResource({
 			1000,
 		),
 		required: flag('Required', 'Whether a record must have a value.'),
-		unique: flag('Unique', 'Whether no two records may have the same value.'),
+		unique: flag('Unique', 'Whether the value must be unique among records.'),
 		read_only: flag('Read Only', 'Whether clients may only read the value.'),
 		position: z.int().min(0).default(0).meta({
 			title: 'Position',
@@ -129,7 +129,7 @@ export const customFields = defineResource({
 		}),
 		archived_at: instant({
 			title: 'Archived At',
-			description: 'Since when the field is no longer filled in.',
+			description: 'Time the field was archived.',
 		}),
 		...systemFields('custom_field'),
 	},

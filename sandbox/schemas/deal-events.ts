@@ -18,7 +18,7 @@ export const dealEvents = {
 	won: becomes('won', 'A deal was won.'),
 	lost: becomes('lost', 'A deal was lost.'),
 	reopened: {
-		description: 'A deal that was won or lost is open again.',
+		description: 'A won or lost deal was reopened.',
 		when: (deal: Deal, previous: Deal | undefined) =>
 			previous !== undefined && deal.status === 'open' && previous.status !== 'open',
 	},

@@ -72,7 +72,7 @@ export const deals = defineResource({
 		}),
 		contact_id: reference('contacts', {
 			title: 'Contact',
-			description: 'The person to talk to first.',
+			description: 'The main contact.',
 			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		contact_ids: references('contacts', {
@@ -91,7 +91,7 @@ export const deals = defineResource({
 		),
 		stage_entered_at: pointInTime.meta({
 			title: 'Stage Entered At',
-			description: 'Since when the deal is in its stage.',
+			description: 'Time the deal entered its stage.',
 			examples: ['2025-03-01T09:30:00.000Z'],
 			readOnly: true,
 		}),

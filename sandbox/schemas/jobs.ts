@@ -88,7 +88,7 @@ export const jobs = defineResource({
 
 	events: {
 		completed: {
-			description: 'A job has done all its lines; its results say what became of each.',
+			description: 'A job has processed all its lines; its results have the outcome of each.',
 			when: (job, previous) => job.status === 'completed' && previous?.status !== 'completed',
 		},
 	},

@@ -88,7 +88,7 @@ export const messages = defineResource({
 		}),
 		contact_id: reference('contacts', {
 			title: 'Contact',
-			description: 'The person at the other end.',
+			description: 'The person on the other side.',
 			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		ticket_id: reference('tickets', {
@@ -103,7 +103,7 @@ export const messages = defineResource({
 		}),
 		user_id: reference('users', {
 			title: 'User',
-			description: 'The user who wrote or received it; whoever makes it, if it names nobody else.',
+			description: 'The user who wrote or received it; by default, whoever creates it.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		scheduled_at: instant({
@@ -194,7 +194,7 @@ export const messages = defineResource({
 		},
 		cancel: {
 			summary: 'Cancel a message',
-			description: 'Keeps a message that is scheduled or queued from being sent.',
+			description: 'Cancels a scheduled or queued message before it is sent.',
 			change: () => ({ status: 'canceled' }),
 		},
 	},

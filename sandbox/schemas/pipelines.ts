@@ -47,7 +47,7 @@ export const pipelines = defineResource({
 			.max(50)
 			.meta({
 				title: 'Stages',
-				description: 'At least one of each kind. The list is replaced whole.',
+				description: 'At least one of each kind. A change replaces the whole list.',
 				examples: [
 					[
 						newStage('Proposal', 0, 'open', 40),

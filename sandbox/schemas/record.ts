@@ -102,7 +102,7 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	updated_by: actor,
 });
 
-/** Of records that are seen only through the application that made them. */
+/** Of records of which an application sees only its own. */
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
 	description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',

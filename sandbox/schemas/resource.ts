@@ -80,10 +80,10 @@ export interface Action<F extends Fields> {
 	): Partial<FieldValues<F>>;
 }
 
-/** Who can see a record. Administrators and API keys see every record, except of `application`. */
+/** Who can see a record. Administrators and API keys see every record. */
 export type Visibility<F extends Fields> =
 	| 'everyone'
-	/** The API key that created it, or the user, but only through the same application or in the console. */
+	/** The user who created it. An application sees only what it has made itself, whoever its user is. */
 	| 'application'
 	/** The user in this field; everyone if it is empty. */
 	| { owner: Name<F> }

@@ -9,7 +9,7 @@ export const stage = z.strictObject({
 	id: text(
 		{
 			title: 'ID',
-			description: 'Made by the service. Give it back to keep the stage; leave it out for a new one.',
+			description: 'Assigned by the service. Include it to keep the stage; omit it for a new one.',
 		},
 		64,
 	),
@@ -35,7 +35,7 @@ export const stage = z.strictObject({
 	}),
 	rotting_days: optional(z.int().min(1), {
 		title: 'Rotting Days',
-		description: 'After how many days without a move a deal is neglected.',
+		description: 'Days without a stage change before a deal counts as stale.',
 		examples: [14],
 	}),
 });

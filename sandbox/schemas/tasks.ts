@@ -60,7 +60,7 @@ export const tasks = defineResource({
 		}),
 		assignee_id: reference('users', {
 			title: 'Assignee',
-			description: 'The user who has to do it.',
+			description: 'The user responsible for it.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		completed_at: instant({

@@ -14,7 +14,7 @@ export const tickets = defineResource({
 	fields: {
 		number: z.int().min(1).meta({
 			title: 'Number',
-			description: 'Counts the tickets; for people to name one.',
+			description: 'The number of the ticket, for people.',
 			examples: [1042],
 			readOnly: true,
 		}),
@@ -53,12 +53,12 @@ export const tickets = defineResource({
 		}),
 		contact_id: reference('contacts', {
 			title: 'Contact',
-			description: 'The person who asks.',
+			description: 'The person who made the request.',
 			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		company_id: reference('companies', {
 			title: 'Company',
-			description: 'The company that person asks for.',
+			description: 'The company of the requester.',
 			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		deal_id: reference('deals', {
@@ -151,7 +151,7 @@ export const tickets = defineResource({
 			when: (ticket, previous) => ticket.status === 'solved' && previous?.status !== 'solved',
 		},
 		reopened: {
-			description: 'A ticket that was solved is so no more.',
+			description: 'A solved ticket was reopened.',
 			when: (ticket, previous) =>
 				previous?.status === 'solved' && !['solved', 'closed'].includes(ticket.status),
 		},

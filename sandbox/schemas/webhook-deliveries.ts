@@ -72,7 +72,7 @@ export const deliverySchema = z.object({
 	}),
 	status: z.enum(deliveryStatuses).meta({
 		title: 'Status',
-		description: 'Whether it has arrived, is given up, or will be tried again.',
+		description: 'Whether it succeeded, was given up, or will be retried.',
 		examples: ['succeeded'],
 	}),
 	next_attempt_at: instant({

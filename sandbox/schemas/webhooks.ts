@@ -24,7 +24,7 @@ export const webhooks = defineResource({
 			.max(100)
 			.meta({
 				title: 'Events',
-				description: 'Types of events, or patterns: contact.* for all of contacts, * for all there are.',
+				description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
 				examples: [['contact.created', 'deal.*']],
 			}),
 		description: text({
@@ -70,11 +70,11 @@ export const webhooks = defineResource({
 
 	events: {
 		disabled: {
-			description: 'The service has given a subscription up.',
+			description: 'The service has disabled a subscription.',
 			when: (webhook, previous) =>
 				webhook.status === 'disabled' && previous?.status !== 'disabled',
 		},
-		test: { description: 'You asked for a test. It is sent to that subscription only.' },
+		test: { description: 'A test that you asked for. It is sent to that subscription only.' },
 	},
 
 	complete: (webhook, previous) => ({

@@ -28,9 +28,9 @@ export const customFieldSeeds = [
 	customFieldOf('contacts', 'select', 'Contract Tier', 'Level of the service contract.', {
 		options: options('Bronze', 'Silver', 'Gold'),
 	}),
-	customFieldOf('contacts', 'date', 'Renewal Date', 'When the contract is renewed.'),
+	customFieldOf('contacts', 'date', 'Renewal Date', 'Date the contract is renewed.'),
 	customFieldOf('contacts', 'number', 'NPS Score', 'Latest answer to the customer survey, 0 to 10.'),
-	customFieldOf('contacts', 'boolean', 'VIP', 'Whether the person gets special care.'),
+	customFieldOf('contacts', 'boolean', 'VIP', 'Whether the person gets special attention.'),
 	customFieldOf('contacts', 'text', 'Customer Number', 'Number of the person in the shop.', {
 		unique: true,
 	}),
@@ -41,7 +41,7 @@ export const customFieldSeeds = [
 	customFieldOf('companies', 'select', 'Support Plan', 'Support the company has booked.', {
 		options: options('Basic', 'Business', 'Premium'),
 	}),
-	customFieldOf('companies', 'date', 'Partner Since', 'Since when the company is a partner.'),
+	customFieldOf('companies', 'date', 'Partner Since', 'Date the company became a partner.'),
 ];
 
 export const customFieldSeed = (i: number) => ({ ...customFieldSeeds[i], position: i });

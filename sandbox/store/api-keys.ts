@@ -1,6 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { addMissingColumns } from './missing-columns.ts';
 import { hashOf } from './secrets.ts';
 
 /** An API key without its secret. Times are in milliseconds since 1970. */
@@ -18,24 +17,22 @@ const useIsNotedEveryMs = 60_000;
 
 /** The API keys of the account. Only hashes are stored. */
 export class ApiKeys {
-	private readonly statements: Record<'insert' | 'select' | 'has' | 'use' | 'delete', StatementSync>;
+	private readonly statements: Record<'insert' | 'select' | 'find' | 'has' | 'use' | 'delete', StatementSync>;
 
 	constructor(database: DatabaseSync) {
-		database.exec(
-			'CREATE TABLE IF NOT EXISTS api_keys (id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE)',
-		);
-		addMissingColumns(database, 'api_keys', {
-			name: "TEXT NOT NULL DEFAULT 'API key'",
-			hint: "TEXT NOT NULL DEFAULT ''",
-			created_at: 'REAL NOT NULL DEFAULT 0',
-			last_used_at: 'REAL',
-		});
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS api_keys (
+				id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, hint TEXT NOT NULL,
+				created_at REAL NOT NULL, last_used_at REAL
+			)
+		`);
 		this.statements = {
 			insert: database.prepare(`
 				INSERT INTO api_keys (id, hash, name, hint, created_at) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (hash) DO NOTHING
 			`),
 			select: database.prepare('SELECT * FROM api_keys ORDER BY created_at, id'),
+			find: database.prepare('SELECT * FROM api_keys WHERE hash = ?'),
 			has: database.prepare('SELECT 1 FROM api_keys WHERE id = ?'),
 			use: database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?'),
 			delete: database.prepare('DELETE FROM api_keys WHERE id = ?'),
@@ -52,11 +49,8 @@ export class ApiKeys {
 	 * keys.
 	 */
 	find(key: string): ApiKey | undefined {
-		const hash = hashOf(key);
-		const matches = this.statements.select
-			.all()
-			.filter((row) => timingSafeEqual(row['hash'] as Uint8Array, hash));
-		return matches.map(apiKeyOf)[0];
+		const row = this.statements.find.get(hashOf(key));
+		return row && apiKeyOf(row);
 	}
 
 	/** False once it is revoked. */

@@ -38,14 +38,14 @@ export const isEmptyAudience = ({ isEveryoneBut, users }: Audience): boolean =>
 export const audienceText = ({ isEveryoneBut, users }: Audience): string =>
 	[...(isEveryoneBut ? ['!'] : []), ...users].join(' ') || '-';
 
-/** @param text from `audienceText`; empty in databases of earlier versions, which means everyone */
+/** @param text from `audienceText` */
 export function parseAudience(text: string): Audience {
 	const users = text.split(' ').filter((part) => part !== '' && part !== '!' && part !== '-');
-	return { isEveryoneBut: text === '' || text.startsWith('!'), users };
+	return { isEveryoneBut: text.startsWith('!'), users };
 }
 
 /** Matches rows whose column `seen_by` holds an audience that includes a user. */
 export const audienceIncludes = (user: string): Condition => ({
-	sql: "(seen_by = '' OR seen_by LIKE '!%') <> (instr(' ' || seen_by || ' ', ?) > 0)",
+	sql: "(seen_by LIKE '!%') <> (instr(' ' || seen_by || ' ', ?) > 0)",
 	values: [` ${user} `],
 });

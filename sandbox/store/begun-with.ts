@@ -21,9 +21,6 @@ export class BegunWith {
 				id TEXT PRIMARY KEY, grant_id TEXT NOT NULL, scopes TEXT NOT NULL
 			);
 			CREATE INDEX IF NOT EXISTS begun_with_by_grant ON begun_with (grant_id);
-			CREATE TABLE IF NOT EXISTS webhook_grants (webhook_id TEXT, grant_id TEXT, scopes TEXT);
-			INSERT OR IGNORE INTO begun_with SELECT webhook_id, grant_id, scopes FROM webhook_grants;
-			DROP TABLE webhook_grants;
 		`);
 		this.statements = {
 			set: database.prepare('INSERT OR REPLACE INTO begun_with VALUES (?, ?, ?)'),

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Attempt, Delivery } from '../schemas/webhook-deliveries.ts';
+import { pageOf, readRows } from './page-rows.ts';
 
 type Statement = 'insert' | 'requeue' | 'find' | 'save' | 'due' | 'failPending' | 'drop';
 
@@ -98,17 +99,21 @@ export class Deliveries {
 		this.statements.drop.run(webhookId);
 	}
 
-	/** Reads a page of deliveries, newest first. */
-	page(webhookId: string, statuses: string[], before: string | undefined, limit: number): Delivery[] {
+	/** Reads a page of deliveries, newest first: fewer than the limit if they had very many attempts. */
+	page(
+		webhookId: string,
+		statuses: string[],
+		before: string | undefined,
+		limit: number,
+	): { deliveries: Delivery[]; hasMore: boolean } {
 		const { sql, values } = ofWebhook(webhookId, statuses);
 		const after = before === undefined ? '' : 'AND deliveries.id < ?';
-		return this.database
-			.prepare(`
-				${select}
-				WHERE ${sql} ${after} ORDER BY deliveries.id DESC LIMIT ?
-			`)
-			.all(...values, ...(before === undefined ? [] : [before]), limit)
-			.map(deliveryOf);
+		const statement = this.database.prepare(`
+			${select} WHERE ${sql} ${after} ORDER BY deliveries.id DESC LIMIT ?
+		`);
+		const all = [...values, ...(before === undefined ? [] : [before]), limit + 1];
+		const { page, hasMore } = pageOf(readRows(statement, { values: all, isPage: true }), limit);
+		return { deliveries: page.map(deliveryOf), hasMore };
 	}
 
 	/** The deliveries of some events, to all subscriptions. */

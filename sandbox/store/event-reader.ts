@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RequestOrigin } from '../foundation/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
-import type { Cell } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { pageOf } from './page-rows.ts';
 import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
+import { allOf } from './selection.ts';
 
 /** An event before the log assigns its sequence number. */
 export interface NewEvent {
@@ -51,16 +51,29 @@ export class EventReader {
 	/** Reads events in sequence, or newest first. */
 	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
 		const { sql, values } = this.pageQuery(conditions, limit, descending);
-		return this.database
-			.prepare(sql)
-			.all(...values)
-			.map(eventOf);
+		return this.database.prepare(sql).all(...values).map(eventOf);
 	}
 
 	/** Reads the newest events that fit a page, without blocking other requests. */
 	async newest(conditions: Condition[], limit: number): Promise<EventPage> {
 		const [rows] = await this.reader.read([this.pageQuery(conditions, limit + 1, true)]);
 		return eventsOf(rows!, limit);
+	}
+
+	/** Whether all events of a page may be read. */
+	sees({ events }: EventPage): boolean {
+		const sequences = JSON.stringify(events.map(({ sequence }) => sequence));
+		const among = { sql: 'sequence IN (SELECT value FROM json_each(?))', values: [sequences] };
+		const { sql, values } = allOf([among, ...this.visible]);
+		const row = this.database.prepare(`SELECT count(*) AS count FROM events WHERE ${sql}`).get(...values);
+		return row!['count'] === events.length;
+	}
+
+	/** Reads the positions of events in sequence, which is faster than to read the events. */
+	sequences(conditions: Condition[], limit: number): number[] {
+		const { sql, values } = allOf([...conditions, ...this.visible]);
+		const statement = `SELECT sequence FROM events WHERE ${sql} ORDER BY sequence LIMIT ?`;
+		return this.database.prepare(statement).all(...values, limit).map((row) => Number(row['sequence']));
 	}
 
 	/**
@@ -74,7 +87,7 @@ export class EventReader {
 		limit: number,
 		descending: boolean,
 	): Promise<EventPage & { total: number }> {
-		const { sql, values } = all([...conditions, ...this.visible]);
+		const { sql, values } = allOf([...conditions, ...this.visible]);
 		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
 		const page = this.pageQuery([...conditions, ...beyond], limit + 1, descending);
 		const [rows, counted] = await this.reader.read([page, count]);
@@ -82,7 +95,7 @@ export class EventReader {
 	}
 
 	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {
-		const { sql, values } = all([...conditions, ...this.visible]);
+		const { sql, values } = allOf([...conditions, ...this.visible]);
 		const direction = descending ? 'DESC' : 'ASC';
 		return {
 			sql: `SELECT * FROM events WHERE ${sql} ORDER BY sequence ${direction} LIMIT ?`,
@@ -101,11 +114,6 @@ export interface EventPage {
 function eventsOf(rows: Row[], limit: number): EventPage {
 	const { page, hasMore } = pageOf(rows, limit);
 	return { events: page.map(eventOf), hasMore };
-}
-
-function all(conditions: Condition[]): { sql: string; values: Cell[] } {
-	const sql = conditions.map((condition) => `(${condition.sql})`).join(' AND ') || 'true';
-	return { sql, values: conditions.flatMap(({ values }) => values) };
 }
 
 /** @param row of the table `events` */

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { audienceText, audienceIncludes } from './audience.ts';
 import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
-import { addMissingColumns } from './missing-columns.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { madeThrough, ofApplications, type Viewer } from './visibility.ts';
 
@@ -19,22 +18,16 @@ export class Events extends EventReader {
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		super(database, reader, [forAccount]);
 		// AUTOINCREMENT, so that no number is reused after the last event has expired.
+		// The data comes last, so that scanning the columns before it does not touch it.
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS events (
 				sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-				created_at TEXT NOT NULL, resource TEXT NOT NULL, seen_by TEXT NOT NULL,
-				actor TEXT NOT NULL, data TEXT NOT NULL, request TEXT NOT NULL
+				created_at TEXT NOT NULL, resource TEXT NOT NULL, record_id TEXT NOT NULL,
+				seen_by TEXT NOT NULL, is_for_account INTEGER NOT NULL, actor TEXT NOT NULL,
+				request TEXT NOT NULL, data TEXT NOT NULL
 			);
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
-		`);
-		addMissingColumns(database, 'events', {
-			is_for_account: 'INTEGER NOT NULL DEFAULT 1',
-			request: "TEXT NOT NULL DEFAULT 'null'",
-			record_id: "TEXT NOT NULL DEFAULT ''",
-		});
-		database.exec(`
 			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
-			UPDATE events SET record_id = data ->> '$.object.id' WHERE record_id = '';
 		`);
 		this.statements = {
 			insert: database.prepare(`

@@ -6,7 +6,7 @@ export const foldCase = (text: string): string =>
 
 const isAscii = (text: string): boolean => !/[^ -~\n\r\t]/.test(text);
 
-/** Letters that are no other letter with an accent, as people sort them. */
+/** Letters that are not another letter with an accent, as people sort them. */
 const letters: ReadonlyMap<string, string> = new Map(
 	Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ı: 'i', ŋ: 'n' }),
 );

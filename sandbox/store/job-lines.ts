@@ -49,15 +49,13 @@ export class JobLines {
 		return this.statements.last.get(jobId) as Line | undefined;
 	}
 
-	/** Removes the first lines and returns them. */
-	take(jobId: string, limit: number): Line[] {
-		const lines = this.page(jobId, -1, limit);
-		this.statements.shorten.run(jobId, lines.at(-1)?.position ?? -1);
-		return lines;
+	/** Removes the lines up to a position. */
+	dropUntil(jobId: string, position: number): void {
+		this.statements.shorten.run(jobId, position);
 	}
 
 	drop(jobId: string): void {
-		this.statements.shorten.run(jobId, Number.MAX_SAFE_INTEGER);
+		this.dropUntil(jobId, Number.MAX_SAFE_INTEGER);
 	}
 
 	/** Deletes lines uploaded for jobs that were never created. */

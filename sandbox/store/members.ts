@@ -28,8 +28,6 @@ export class Members {
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)
 		`);
-		// OR IGNORE also skips rows that violate constraints of an older file's table: these members
-		// exist there.
 		this.insert = database.prepare(
 			'INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)',
 		);

@@ -9,7 +9,11 @@ import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { countQuery, pageQuery, type Selection } from './selection.ts';
+import { allOf, countQuery, pageQuery, type Selection } from './selection.ts';
+import { entriesByField, valueIndex } from './value-index.ts';
+
+/** Of more records, it is faster to look for a page of them in the order of the list. */
+const mostSorted = 2000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
@@ -74,9 +78,20 @@ export class RecordReader {
 	/** Which of these records can be seen, deleted or not. */
 	visibleAmong(ids: string[]): Set<string> {
 		if (this.visible.length === 0) return new Set(ids);
-		const conditions = [{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] }];
-		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: ids.length };
-		return new Set(this.page(selection).map((document) => parseRecord(document).id));
+		const { sql, values } = allOf([
+			{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] },
+			...this.visible,
+		]);
+		const rows = this.source.statements.get(`SELECT id FROM ${this.name} WHERE ${sql}`).all(...values);
+		return new Set(rows.map((row) => String(row['id'])));
+	}
+
+	/** Whether all records of a page can be seen, deleted or not. */
+	sees({ documents }: RecordPage): boolean {
+		if (this.visible.length === 0) return true;
+		// The id is a record's first field, and parsing large pages would take long.
+		const ids = documents.map((document) => /"id":"([^"]*)"/.exec(document)![1]!);
+		return this.visibleAmong(ids).size === ids.length;
 	}
 
 	/** Counts exactly. */
@@ -144,12 +159,33 @@ export class RecordReader {
 	}
 
 	private pageQuery(selection: Selection) {
-		const conditions = [...selection.conditions, ...this.visible];
+		const isSorted = selection.order.length > 0;
+		const conditions = this.indexed([...selection.conditions, ...this.visible], isSorted);
 		return pageQuery(this.name, { ...selection, conditions });
 	}
 
 	private countQuery(conditions: Condition[], includeDeleted: boolean) {
-		return countQuery(this.name, [...conditions, ...this.visible], includeDeleted);
+		const all = this.indexed([...conditions, ...this.visible], false);
+		return countQuery(this.name, all, includeDeleted);
+	}
+
+	/**
+	 * Adds a look-up in the index of custom values, if there are conditions on some.
+	 *
+	 * @param isSorted whether only one that leaves few records is worth it
+	 */
+	private indexed(conditions: Condition[], isSorted: boolean): Condition[] {
+		const byField = entriesByField(conditions);
+		const best = byField.find((entries) => this.hasFew(entries)) ?? (isSorted ? undefined : byField[0]);
+		if (!best) return conditions;
+		const sql = `rowid IN (SELECT record FROM ${valueIndex(this.resource)} WHERE ${best.sql})`;
+		return [...conditions, { sql, values: best.values }];
+	}
+
+	private hasFew({ sql, values }: Condition): boolean {
+		const some = `SELECT 1 FROM ${valueIndex(this.resource)} WHERE ${sql} LIMIT ${mostSorted + 1}`;
+		const row = this.source.statements.get(`SELECT count(*) AS count FROM (${some})`).get(...values);
+		return Number(row!['count']) <= mostSorted;
 	}
 
 	/** The number of all records, which the database keeps up to date. */

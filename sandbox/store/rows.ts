@@ -1,8 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import type { JsonObject } from '../foundation/json.ts';
+import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { type Cell, cellOf, type Column, quoted, searchText } from './columns.ts';
 import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './table-definition.ts';
 import { recordJson } from './record-json.ts';
+import { ValueIndex } from './value-index.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
@@ -15,7 +17,7 @@ interface Written {
 	isLive: 0 | 1;
 }
 
-/** Writes the rows of a table together with its totals and its search index. */
+/** Writes the rows of a table together with its totals and its indexes of words and custom values. */
 export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
@@ -23,6 +25,7 @@ export class Rows {
 	/** Write the search index, if the table has one. */
 	private readonly addWords: StatementSync | undefined;
 	private readonly replaceWords: StatementSync | undefined;
+	private readonly customValues: ValueIndex | undefined;
 
 	/** @param database the database with the table and its row of totals */
 	constructor(database: DatabaseSync, resource: Resource, columns: Column[]) {
@@ -34,9 +37,12 @@ export class Rows {
 		names.push('document');
 		const marks = names.map(() => '?').join();
 		const changes = names.map((name) => `${name} = ?`).join();
+		const isCustom = hasCustomFields(resource);
+		const custom = isCustom ? "coalesce(document -> '$.custom_fields', '{}')" : "'{}'";
+		if (isCustom) this.customValues = new ValueIndex(database, resource);
 		this.statements = {
 			stored: database.prepare(
-				`SELECT rowid, search, ${live} AS is_live FROM ${table} WHERE id = ?`,
+				`SELECT rowid, search, ${live} AS is_live, ${custom} AS custom FROM ${table} WHERE id = ?`,
 			),
 			insert: database.prepare(`INSERT INTO ${table} (${names.join()}) VALUES (${marks})`),
 			update: database.prepare(`UPDATE ${table} SET ${changes} WHERE rowid = ?`),
@@ -65,6 +71,7 @@ export class Rows {
 		const { values, search, isLive } = this.rowOf(record, since);
 		const rowid = before['rowid'] as number;
 		update.run(...values, rowid);
+		this.customValues?.write(rowid, JSON.parse(before['custom'] as string) as JsonObject, customOf(record));
 		if (before['search'] !== search) this.replaceWords?.run(rowid, search);
 		if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
 	}
@@ -74,6 +81,7 @@ export class Rows {
 		const { insert, addToTotals } = this.statements;
 		const { values, search, isLive } = this.rowOf(record, since);
 		const { lastInsertRowid } = insert.run(...values);
+		this.customValues?.write(lastInsertRowid, {}, customOf(record));
 		this.addWords?.run(lastInsertRowid, search);
 		addToTotals.run(isLive, 1);
 	}
@@ -93,6 +101,8 @@ export class Rows {
 		return this.statements.totals.get()![includeDeleted ? 'stored' : 'live'] as number;
 	}
 }
+
+const customOf = (record: StoredRecord): JsonObject => (record['custom_fields'] ?? {}) as JsonObject;
 
 /** The instant of the record's next timed transition; empty if it has none. */
 function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {

@@ -24,18 +24,22 @@ export function pageQuery(table: string, selection: Selection): Query {
 		({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`,
 	);
 	const orderBy = columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
-	const sql = `SELECT document FROM ${table} WHERE ${allOf(all)} ${orderBy} LIMIT ?`;
-	return { sql, values: [...valuesOf(all), limit] };
+	const { sql, values } = allOf(all);
+	return {
+		sql: `SELECT document FROM ${table} WHERE ${sql} ${orderBy} LIMIT ?`,
+		values: [...values, limit],
+	};
 }
 
 export function countQuery(table: string, conditions: Condition[], includeDeleted: boolean): Query {
 	const all = [...conditions];
 	if (!includeDeleted) all.push({ sql: live, values: [] });
-	const sql = `SELECT count(*) AS total FROM ${table} WHERE ${allOf(all)}`;
-	return { sql, values: valuesOf(all) };
+	const { sql, values } = allOf(all);
+	return { sql: `SELECT count(*) AS total FROM ${table} WHERE ${sql}`, values };
 }
 
-const allOf = (conditions: Condition[]): string =>
-	conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true';
-
-const valuesOf = (conditions: Condition[]): Cell[] => conditions.flatMap(({ values }) => values);
+/** What meets every condition. */
+export const allOf = (conditions: readonly Condition[]): Condition => ({
+	sql: conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true',
+	values: conditions.flatMap(({ values }) => values),
+});

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { customObjects, objectKeyOf, recordsName, recordsOf } from '../schemas/custom-objects.ts';
+import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import { jobs } from '../schemas/jobs.ts';
 import { users } from '../schemas/users.ts';
@@ -81,10 +81,6 @@ export class Store {
 		this.tokens = new Tokens(this.database, this.accountKey);
 		for (const one of [...resources, jobs, webhooks]) {
 			this.tables.set(one.name, new Table(this.database, one, this.reader));
-		}
-		// Here and not on first use, so that no request waits for a table of an older version.
-		for (const { key } of this.tables.get(customObjects.name)!.findAll([], 10_000)) {
-			this.table(recordsName(String(key)));
 		}
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');

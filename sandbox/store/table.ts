@@ -1,12 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import { type Cell, type Column, columnsOf, customField, quoted } from './columns.ts';
+import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { type Cell, type Column, columnsOf, quoted } from './columns.ts';
 import {
 	hasSearchIndex,
 	indexDefinitions,
 	live,
 	nextStepAt,
-	searchIndex,
 	searchIndexDefinition,
 	sqlName,
 	tableDefinition,
@@ -18,8 +17,7 @@ import { parseRecord } from './record-json.ts';
 import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
 import { Transactions } from './transactions.ts';
-
-const movedAtOnce = 1000;
+import { valueIndexDefinition } from './value-index.ts';
 
 /**
  * The records of one resource. A row holds the record as JSON, one column for each field that lists
@@ -28,18 +26,16 @@ const movedAtOnce = 1000;
 export class Table extends RecordReader {
 	private readonly database: DatabaseSync;
 	private readonly sqlName: string;
-	private readonly indexed = new Set<string>();
 
 	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
 		const columns = columnsOf(resource);
-		const old = createTable(database, resource, columns);
+		createTable(database, resource, columns);
 		const rows = new Rows(database, resource, columns);
 		const statements = new PreparedStatements(database);
 		const memory = new QueryCache(database);
 		super({ resource, columns, statements, reader, rows, cache: memory }, []);
 		this.database = database;
 		this.sqlName = sqlName(resource);
-		for (const name of old) this.takeOver(name);
 		this.createIndexes();
 	}
 
@@ -126,36 +122,6 @@ export class Table extends RecordReader {
 		this.source.cache.clear();
 	}
 
-	/** Creates the index for filters and lookups by a custom field. */
-	indexCustomField(key: string): void {
-		if (this.indexed.has(key)) return;
-		// In the default order of lists, so that a page needs no sort.
-		const on = `${this.sqlName} (${customField(key)}, created_at, id)`;
-		const given = `WHERE ${customField(key)} IS NOT NULL`;
-		this.database.exec(`CREATE INDEX IF NOT EXISTS ${this.sqlName}_custom_${key} ON ${on} ${given}`);
-		if (!this.database.isTransaction) this.indexed.add(key);
-	}
-
-	/**
-	 * Moves the records of an outdated table here, some at a time, so that memory and the log of the
-	 * database stay small, and a start that is interrupted goes on where it was.
-	 */
-	private takeOver(old: string): void {
-		const first = this.database.prepare(`SELECT rowid, document FROM ${old} ORDER BY rowid LIMIT ${movedAtOnce}`);
-		const remove = this.database.prepare(`DELETE FROM ${old} WHERE rowid <= ?`);
-		const transactions = new Transactions(this.database, () => this.clearCache());
-		let count: number;
-		do {
-			count = transactions.run(() => {
-				const rows = first.all();
-				for (const row of rows) this.add(parseRecord(documentOf(row)));
-				remove.run((rows.at(-1)?.['rowid'] as number | undefined) ?? -1);
-				return rows.length;
-			});
-		} while (count === movedAtOnce);
-		this.database.exec(`DROP TABLE ${old}`);
-	}
-
 	private createIndexes(): void {
 		for (const definition of indexDefinitions(this.resource).values()) {
 			this.database.exec(`CREATE ${definition}`);
@@ -163,43 +129,20 @@ export class Table extends RecordReader {
 	}
 }
 
-/**
- * Creates the table of a resource. A table with outdated columns is set aside.
- *
- * @returns the names of tables set aside, now and by starts that were interrupted
- */
-function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): string[] {
-	const name = sqlName(resource);
-	const definition = tableDefinition(resource, columns);
-	database.exec(`
-		CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER)
-		WITHOUT ROWID
-	`);
-	const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name GLOB ?");
-	const outdated = () => tables.all(`${name}__outdated_*`).map((row) => String(row['name']));
-	const counted = database.prepare('SELECT 1 FROM totals WHERE name = ?').get(name);
-	const known = tables.get(name)?.['sql'];
-	const isOutdated = known !== undefined && !(known === `CREATE TABLE ${definition}` && counted);
-	new Transactions(database, () => undefined).run(() => {
-		if (isOutdated) setAside(database, resource, `${name}__outdated_${outdated().length}`);
+/** @throws Error if the file has tables of another version */
+function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
+	const tables = [tableDefinition(resource, columns)];
+	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
+	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
+	const known = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
+	const isSame = tables.every((definition, i) => known[i] === `CREATE TABLE ${definition}`);
+	if (!isSame && known.some((sql) => sql !== undefined)) throw new Error('another version of the sandbox has made it');
+	new Transactions(database, () => undefined).run(() =>
 		database.exec(`
-			CREATE TABLE IF NOT EXISTS ${definition};
-			INSERT INTO totals VALUES ('${name}', 0, 0) ON CONFLICT DO NOTHING;
+			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;
+			${tables.map((definition) => `CREATE TABLE IF NOT EXISTS ${definition};`).join('')}
+			INSERT INTO totals VALUES ('${sqlName(resource)}', 0, 0) ON CONFLICT DO NOTHING;
 			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
-		`);
-	});
-	return outdated();
-}
-
-function setAside(database: DatabaseSync, resource: Resource, old: string): void {
-	const name = sqlName(resource);
-	const indexes = database
-		.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
-		.all(name);
-	database.exec(`
-		${indexes.map((index) => `DROP INDEX ${String(index['name'])};`).join('')}
-		ALTER TABLE ${name} RENAME TO ${old};
-		DROP TABLE IF EXISTS ${searchIndex(resource)};
-		DELETE FROM totals WHERE name = '${name}';
-	`);
+		`),
+	);
 }

@@ -19,12 +19,14 @@ export class ThreadReader {
 	constructor(path: string) {
 		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: path });
 		this.thread.on('message', ({ id, rows, error }: ReadAnswer) => {
-			const { resolve, reject } = this.waiting.get(id)!;
+			const waiting = this.waiting.get(id);
+			// Closed meanwhile, it has failed.
+			if (!waiting) return;
 			this.waiting.delete(id);
 			// An idle thread does not keep the process alive.
 			if (this.waiting.size === 0) this.thread.unref();
-			if (rows) resolve(rows);
-			else reject(error!);
+			if (rows) waiting.resolve(rows);
+			else waiting.reject(error!);
 		});
 		this.thread.on('error', (error) => this.stop(error as Error));
 	}

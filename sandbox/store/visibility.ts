@@ -11,8 +11,8 @@ export interface Viewer {
 	caller: { type: string; id: string };
 	/** Whether they see every record: an API key or an administrator. */
 	seesAll: boolean;
-	/** The OAuth client of a user; null for an API key, undefined in the console. */
-	application: string | null | undefined;
+	/** The OAuth client that calls for a user; undefined for an API key and in the console. */
+	application: string | undefined;
 }
 
 /** The conditions that select the records of a resource that somebody can see; none if they see all. */
@@ -23,22 +23,22 @@ export function visibleTo({ caller, seesAll, application }: Viewer, resource: Re
 	return seesAll ? [] : visibleToUser(caller.id, resource);
 }
 
-/** The resources whose records are seen only through the application, or with the key, that made them. */
+/** The resources of which an application sees only the records that it has made for its user. */
 export const ofApplications = [webhooks, jobs].map(({ name }) => name);
 
 /**
- * Selects what an API key or a user's application has made.
+ * Selects what an application has made for a user.
  *
  * @param column the one with the record, which is at `path` in its JSON
  */
 export const madeThrough = (
 	{ id }: Viewer['caller'],
-	application: string | null,
+	application: string,
 	column: string,
 	path: string,
 ): Condition => ({
-	sql: `${column} ->> '${path}.created_by.id' = ? AND coalesce(${column} ->> '${path}.application_id', '') = ?`,
-	values: [id, application ?? ''],
+	sql: `${column} ->> '${path}.created_by.id' = ? AND ${column} ->> '${path}.application_id' = ?`,
+	values: [id, application],
 });
 
 function visibleToUser(userId: string, resource: Resource): Condition[] {

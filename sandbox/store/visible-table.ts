@@ -13,6 +13,7 @@ export type TableView = Pick<
 	| 'page'
 	| 'nextPage'
 	| 'visibleAmong'
+	| 'sees'
 	| 'count'
 	| 'countAside'
 	| 'list'

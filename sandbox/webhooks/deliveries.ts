@@ -34,11 +34,10 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 		const cursor = given.get('cursor');
 		const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
 		const { deliveries } = service.store;
-		const found = deliveries.page(webhook.id, statuses, before as string, limit + 1);
-		const page = found.slice(0, limit);
+		const { deliveries: page, hasMore } = deliveries.page(webhook.id, statuses, before as string, limit);
 		return c.json({
 			data: page.map(deliveryAnswer),
-			next_cursor: found.length > limit ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
+			next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
 			total: deliveries.count(webhook.id, statuses),
 		});
 	};

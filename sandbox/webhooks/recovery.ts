@@ -3,7 +3,7 @@ import type { Writing } from '../store/writing.ts';
 import { readableWith, typeCondition } from '../events/conditions.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 
-const eventsAtOnce = 500;
+const eventsAtOnce = 5000;
 
 /**
  * Queues the events that a subscription has missed: those that happened while it was paused, disabled
@@ -27,8 +27,8 @@ export function recover({ store, newId, now }: Writing, webhook: Webhook, since:
 	let recovered = 0;
 	let after = 0;
 	for (;;) {
-		const page = events.page([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
-		for (const { sequence } of page) {
+		const page = events.sequences([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
+		for (const sequence of page) {
 			const isNews = store.whole.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
 			recovered += Number(isNews);
 			after = sequence;

@@ -107,15 +107,23 @@ test('the events since a date start the workflow, older ones do not, and a repub
 	expect(n8n.ids()).toEqual(ids);
 });
 
-test('another date begins there, to have events once more', async () => {
-	const parameters = await since();
+test.each(['started', 'succeeded'])('an earlier date starts what has no execution yet, also after a restart (%s)', async (doneWhen) => {
+	const parameters = { ...(await since()), doneWhen };
 	await advance(60);
-	const n8n = await publish();
+	const earlier = await contacts(2);
+	const n8n = await publish({ doneWhen });
 	const ids = await contacts(2);
 	await arrived(n8n, 2);
+	n8n.kill();
 	await again(n8n, parameters);
 	await arrived(n8n, 4);
-	expect(n8n.ids()).toEqual([...ids, ...ids]);
+	n8n.kill();
+	await again(n8n);
+	const [last] = await contacts(1);
+	await arrived(n8n, 5);
+	expect(n8n.ids()).toEqual([...ids, ...earlier, last]);
+	expect(n8n.executions).toHaveLength(5);
+	expect(n8n.reported).toEqual([]);
 });
 
 test('when n8n was down for longer than the service keeps events, the user is told', async () => {

@@ -82,7 +82,22 @@ test('an idle poll is one request of one event', async () => {
 	expect(JSON.stringify(answer.body).length).toBeLessThan(3_500);
 });
 
-test('types of a custom object that is gone do not stop the other events', async () => {
+/** How often a list of the log was refused, and how often types were asked for. */
+const typed = async () => (await sandbox.requests()).filter(({ query }) => query.includes('type='));
+
+test('a log that the credential may not read at all is told, and read on once it may', async () => {
+	const n8n = await publish();
+	const refusal = { path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }) };
+	await sandbox.faults({ ...refusal, times: 10_000 });
+	await until(() => n8n.reported.length > 0);
+	await sandbox.faults();
+	const ids = await log.contacts(2);
+	await until(() => n8n.ids().length >= 2);
+	expect(n8n.ids()).toEqual(ids);
+	expect(n8n.reported).toHaveLength(1);
+});
+
+test('types of a custom object that is gone do not stop the other events, are told once, and cost no refused request each time', async () => {
 	const label = { label_singular: 'Car', label_plural: 'Cars' };
 	const { body } = await sandbox.call('POST', '/v1/custom-objects', { key: 'cars', ...label, primary_field: 'name' });
 	const n8n = await publish({ events: ['contact.created', 'custom.cars.created'] });
@@ -93,4 +108,10 @@ test('types of a custom object that is gone do not stop the other events', async
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 3);
 	expect(n8n.ids().slice(1)).toEqual(ids);
+	const before = (await typed()).length;
+	ids.push(...(await log.contacts(2)));
+	await until(() => n8n.ids().length >= 5);
+	expect(n8n.ids().slice(1)).toEqual(ids);
+	expect(n8n.reported).toEqual([expect.stringContaining('refuses at least one of the event types contact.created, custom.cars.created')]);
+	expect((await typed()).length).toBe(before);
 });

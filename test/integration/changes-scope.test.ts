@@ -69,8 +69,8 @@ test('one that expires between records that were created at the same instant doe
 	expect(n8n.reported).toEqual([]);
 });
 
-test('another scope during the backfill goes on with the records of the new scope', async () => {
-	const n8n = await interrupted();
+test.each(['started', 'succeeded'])('another scope during the backfill goes on with the records of the new scope, and repeats none (%s)', async (doneWhen) => {
+	const n8n = await interrupted({ doneWhen });
 	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };
 	await n8n.activate();
 	const inScope = (await all('&lifecycle_stage=lead')).map(({ id }) => id);

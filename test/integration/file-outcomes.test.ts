@@ -64,7 +64,7 @@ describe('a service that gives fewer results than it was asked for', () => {
 		await importOf(fileOf(1_500, `few${kept}.example`));
 		service.alter(lostResults(kept));
 		const filters = filterRows({ 'email[contains]': `few${kept}.example` });
-		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records and gave ${kept} of them`);
+		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${kept} of them`);
 	});
 
 	test('and the same again fails, and is not read for ever', async () => {
@@ -85,7 +85,7 @@ describe('a row without a result that is understood', () => {
 		expect(rowsOf(await store.text(unknown)).map((row) => [row.email, row.import_row, row.import_error_code])).toEqual(
 			[2, 3, 4].map((i) => [`0000${i}@unknown.example`, String(i + 2), 'unknown']),
 		);
-		expect(hints).toEqual([expect.stringMatching(/Of 3 of 5 rows .* ‘unknown’ .* before you import/)]);
+		expect(hints).toEqual([expect.stringMatching(/For 3 of 5 rows.* ‘unknown’ .* before you import/)]);
 		expect(await contactsLike('unknown.example')).toHaveLength(5);
 	});
 

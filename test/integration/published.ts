@@ -54,6 +54,7 @@ export class Published {
 	readonly warnings: string[] = [];
 	nodeName = 'CRM Platform Poll Trigger';
 	workflowId = 'workflow-1';
+	timezone = 'America/Sao_Paulo';
 	written = '{}';
 	private workflow: Workflow | undefined;
 	private response: ITriggerResponse | undefined;
@@ -200,7 +201,7 @@ export class Published {
 			active: true,
 			nodeTypes,
 			staticData: JSON.parse(this.written),
-			settings: { timezone: 'America/Sao_Paulo' },
+			settings: { timezone: this.timezone },
 		});
 	}
 }

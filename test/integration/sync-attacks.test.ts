@@ -58,7 +58,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 			const { deleted, conflict } = await run([...records.slice(1), fresh], { filters, ...everything });
 			await sandbox.clear();
 			expect(deleted).toEqual([]);
-			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('It was left.'));
+			expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('was left unchanged.'));
 			expect(await listed(team)).toHaveLength(3);
 		}
 	});
@@ -169,9 +169,9 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['preview', null, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
 		['missingInSource', '', 'When Missing in the Source'],
-		['mostDeletions', 'many', 'Most Deletions'],
-		['mostDeletions', '', 'Most Deletions'],
-		['mostDeletionsShare', 'half', 'Most Deletions (Percent)'],
+		['mostDeletions', 'many', 'Maximum Deletions'],
+		['mostDeletions', '', 'Maximum Deletions'],
+		['mostDeletionsShare', 'half', 'Maximum Deletions (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { forgetDeliveries } from '../../nodes/CrmPlatform/trigger/webhook/receive';
 import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
 import { until, type TestTrigger } from './trigger';
@@ -95,6 +96,23 @@ test('two workflows each get the same event', async () => {
 	await happen('Moreno');
 	await until(() => one.started.length + other.started.length === 2);
 	expect([names(one), names(other)]).toEqual([['Moreno'], ['Moreno']]);
+});
+
+test.each([
+	['this process of n8n has taken', false],
+	['another process of n8n has taken', true],
+])('an event that %s starts the workflow again: %s', async (_, isOther) => {
+	const trigger = await start({ events: ['contact.created'] });
+	await happen('Moreno');
+	await until(() => trigger.started.length > 0);
+	const { body } = await sandbox.call('GET', '/v1/webhooks');
+	const path = `/v1/webhooks/${String((body.data as IDataObject[])[0]!.id)}/deliveries`;
+	await until(async () => ((await sandbox.call('GET', path)).body.data as IDataObject[])[0]?.status === 'succeeded');
+	const [delivery] = (await sandbox.call('GET', path)).body.data as IDataObject[];
+	if (isOther) forgetDeliveries();
+	await sandbox.call('POST', `${path}/${String(delivery!.id)}/retry`);
+	await until(() => trigger.answers.length === 2);
+	expect(names(trigger)).toEqual(isOther ? ['Moreno', 'Moreno'] : ['Moreno']);
 });
 
 test('an event that n8n could not start comes again', async () => {

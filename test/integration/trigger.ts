@@ -165,7 +165,8 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 
 	const server = createServer((request, response) => {
 		serve(request, response).catch((error: Error) => {
-			trigger.warnings.push(error.message);
+			// n8n lists what a webhook throws as a failed execution.
+			trigger.reported.push(error.message);
 			response.writeHead(500).end();
 		});
 	});

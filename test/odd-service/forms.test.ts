@@ -127,7 +127,7 @@ test('a filter’s member with the name of the size of pages is refused', async 
 	const filters = { rows: [{ field: 'where', operator: 'is', value: '={{ { limit: 3 } }}' }] };
 	const { message } = await failure({ credential: credential(), parameters: { ...getMany('contact'), filters } });
 	expect(message).toMatch(/limit/);
-	expect(message).toMatch(/pages/);
+	expect(message).toMatch(/paging/);
 });
 
 describe('a description that cannot be read', () => {

@@ -127,7 +127,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 	const { rules, edit } = history;
 	const words = done instanceof Error ? [done.message, String((done as { description?: unknown }).description)] : [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
 	const isTold = (text: string) => words.some((one) => one.includes(text));
-	const isUnprotected = isTold('takes no version');
+	const isUnprotected = isTold('does not accept a version');
 
 	const isGone = (record: Contact | undefined) => !record || 'deactivated_at' in record && record.deactivated_at !== undefined;
 	const deleted = [...before.values()].filter((record) => !isGone(record) && isGone(service.records.get(record.id)));

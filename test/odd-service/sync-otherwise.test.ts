@@ -49,7 +49,7 @@ describe('a service that ignores the filter of the scope', () => {
 		service.edit('con_2', { team: 'out' });
 		const { updated, conflict } = await run([{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters });
 		expect(updated).toHaveLength(1);
-		expect(reasons(conflict)).toContain('which the filter does not let through');
+		expect(reasons(conflict)).toContain('which the filter excludes');
 		expect(named()).toEqual(['new', 'b', 'c', 'd', 'e']);
 	});
 
@@ -72,7 +72,7 @@ test('records that no source can have do not let more be deleted', async () => {
 	expect(held().filter(Boolean)).toHaveLength(20);
 });
 
-test('a record that was deactivated already is not deleted again, and does not use up Most Deletions', async () => {
+test('a record that was deactivated already is not deleted again, and does not use up Maximum Deletions', async () => {
 	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
 	const gone = () => [...service.records.values()].filter((one) => one.deactivated_at !== undefined).length;
 	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {

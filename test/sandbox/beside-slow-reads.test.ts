@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
+import { EventReader } from '../../sandbox/store/event-reader.ts';
+import { JobLines } from '../../sandbox/store/job-lines.ts';
 import { RecordReader } from '../../sandbox/store/record-reader.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
@@ -35,6 +37,26 @@ test('two slow searches delay no third one', async () => {
 	database.close();
 });
 
+test('one that is closed during a read fails it, though its answer is there already', async () => {
+	const path = join(folder, 'closed.db');
+	const database = new DatabaseSync(path);
+	const reader = new BackgroundReader(database, path);
+	const query = { sql: 'SELECT 1 AS value', values: [] };
+	await reader.read([query]);
+	const read = reader.read([query]);
+	const answered = jest.fn();
+	const thread = reader['threads'][0]!['thread'];
+	thread.prependListener('message', answered);
+	// The answer arrives while this thread is busy.
+	Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+	const closed = new Promise((resolve) => thread.once('exit', resolve));
+	reader.close();
+	database.close();
+	await expect(read).rejects.toThrow('The store was closed.');
+	await closed;
+	expect(answered).toHaveBeenCalledTimes(1);
+});
+
 test('an export reads its records beside other requests', async () => {
 	const { store, ...sandbox } = onFile();
 	const pages = jest.spyOn(RecordReader.prototype, 'page');
@@ -61,19 +83,6 @@ test('the page of a record finds its events by an index', () => {
 	store.close();
 });
 
-test('a log of an earlier version gets the ids of its records', async () => {
-	const { store, path, post } = onFile();
-	const { body } = await post('/v1/contacts', { last_name: 'Moreno' });
-	store.close();
-	const database = new DatabaseSync(path);
-	database.exec('DROP INDEX events_by_record; ALTER TABLE events DROP COLUMN record_id');
-	database.close();
-	const again = new Store(path);
-	const { events } = await again.events.newest([{ sql: 'record_id = ?', values: [body.id] }], 10);
-	expect(events.map(({ type }) => type)).toEqual(['contact.created']);
-	again.close();
-});
-
 test('10,000 messages that are due at once keep no request waiting for all of them', async () => {
 	let now = Date.parse('2026-03-01T09:30:00Z');
 	const { store, post, get, patch } = inProcess({ now: () => now });
@@ -94,6 +103,44 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 	expect(waiting()).toBeGreaterThan(1500);
 	while (waiting() > 0) await new Promise((resolve) => setImmediate(resolve));
 	expect((await get('/v1/messages?status=scheduled')).body.total).toBe(0);
+	store.close();
+});
+
+test('a request waits for some milliseconds of a job, whatever its lines take', async () => {
+	const { store, ...sandbox } = inProcess();
+	let time = 0;
+	jest.spyOn(performance, 'now').mockImplementation(() => (time += 3));
+	const steps = jest.spyOn(JobLines.prototype, 'dropUntil');
+	const lines = Array.from({ length: 60 }, (_, i) => `{"last_name":"${i}"}\n`).join('');
+	const type = { 'Content-Type': 'application/x-ndjson' };
+	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=create', lines, type);
+	expect((await ended({ store, ...sandbox }, body.id)).succeeded).toBe(60);
+	expect(steps.mock.calls.filter(([, position]) => position < 60).length).toBe(30);
+	expect((await sandbox.all('/v1/contacts')).map(({ last_name: name }) => name)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
+	jest.restoreAllMocks();
+	store.close();
+});
+
+test('a request looks for its API key by the hash, and reads no other', async () => {
+	const { store, get } = inProcess();
+	for (let i = 0; i < 50; i++) store.apiKeys.add(`key_${i}`, `key ${i}`);
+	const rows = jest.spyOn(StatementSync.prototype, 'all');
+	expect((await get('/v1/contacts')).status).toBe(200);
+	const read = (rows.mock.contexts as StatementSync[]).filter(({ sourceSQL }) => sourceSQL.includes('api_keys'));
+	expect(read).toEqual([]);
+	jest.restoreAllMocks();
+	store.close();
+});
+
+test('recovering missed events reads where they are, and not what they hold', async () => {
+	const { store, post } = inProcess();
+	await post('/v1/contacts', { last_name: 'missed' });
+	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'] });
+	const pages = jest.spyOn(EventReader.prototype, 'page');
+	const since = new Date(Date.now() - 60_000).toISOString();
+	expect((await post(`/v1/webhooks/${body.id}/recover`, { since })).body).toEqual({ recovered: 1 });
+	expect(pages).not.toHaveBeenCalled();
+	jest.restoreAllMocks();
 	store.close();
 });
 

@@ -21,14 +21,17 @@ beforeEach(() => {
 	]);
 });
 
-test('a webhook is there for the application or key that made it, and for no other', async () => {
+/** An API key is for the whole account; an application has only what it has made for its user. */
+const finds = (caller: string, maker: string) => caller === maker || caller.endsWith('key');
+
+test('a webhook is there for the application that made it and for API keys, and for no other', async () => {
 	for (const [name, make] of callers) {
 		const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
 		const { body, status } = await make('POST', '/v1/webhooks', hook);
 		expect([name, status]).toEqual([name, 201]);
 		const path = `/v1/webhooks/${body.id}`;
 		for (const [other, call] of callers) {
-			const isOwn = name === other;
+			const isFound = finds(other, name);
 			const found: unknown[] = [
 				(await call('GET', path)).status,
 				(await call('GET', '/v1/webhooks')).body.data.some(({ id }: { id: string }) => id === body.id),
@@ -39,14 +42,14 @@ test('a webhook is there for the application or key that made it, and for no oth
 					({ data }: { data: { object: { id: string } } }) => data.object.id === body.id,
 				),
 			];
-			if (!isOwn) found.push((await call('DELETE', path)).status);
-			const expected = isOwn ? [200, true, 200, 200, 200, true] : [404, false, 404, 404, 404, false, 404];
+			if (!isFound) found.push((await call('DELETE', path)).status);
+			const expected = isFound ? [200, true, 200, 200, 200, true] : [404, false, 404, 404, 404, false, 404];
 			expect([`${name}'s for ${other}`, ...found]).toEqual([`${name}'s for ${other}`, ...expected]);
 		}
 	}
 });
 
-test('a job is there for the application or key that started it, and for no other', async () => {
+test('a job is there for the application that started it and for API keys, and for no other', async () => {
 	for (const [name, start] of callers) {
 		const query = 'resource=contacts&operation=create';
 		const type = { 'Content-Type': 'application/x-ndjson' };
@@ -54,7 +57,10 @@ test('a job is there for the application or key that started it, and for no othe
 		expect([name, status]).toEqual([name, 202]);
 		const path = `/v1/jobs/${body.id}`;
 		for (const [other, call] of callers) {
-			if (other === name) continue;
+			if (finds(other, name)) {
+				expect([other, (await call('GET', path)).status]).toEqual([other, 200]);
+				continue;
+			}
 			const found = [
 				(await call('GET', path)).status,
 				(await call('GET', `${path}/results`)).status,
@@ -67,9 +73,21 @@ test('a job is there for the application or key that started it, and for no othe
 		for (const [other, call] of callers) {
 			const events = (await call('GET', '/v1/events?type=job.*&limit=500')).body.data;
 			const isTold = events.some(({ data }: { data: { object: { id: string } } }) => data.object.id === body.id);
-			expect([`${name}'s for ${other}`, isTold]).toEqual([`${name}'s for ${other}`, name === other]);
+			expect([`${name}'s for ${other}`, isTold]).toEqual([`${name}'s for ${other}`, finds(other, name)]);
 		}
 	}
+});
+
+test('an API key sees the results of a job that an application started, and cancels one', async () => {
+	const query = 'resource=contacts&operation=create';
+	const type = { 'Content-Type': 'application/x-ndjson' };
+	const start = async (lines: number) =>
+		(await callers.get('an application')!('POST', `/v1/jobs?${query}`, '{"last_name":"x"}\n'.repeat(lines), type)).body.id as string;
+	const short = await start(1);
+	while ((await sandbox.get(`/v1/jobs/${short}`)).body.finished_at === null) await new Promise(setImmediate);
+	expect((await sandbox.get(`/v1/jobs/${short}/results`)).body).toMatchObject([{ status: 201 }]);
+	const long = await start(1000);
+	expect((await sandbox.post(`/v1/jobs/${long}/cancel`, undefined)).body).toMatchObject({ id: long, status: 'canceled' });
 });
 
 test('a key is a caller’s own: what another has sent with it is neither an obstacle nor an answer', async () => {

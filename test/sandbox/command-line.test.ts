@@ -34,14 +34,14 @@ test.each([
 	[['--colour'], "Unknown option '--colour'."],
 	[['contacts'], "Unexpected argument 'contacts'."],
 	[['--port'], "Option '--port <value>' argument missing."],
-	[['--day', '2026-02-30'], '--day takes a day such as 2026-01-31, not "2026-02-30".'],
-	[['--port', '70000'], '--port takes a whole number from 0 to 65535, not "70000".'],
+	[['--day', '2026-02-30'], '--day takes a day such as 2026-01-31.'],
+	[['--port', '70000'], '--port takes a whole number from 0 to 65535.'],
 	[['--contacts', '-1'], 'argument is ambiguous'],
-	[['--contacts', 'many'], '--contacts takes a whole number from 0 to 1000000, not "many".'],
-	[['--plan', 'free'], '--plan is one of starter, pro, enterprise, not "free".'],
+	[['--contacts', 'many'], '--contacts takes a whole number from 0 to 1000000.'],
+	[['--plan', 'free'], '--plan takes one of starter, pro, enterprise.'],
 	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
 	[['--api-key', 'two words'], '--api-key takes printable ASCII characters without spaces.'],
-	[['--db', ''], '--db needs a value.'],
+	[['--db', ''], '--db takes a value.'],
 ])('%j is a mistake that is named', (args, message) => {
 	expect(() => parseCommandLine(args)).toThrow(UsageError);
 	expect(() => parseCommandLine(args)).toThrow(message);

@@ -95,6 +95,7 @@ async function flaw(resource: Resource, who: Beginner, change: Change, isByHand:
 	const deliveryTo = (hook: string) =>
 		store.deliveries
 			.page(hook, ['pending', 'failed', 'succeeded'], undefined, 10)
+			.deliveries
 			.find(({ sequence }) => idIn(store.events.find(sequence).data) === record.id);
 	await until(() => [id, witness].every((hook) => deliveryTo(hook)?.attempts.length === 1));
 	const first = deliveryTo(id);

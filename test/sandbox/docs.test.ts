@@ -5,7 +5,7 @@ import type { Env } from '../../sandbox/http/service.ts';
 
 function docs(scriptFile: string | undefined): Hono<Env> {
 	const app = new Hono<Env>();
-	mount(app, docsRoutes(scriptFile), Date.now);
+	mount(app, docsRoutes(scriptFile));
 	return app;
 }
 

@@ -62,3 +62,20 @@ test('an export of large records has them all', async () => {
 	expect(new Set(body.map(({ id }: Json) => id)).size).toBe(count);
 	sandbox.store.close();
 });
+
+test('a page of deliveries that were tried very often ends at some megabytes, with a cursor', async () => {
+	const { store, post, get, all } = inProcess();
+	const { body: hook } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'active' });
+	for (let i = 0; i < count; i++) await post('/v1/contacts', { last_name: `${i}` });
+	await post(`/v1/webhooks/${hook.id}/recover`, { since: new Date(Date.now() - 60_000).toISOString() });
+	const path = `/v1/webhooks/${hook.id}/deliveries`;
+	const attempt = { started_at: new Date().toISOString(), duration_ms: 1, response_status: 500, error: 'x'.repeat(1000) };
+	for (const delivery of store.deliveries.page(hook.id, ['pending', 'failed', 'succeeded'], undefined, 100).deliveries) {
+		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts: Array(500).fill(attempt) });
+	}
+	const { body } = await get(`${path}?limit=500`);
+	expect([body.data.length < count, body.next_cursor === null, body.total]).toEqual([true, false, count]);
+	expect(JSON.stringify(body).length).toBeLessThan(mostBytes);
+	expect(new Set((await all(`${path}?limit=500`)).map(({ id }) => id)).size).toBe(count);
+	store.close();
+});

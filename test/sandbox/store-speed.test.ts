@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { contacts } from '../../sandbox/schemas/contacts.ts';
 import { searchConditions } from '../../sandbox/store/search.ts';
 import { Store } from '../../sandbox/store/store.ts';
-import { customField } from '../../sandbox/store/columns.ts';
 import { inProcess, type InProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
@@ -54,15 +53,6 @@ test('a search goes by the index for search', () => {
 	const plan = planOf(path, condition!.sql, condition!.values as string[]);
 	expect(plan).toContain('contacts_words VIRTUAL TABLE INDEX');
 	expect(plan).not.toContain('SCAN contacts\n');
-	store.close();
-});
-
-test('a filter by a custom field goes by an index, in the standard order without a sort', async () => {
-	const { store, path, get } = onFile();
-	expect((await get('/v1/contacts?custom_fields.contract_tier=gold')).status).toBe(200);
-	const plan = planOf(path, `${customField('contract_tier')} IN (?)`, ['gold']);
-	expect(plan).toContain('USING INDEX contacts_custom_contract_tier');
-	expect(plan).not.toContain('TEMP B-TREE');
 	store.close();
 });
 

@@ -1,4 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { choiceOf } from './poll-model/histories.ts';
 import { isUnwritable, world } from './poll-model/world.ts';
 
 afterEach(forgetDispatchers);
@@ -23,7 +24,9 @@ test('a publish while n8n is asked for an execution loses no group', async () =>
 	expect(started().join().split(',').sort()).toEqual(['e2', 'e4', 'e5']);
 });
 
-test.each(['startAgain', 'setAside'] as const)('a date that was chosen before starts only what has no execution yet (%s)', async (afterCrash) => {
+const afterCrashes = ['startAgain', 'setAside'] as const;
+const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
+test.each(cases)('a date that was chosen before starts only what has no execution yet (%s, %s)', async (afterCrash, restarts) => {
 	const { clock, n8n, happen, choose, publish, started } = await world();
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
@@ -31,10 +34,43 @@ test.each(['startAgain', 'setAside'] as const)('a date that was chosen before st
 	const from = (start: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), start, since: instant });
 	await publish(from('A', since));
 	await publish(from('B', new Date(clock.now()).toISOString()));
+	if (restarts === 'restarted') {
+		await n8n.kill();
+		await n8n.start();
+	}
 	await publish(from('A', since));
+	if (restarts === 'restarted') {
+		await n8n.kill();
+		await n8n.start();
+	}
 	await clock.advance(300_000);
 	expect(started()).toEqual(['e2', 'e3', 'e4']);
 	expect(n8n.reports).toEqual([]);
+});
+
+test('a date starts what has happened outside of the scope of records that were chosen before', async () => {
+	const { clock, service, n8n, choose, publish } = await world();
+	const since = new Date(clock.now()).toISOString();
+	const records = choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page);
+	await publish(records);
+	service.write('r0', 'customer');
+	service.write('r1', 'lead');
+	await clock.advance(60_000);
+	const events = { ...choose(), start: 'A', since };
+	events.events.events = ['p.created'];
+	await publish(events);
+	expect(n8n.allRows.map(({ items }) => items[0]!.type ?? items[0]!.change)).toEqual(['created', 'p.created']);
+});
+
+test('a date in the future starts nothing that happens before it', async () => {
+	const { clock, happen, choose, publish, started } = await world();
+	const tomorrow = new Date(clock.now() + 24 * 3_600_000).toISOString();
+	await publish({ ...choose(), start: 'tomorrow', since: tomorrow });
+	happen('r0');
+	await clock.advance(24 * 3_600_000);
+	happen('r1');
+	await clock.advance(60_000);
+	expect(started()).toEqual(['e3']);
 });
 
 test('a part of a group that cannot be read holds back no other record', async () => {

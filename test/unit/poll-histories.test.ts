@@ -1,10 +1,11 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { ModelClock } from './poll-model/clock.ts';
-import { choiceOf, type Deed, type History } from './poll-model/histories.ts';
+import { choiceOf, now, type Deed, type History } from './poll-model/histories.ts';
 import { ModelN8n } from './poll-model/n8n.ts';
 import { play } from './poll-model/play.ts';
 import { brokenPromises } from './poll-model/promises.ts';
 import { ModelService } from './poll-model/service.ts';
+import { world } from './poll-model/world.ts';
 
 afterEach(forgetDispatchers);
 
@@ -12,6 +13,7 @@ const happen = (type: string, count = 1, more: object = {}): Deed => ({ does: 'h
 const wait = (ms: number): Deed => ({ does: 'wait', ms });
 const choose = (...types: string[]): Deed => ({ does: 'choose', node: 0, types });
 const publish: Deed = { does: 'publish', node: 0 };
+const write = (record: number, stage: string): Deed => ({ does: 'write', record, stage, late: 0 });
 const kill = (down = 0): Deed => ({ does: 'kill', down });
 const restore = (without: number, grows: number): Deed => ({ does: 'restore', without, grows });
 
@@ -76,6 +78,73 @@ const histories: Array<[string, Partial<History>]> = [
 		{ deeds: [choose('b.x'), wait(60_000), { does: 'oldStore', back: 2 }, happen('b.x', 3), kill()] },
 	],
 	[
+		'a date loses no event that is committed after one with a higher number',
+		{ deeds: [happen('a.x', 1, { late: 2_000 }), happen('a.x'), { does: 'begin', node: 0, at: 30 }, kill()] },
+	],
+	[
+		'a position that is lost is told with the date at which the trigger begins anew',
+		{ isDated: true, deeds: [{ does: 'zone', hours: 1 }, happen('a.x'), { does: 'loseStore' }, kill()] },
+	],
+	[
+		'a position that is lost is told to have lost the choices that went before',
+		{
+			isDated: true,
+			courses: [{ ms: 20_000, status: 'success' }],
+			deeds: [happen('a.x', 2), kill(60_000), choose('b.x'), { does: 'loseStore' }, kill()],
+		},
+	],
+	[
+		'a list of records that is behind the events makes no copy differ',
+		{
+			isCopy: true,
+			deeds: [
+				wait(14_000),
+				publish,
+				{ does: 'lag', ms: 8_000 },
+				write(0, 'customer'),
+				write(1, ''),
+				write(2, 'customer'),
+				write(4, 'lead'),
+				wait(60_000),
+			],
+		},
+	],
+	[
+		'a log that was restored is told, though a late commit and a replica hide it for a while',
+		{
+			doneWhen: 'ended',
+			afterCrash: 'setAside',
+			groupSize: 3,
+			nodes: 2,
+			courses: [{ ms: 3_000, status: 'success' }],
+			deeds: [
+				{ does: 'lag', ms: 8_000 },
+				write(4, 'lead'),
+				{ does: 'fail', count: 3, failure: 'cut' },
+				wait(60_000),
+				{ ...restore(7, 3), givesAgain: true } as Deed,
+				happen('b.x', 3, { record: 1, late: 8_000 }),
+				{ does: 'fail', count: 5, failure: '404' },
+				choose('a.x', 'b.x'),
+				publish,
+				{ does: 'databaseAway', ms: 30_000 },
+			],
+		},
+	],
+	[
+		'what ends while the service is away is stored in every mode',
+		{
+			doneWhen: 'ended',
+			isCopy: true,
+			courses: [20_000, 20_000, 20_000, 1].map((ms) => ({ ms, status: 'success' })),
+			deeds: [{ does: 'fail', count: 3, failure: 'none' }, wait(60_000), { does: 'prune' }, kill()],
+		},
+	],
+	[
+		'a list of records that is behind when the trigger begins makes no copy differ',
+		{ deeds: [{ does: 'lag', ms: 2_500 }, write(0, 'lead'), { does: 'begin', node: 0, at: 'records' }, wait(50)] },
+	],
+	[
 		'an execution under way does not keep the trigger busy while another waits for its turn',
 		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], deeds: [restore(1, 4), happen('a.x', 5)] },
 	],
@@ -98,7 +167,7 @@ test('fifty idle triggers look together, 240 times an hour, and ask for nothing 
 	const service = new ModelService(clock);
 	const n8n = new ModelN8n(clock, service);
 	service.happen('a.x', 'r0');
-	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(quick, ['a.x'], ''));
+	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(quick, ['a.x'], now, service.page));
 	await clock.advance(10 * 60_000);
 	const looks = jest.spyOn(service.log, 'newest');
 	const reads = jest.spyOn(service.log, 'after');
@@ -106,4 +175,13 @@ test('fifty idle triggers look together, 240 times an hour, and ask for nothing 
 	await n8n.kill();
 	expect(reads).not.toHaveBeenCalled();
 	expect(Math.abs(looks.mock.calls.length - 240)).toBeLessThanOrEqual(1);
+});
+
+test('at an interval of a second, a trigger reads nine times after an event', async () => {
+	const { clock, service, happen, choose, publish } = await world();
+	await publish({ ...choose(), interval: 1_000 });
+	const reads = jest.spyOn(service.log, 'after');
+	happen('r0');
+	await clock.advance(600_000);
+	expect(reads.mock.calls.length).toBeLessThanOrEqual(9);
 });

@@ -18,12 +18,14 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
+	const group = groupOfEvents(events, { start: '' }, 'current');
 	const load = async () =>
-		await loadGroup(groupOfEvents(events, '', 'current'), {
+		await loadGroup(group, {
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
 			origin: { instance: 'i', workflow: 'w' },
 			start: '',
+			tries: 0,
 			cache: { events: new Map(), pages: new Map() },
 		});
 	return { events, reads, load };
@@ -40,6 +42,15 @@ test('a group of 500 asks for five records at a time', async () => {
 	});
 	expect((await load()).items).toHaveLength(500);
 	expect(most).toBe(5);
+});
+
+test('an event whose id a restored log has given to another one is not taken for that', async () => {
+	const { events, load } = await groupOf(3, 0);
+	const [first] = events;
+	first!.timestamp = '2026-01-01T00:00:00.000Z';
+	const { items, failures } = await load();
+	expect(failures).toEqual([expect.objectContaining({ ids: [first!.id], isFinal: true })]);
+	expect(items).toHaveLength(events.length - 1);
 });
 
 test('events of a group are found, however far apart they lie, in their order', async () => {

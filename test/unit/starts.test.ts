@@ -1,62 +1,7 @@
-import type { IRun, ITriggerFunctions } from 'n8n-workflow';
+import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import { minute, queueMode, run, settled } from './queueMode.ts';
 
-import type { Outcome } from '../../nodes/CrmPlatform/trigger/changes/outcome';
-import type { Group } from '../../nodes/CrmPlatform/trigger/changes/position';
-import { Starts } from '../../nodes/CrmPlatform/trigger/changes/starts';
-
-const minute = 60_000;
-
-/** What n8n was asked to start, and how it answers. */
-interface Emitted {
-	key: string;
-	resolve(run: IRun | undefined): void;
-	reject(error: Error): void;
-}
-
-/** An n8n in queue mode that answers when the test says so. */
-function queueMode() {
-	const emitted: Emitted[] = [];
-	const reported: string[] = [];
-	let now = 0;
-	const n8n = {
-		helpers: { createDeferredPromise },
-		logger: { error: () => undefined },
-		getNode: () => ({ id: 'node', name: 'Trigger' }),
-		getWorkflow: () => ({ id: 'w' }),
-		saveFailedExecution: (error: Error) => void reported.push(error.message),
-		emit: (_data: unknown, _answer: unknown, done: Emitted, key: string) =>
-			void emitted.push({ key: key.split(':')[2]!, resolve: (run) => done.resolve(run), reject: (error) => done.reject(error) }),
-	} as unknown as ITriggerFunctions;
-	const starts = new Starts({ now: () => now, sleep: async () => await new Promise(() => undefined), random: () => 0 });
-	const outcomes: Record<string, Outcome> = {};
-	return {
-		emitted,
-		reported,
-		outcomes,
-		starts,
-		begin(name: string, isDoneWhenBegun = false) {
-			const group = { name, attempt: 1, unbegun: 0, kind: 'events', ids: [name] } as unknown as Group;
-			const settle = (outcome: Outcome) => void (outcomes[name] = outcome);
-			starts.begin(n8n, { group, items: [], isDoneWhenBegun, settle });
-		},
-		async after(ms: number) {
-			now += ms;
-			starts.check(n8n);
-			await settled();
-		},
-		keys: () => emitted.map(({ key }) => key),
-	};
-}
-
-/** As n8n's helper of this name. */
-function createDeferredPromise() {
-	const settle = {} as { resolve(value: unknown): void; reject(error: Error): void };
-	const promise = new Promise((resolve, reject) => Object.assign(settle, { resolve, reject }));
-	return { promise, ...settle };
-}
-
-const settled = async () => await new Promise((resolve) => setImmediate(resolve));
-const run = (status: string, more: object = {}) => ({ status, jobId: '1', data: { resultData: { runData: { Trigger: [] } } }, ...more }) as unknown as IRun;
+beforeEach(forgetN8n);
 
 /** One start is lost, and a later one has come out. */
 async function overtaken(isDoneWhenBegun = false) {
@@ -76,6 +21,18 @@ test('a start that n8n has lost is repeated with its key, and comes out', async 
 	await settled();
 	expect(n8n.outcomes).toEqual({ next: 'succeeded', lost: 'succeeded' });
 	expect(n8n.starts.size).toBe(0);
+});
+
+test('a start that is lost is repeated though others come out all the time', async () => {
+	const n8n = queueMode();
+	n8n.begin('lost');
+	for (let i = 0; i < 5; i++) {
+		n8n.begin(`other ${i}`);
+		n8n.emitted.at(-1)!.resolve(run('success'));
+		await settled();
+		await n8n.after(10_000);
+	}
+	expect(n8n.keys().filter((key) => key === 'lost')).toHaveLength(2);
 });
 
 test('the failure of a job that was replaced does not count', async () => {
@@ -113,6 +70,24 @@ test('where it counts that it has begun, it is done', async () => {
 	expect(n8n.outcomes['lost']).toBe('unknown');
 });
 
+test('where it counts that it has begun, it keeps its place as long as others come out', async () => {
+	const n8n = queueMode();
+	n8n.begin('long', true);
+	for (let i = 0; i < 6; i++) {
+		n8n.begin(`other ${i}`, true);
+		n8n.emitted.at(-1)!.resolve(run('success'));
+		await settled();
+		await n8n.after(15_000);
+		// n8n knows the key.
+		if (i === 1) n8n.emitted.at(-1)!.resolve(undefined);
+		await settled();
+	}
+	expect(n8n.keys().filter((key) => key === 'long')).toHaveLength(2);
+	expect(n8n.outcomes['long']).toBeUndefined();
+	await n8n.after(minute);
+	expect(n8n.outcomes['long']).toBe('unknown');
+});
+
 test('while the database is away, a repetition changes nothing, and comes again', async () => {
 	const n8n = await overtaken();
 	n8n.emitted[2]!.reject(new Error('Connection terminated'));
@@ -142,7 +117,7 @@ test('the user is told once of an execution that n8n is silent about for an hour
 	await settled();
 	await n8n.after(61 * minute);
 	await n8n.after(61 * minute);
-	expect(n8n.reported).toEqual([expect.stringContaining('n8n has not told for an hour')]);
+	expect(n8n.reported).toEqual([expect.stringContaining('n8n has not reported for an hour')]);
 });
 
 test('an execution that crashed before it began is told apart from one that failed', async () => {

@@ -22,15 +22,52 @@ const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
 	checkStarts(starts, seen, now).repeat.map(({ number }) => number);
 
 test('in the main process, and as long as nobody knows, no start is repeated', () => {
-	const seen = { lastOut: { number: 9, at: 0 }, failedAt: 0 };
-	expect(repeated([start(1)], seen, 1e9)).toEqual([]);
+	const seen = { lastOutAt: 0, failedAt: 0 };
+	expect(repeated([start(1, { overtakenAt: 0 })], seen, 1e9)).toEqual([]);
 	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
 });
 
+test('after a minute without an outcome, a start may be lost, unless its execution was seen', () => {
+	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.number;
+	const starts = [start(3), start(2), start(1, { seenAt: 0 }), start(4, { hasBegun: true })];
+	for (const seen of [{}, { onWorkers: true }]) {
+		expect(doubtful(starts, seen, 59 * second)).toBeUndefined();
+		expect(doubtful(starts, seen, 60 * second)).toBe(2);
+	}
+	expect(doubtful(starts, { onWorkers: false }, 1e9)).toBeUndefined();
+	// What is known to be lost is started again.
+	expect(doubtful([...starts, start(0, { overtakenAt: 0 })], { onWorkers: true }, 60 * second)).toBeUndefined();
+});
+
+test('an execution that has begun has ended when the timeout of its workflow has passed', () => {
+	const starts = [start(1, { seenAt: 10 * second }), start(2)];
+	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut.map(({ number }) => number);
+	expect(timedOut({ timeout: 5 * second }, 74 * second)).toEqual([]);
+	expect(timedOut({ timeout: 5 * second }, 75 * second)).toEqual([1]);
+	expect(timedOut({}, 1e9)).toEqual([]);
+	expect(timedOut({ timeout: 5 * second, onWorkers: false }, 1e9)).toEqual([]);
+});
+
+test('what has begun as the first of all may take an hour in the main process, before it is found out where it runs', () => {
+	const seen = start(1, { seenAt: minute });
+	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
+	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });
+	expect(checkStarts([seen], { onWorkers: true, lastOutAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
+});
+
+test('what cannot be found out is told after an hour', () => {
+	const [open, told] = [start(1), start(2, { isReported: true })];
+	expect(checkStarts([open, told], {}, 59 * minute).report).toEqual([]);
+	expect(checkStarts([open, told], {}, 60 * minute).report).toEqual([open]);
+	expect(checkStarts([open], { onWorkers: false }, 60 * minute).report).toEqual([]);
+});
+
 test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
-	const seen = { onWorkers: true, lastOut: { number: 3, at: 10 * second } };
-	expect(repeated([start(2), start(4)], seen, 20 * second)).toEqual([]);
-	expect(repeated([start(2), start(4)], seen, 40 * second)).toEqual([2]);
+	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
+	// Others may come out all the time.
+	const seen = { onWorkers: true, lastOutAt: 39 * second };
+	expect(repeated(starts, seen, 39 * second)).toEqual([]);
+	expect(repeated(starts, seen, 40 * second)).toEqual([2]);
 });
 
 test('what was started around an outage of the database is repeated once it is over', () => {
@@ -41,7 +78,7 @@ test('what was started around an outage of the database is repeated once it is o
 });
 
 test('if nothing comes out at all, the longest wait is repeated alone, and ever less often', () => {
-	const seen = { onWorkers: true, lastOut: { number: 0, at: 0 } };
+	const seen = { onWorkers: true, lastOutAt: 0 };
 	const five = [5, 4, 3, 2, 1].map((number) => start(number));
 	expect(repeated(five, seen, 9 * minute)).toEqual([]);
 	expect(repeated(five, seen, 10 * minute)).toEqual([1]);
@@ -50,11 +87,11 @@ test('if nothing comes out at all, the longest wait is repeated alone, and ever 
 });
 
 test('what has begun is never repeated, and told after an hour', () => {
-	const begun = start(1, { hasBegun: true });
-	const seen = { onWorkers: true, lastOut: { number: 9, at: 0 }, failedAt: 0 };
-	expect(checkStarts([begun], seen, 59 * minute)).toEqual({ repeat: [], report: [] });
-	expect(checkStarts([begun], seen, 60 * minute)).toEqual({ repeat: [], report: [begun] });
-	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toEqual({ repeat: [], report: [] });
+	const begun = start(1, { hasBegun: true, overtakenAt: 0 });
+	const seen = { onWorkers: true, lastOutAt: 0, failedAt: 0 };
+	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });
+	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [begun] });
+	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toMatchObject({ repeat: [], report: [] });
 });
 
 test('a run tells where it ran, and whether it had begun when it crashed', () => {

@@ -60,7 +60,7 @@ export interface Connection {
  * Opens the connection the node's credential describes. Nothing is sent yet.
  *
  * @throws NodeOperationError where this n8n is too old, the credential is not connected, or its
- * address is no web address
+ * address is not a web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);

@@ -1,9 +1,9 @@
 import { WorkflowExpression } from 'n8n-workflow';
 
 /**
- * Refuses an n8n older than 2.10; 2.20 is the oldest that is supported. Such an n8n takes `ignoreHttpStatusErrors: {ignore, except}` for
- * `true`, so that it would never renew an OAuth2 token, and knows no `isToolExecution` before 2.2. It
- * does not tell nodes its version; `WorkflowExpression` is what n8n-workflow 2.10.0 exports first.
+ * Refuses n8n before 2.10; the oldest supported version is 2.20. Before 2.10, n8n takes
+ * `ignoreHttpStatusErrors: {ignore, except}` for `true` and never renews an OAuth2 token. Nodes are not
+ * told n8n's version; n8n-workflow exports `WorkflowExpression` since 2.10.0.
  *
  * @throws Error with what to do
  */

@@ -33,7 +33,7 @@ async function* storedBytes(
 /** Never a TypeError, whatever the store throws: that is what the platform calls damaged data. */
 const brokenOff = (cause: unknown): Error =>
 	new Error(
-		`n8n could not read the file to its end (${(cause as Error).message}). This says nothing of the file: retry the execution, which goes on from there.`,
+		`n8n could not read the file to the end (${(cause as Error).message}). The file itself may be fine: retry the execution, which continues from there.`,
 		{ cause },
 	);
 

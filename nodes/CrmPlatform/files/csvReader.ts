@@ -27,7 +27,7 @@ const carriageReturn = 0x0d;
 
 /**
  * Reads CSV (RFC 4180, with any of the usual delimiters and line ends), holding no more than one chunk
- * and its rows. Empty lines are skipped. A first line `sep=;` names the delimiter, as Excel writes it, and is no row.
+ * and its rows. Empty lines are skipped. A first line `sep=;` names the delimiter, as Excel writes it, and is not a row.
  *
  * A row that cannot be read is reported and reading continues with the next line; where a quote is
  * never closed, that is the line after the one it was opened in. A row comes with its text, too, where

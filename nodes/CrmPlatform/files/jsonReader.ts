@@ -152,6 +152,6 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 const notAnArray = (row: number): UnreadableFile =>
 	new UnreadableFile(
 		row === 0
-			? 'The file is not a JSON array of records, such as [{ "name": "value" }]. For one record a line, choose NDJSON.'
+			? 'The file is not a JSON array of records, such as [{ "name": "value" }]. For one record per line, choose NDJSON.'
 			: `The JSON array is broken after record ${row}. The records before it were read.`,
 	);

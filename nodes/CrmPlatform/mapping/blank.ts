@@ -1,7 +1,7 @@
 import { parseJson } from '../api/http/json';
 import type { Field } from '../api/openapi/fields';
 
-/** Whether a value is none: null, undefined, white space, and a list of nothing else. */
+/** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
 export function isBlank(value: unknown): boolean {
 	if (Array.isArray(value)) return value.every(isBlank);
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');

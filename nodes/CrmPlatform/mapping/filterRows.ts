@@ -27,7 +27,7 @@ export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow
 	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
 
 /**
- * Reads the rows as values of the service's filters. Left out is a row for which an AI agent's model
+ * Reads the rows as values of the service's filters. Skips rows for which an AI agent's model
  * gives nothing: it has to answer for every value it is shown.
  *
  * @returns reads an input item, with the fields its list can be filtered by

@@ -140,6 +140,6 @@ function setTwice({ label }: Field, parameter: string): Error {
 
 function setByPages({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: its member ${parameter} has the name of the parameter that the service takes for pages, so it cannot be a filter. Leave it out.`,
+		`${label}: ${parameter} is the service’s parameter for paging, so it cannot be a filter. Remove it.`,
 	);
 }

@@ -13,7 +13,7 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' |
  * A value as a key: the same text for the values that the service takes for the same. White space around
  * it is not part of it, and letters with accents are the same however they are composed (NFC).
  *
- * @returns undefined for no value, and for what is no key: a boolean, or a number that is none
+ * @returns undefined for a missing value, and for what cannot be a key: a boolean, or NaN
  */
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
 	const isNoKey = typeof value === 'object' || typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value));

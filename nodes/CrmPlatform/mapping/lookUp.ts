@@ -35,7 +35,7 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { notFound: true }
 	/** The service has no filter for it, does not answer, or answers with something else. */
 	| { cannotBeAsked: Error }
-	/** The service does not take this value in the filter: it says so, or the value is no text. */
+	/** The service does not take this value in the filter: it says so, or the value is not text. */
 	| { refused: Error };
 
 /** The outcome for a value, and for all that the service takes for the same. */
@@ -215,7 +215,7 @@ export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<
 const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
-	`The service gave records of ${path} that the filter ${name} does not let through, so records cannot be found by it. Choose another field in Match On, and report it to the service’s support.`;
+	`The service returned records of ${path} that do not match the filter ${name}, so records cannot be found by it. Choose another field in Match On, and report it to the service’s support.`;
 
 const withoutId = (path: string) =>
-	`The service gave records of ${path} without id, so they cannot be kept in step.`;
+	`The service returned records of ${path} without an ID, so they cannot be synced.`;

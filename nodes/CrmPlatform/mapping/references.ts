@@ -20,7 +20,7 @@ import { isWellFormed, notWellFormed } from './values';
  */
 export type ReferenceIds = (field: Field, value: unknown) => unknown;
 
-/** The one that is no word, which a full-text search does not find. */
+/** Not a word, so full-text search cannot find it. */
 const unsearched = 'external_id';
 
 /** Records that are read at once: of fewer, one request finds all names. */
@@ -164,7 +164,7 @@ async function findByName(ask: Ask, list: ListDescription, places: string[], nam
 	return refusals[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') };
 }
 
-/** A value that is no name may be an id, of whatever form. */
+/** A value that is not a name may be an id in any form. */
 async function findById(api: Connection, reference: string, id: string, otherwise: Finding): Promise<Finding> {
 	if (!mayBeId(id)) return otherwise;
 	const reading = findRecord(api, `/v1/${reference}${path`/${id}`}`);

@@ -10,7 +10,7 @@ import { calendarDate, instant, parseMoment } from './dates';
 /**
  * Converts a value that a user or an earlier node gave into the value the service takes.
  *
- * Empty text is no value: null, which clears the field; so is white space, except in text. A choice
+ * Empty text is not a value but null, which clears the field; so is white space, except in text. A choice
  * that is unknown is sent as it is, since the service may have gained it; a value that cannot fit the
  * field is refused.
  *

@@ -40,11 +40,11 @@ const headersOption: INodeProperties = {
 	name: 'columnHeaders',
 	type: 'options',
 	options: [
-		{ name: 'Labels', value: 'labels', description: 'For people, such as First Name' },
-		{ name: 'Names', value: 'names', description: 'For programs, such as first_name' },
+		{ name: 'Labels', value: 'labels', description: 'Readable names, such as First Name' },
+		{ name: 'Names', value: 'names', description: 'API names, such as first_name' },
 	],
 	default: 'names',
-	description: 'How the columns of a CSV file are called. Import File understands both.',
+	description: 'The names of the columns in a CSV file. Import File understands both.',
 };
 
 const compressionOption: INodeProperties = {
@@ -52,7 +52,7 @@ const compressionOption: INodeProperties = {
 	name: 'compress',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to compress the file, to some tenth of its size. Import File unpacks it.',
+	description: 'Whether to compress the file, to about a tenth of its size. Import File unpacks it.',
 };
 
 const fileNameOption: INodeProperties = {
@@ -77,7 +77,7 @@ const linkedOption: INodeProperties = {
 		},
 	],
 	default: 'ids',
-	description: 'How the file names the company of a contact, the owner and other linked records',
+	description: 'How the file identifies linked records, such as the company or owner of a contact',
 };
 
 const rowsOption: INodeProperties = {
@@ -86,7 +86,7 @@ const rowsOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: 100000,
-	description: 'The most records of one file. The others go into more files, one in each output item.',
+	description: 'The maximum number of records per file. Further records go into more files, one per output item.',
 };
 
 /** @param action the entry in n8n's list of actions, such as `Export contacts to a file` */
@@ -96,7 +96,7 @@ export function exportFile(action: string): Operation {
 			name: 'Export File',
 			value: 'exportFile',
 			action,
-			description: 'Put a list of records, filtered and sorted, into a CSV or JSON file of any size',
+			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 
 		properties: (resource) => [formatProperty, outputFieldProperty, ...exportListProperties(resource)],
@@ -154,7 +154,7 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 		}
 		if (rows < (started.total ?? 0)) {
 			throw new Error(
-				`The service exported ${started.total} records and gave ${rows} of them, so the file would not be whole. Run the export again; if this persists, report it to the service’s support.`,
+				`The service exported ${started.total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the service’s support.`,
 			);
 		}
 		isDone = true;
@@ -192,7 +192,7 @@ async function startExport(
 		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
 	}
 	throw new Error(
-		`The export has ended without its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
+		`The export ended without its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
 	);
 }
 

@@ -22,7 +22,7 @@ const writeOncePerFile: INodeProperties = {
 	...writeOncePerOption,
 	placeholder: 'e.g. {{ $binary.data.fileName }}',
 	description:
-		'A value that names the file, for which to write each row only once, even if the workflow is started again after n8n has stopped in the middle. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
+		'A value that identifies the file. Each of its rows is written only once, even if the workflow is started again after n8n stopped halfway. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
 };
 
 /** @param action the entry in n8n's list of actions, such as `Import a file of contacts` */

@@ -6,7 +6,7 @@ import { readOption, readText } from './readers';
  * The value chosen of a list, which an expression may give too.
  *
  * @param path of the parameter, where it is not at the top
- * @throws Error in the user's words where it is none of the list
+ * @throws Error in the user's words where it is not in the list
  */
 export function chosenOption<Value extends string>(
 	n8n: IExecuteFunctions,

@@ -27,7 +27,7 @@ const columns = mapperProperty(
 		displayName: 'Columns',
 		name: 'columns',
 		description:
-			'The name of the column for each field, as the header of the file has it. Columns that are not named here are not sent.',
+			'The column for each field, as named in the header of the file. Columns that are not named here are not sent.',
 	},
 	{
 		resourceMapperMethod: 'getColumnFields',
@@ -84,7 +84,7 @@ function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	const { value: given } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
 	for (const [field, column] of Object.entries(given ?? {})) {
 		if (!isExpression(column) || column.slice(1).trim() === '' || String(value?.[field] ?? '').trim() !== '') continue;
-		throw new Error(`Columns: the expression of ‘${field}’ gives no column, so nothing was written. Correct or remove it.`);
+		throw new Error(`Columns: the expression of ‘${field}’ returned no column, so nothing was written. Correct or remove it.`);
 	}
 	return Object.entries(value ?? {})
 		.map(([field, column]): Pair => [String(column ?? '').trim(), field])

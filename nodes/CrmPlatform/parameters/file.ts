@@ -18,7 +18,7 @@ export const binaryFieldProperty: INodeProperties = {
 const fileFormats: Array<INodePropertyOptions & { value: FileFormat }> = [
 	{ name: 'CSV', value: 'csv', description: 'A table whose first row names the columns' },
 	{ name: 'JSON Array', value: 'json', description: 'One list of records' },
-	{ name: 'NDJSON', value: 'ndjson', description: 'One record a line' },
+	{ name: 'NDJSON', value: 'ndjson', description: 'One record per line' },
 ];
 
 /** The choice between some formats of files. */
@@ -66,7 +66,7 @@ export const importProperties: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to read the first rows only and write nothing, to see what would be sent and which rows the node would refuse',
+			'Whether to read only the first rows, without writing, to see what would be sent and which rows the node would refuse',
 	},
 	{
 		displayName: 'Rows of the Trial',
@@ -83,14 +83,14 @@ const delimiterOption: INodeProperties = {
 	name: 'delimiter',
 	type: 'options',
 	options: [
+		{ name: 'Automatic', value: 'auto' },
 		{ name: 'Comma', value: ',' },
 		{ name: 'Pipe', value: '|' },
-		{ name: 'Recognise', value: 'auto' },
 		{ name: 'Semicolon', value: ';' },
 		{ name: 'Tab', value: '\t' },
 	],
 	default: 'auto',
-	description: 'What stands between the cells of a CSV file',
+	description: 'The character that separates cells',
 };
 
 const encodingOption: INodeProperties = {
@@ -98,7 +98,7 @@ const encodingOption: INodeProperties = {
 	name: 'encoding',
 	type: 'options',
 	options: [
-		{ name: 'By Its Byte-Order Mark, Else UTF-8', value: 'auto' },
+		{ name: 'Automatic (BOM, Otherwise UTF-8)', value: 'auto' },
 		{ name: 'UTF-16 (Big Endian)', value: 'utf-16be' },
 		{ name: 'UTF-16 (Little Endian)', value: 'utf-16le' },
 		{ name: 'UTF-8', value: 'utf-8' },
@@ -109,7 +109,7 @@ const encodingOption: INodeProperties = {
 
 export const importOptions: INodeProperties[] = [
 	delimiterOption,
-	{ ...emptyCells, description: 'What an empty cell does to a record that exists already' },
+	{ ...emptyCells, description: 'What an empty cell does to an existing record' },
 	encodingOption,
 ];
 

@@ -26,7 +26,7 @@ export function readBoolean(label: string, value: unknown, blank: Blank<boolean>
 	return read(label, value, blank, booleanIn, 'true or false');
 }
 
-/** @throws Error in the user's words where the value is no whole number within the limits */
+/** @throws Error in the user's words where the value is not a whole number within the limits */
 export function readWholeNumber(
 	label: string,
 	value: unknown,
@@ -49,7 +49,7 @@ export function readPercent(label: string, value: unknown, blank: Blank<number> 
 	return read(label, value, blank, percent, 'a percentage from 0 to 100');
 }
 
-/** @throws Error in the user's words where the value is none of the choices */
+/** @throws Error in the user's words where the value is not one of the choices */
 export function readOption<Value extends string>(
 	label: string,
 	value: unknown,
@@ -66,14 +66,14 @@ export function readOption<Value extends string>(
 	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
-/** @throws Error in the user's words where the value is no text */
+/** @throws Error in the user's words where the value is not text */
 export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
 	return read(label, value, blank, textOf, 'a text');
 }
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
- * @throws Error in the user's words where the value is no date
+ * @throws Error in the user's words where the value is not a date
  */
 export function readDate(
 	label: string,

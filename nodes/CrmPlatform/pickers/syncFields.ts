@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields 
 import { getFields, getMatchFields } from './fields';
 import { mapperField } from './mapperField';
 
-const byId = { name: 'ID', value: 'id', description: 'The ID the CRM gave the record' };
+const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
 
 /** The fields a sync can find records by. */
 export async function getSyncMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

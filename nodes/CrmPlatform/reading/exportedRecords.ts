@@ -31,5 +31,5 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 
 const notWhole = (what: string): Error =>
 	new Error(
-		`The service’s export has ${what}, so the file would not be whole. Run the export again; if this persists, report it to the service’s support.`,
+		`The service’s export has ${what}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
 	);

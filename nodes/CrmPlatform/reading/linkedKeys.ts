@@ -91,7 +91,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 		const outcome = outcomeOf?.(id);
 		if (!outcome || 'cannotBeAsked' in outcome) {
 			throw new Error(
-				`Linked Records: the service does not find ${reference} by several IDs at once. Choose IDs instead.`,
+				`Linked Records: the service cannot find ${reference} by several IDs at once. Choose IDs instead.`,
 			);
 		}
 		const record: IdentifiedRecord | undefined = 'found' in outcome ? outcome.found : undefined;
@@ -101,7 +101,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 }
 
 const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value that Import File would find them by, so the file has their IDs, which another account does not know.`;
+	`Some linked ${reference} have no unique value for Import File to find them by. The file has their IDs, which other accounts do not know.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {

@@ -31,9 +31,9 @@ export class Doubts {
 		const refusal = error instanceof NodeApiError ? error : undefined;
 		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
 		if (id !== undefined && id !== record?.id && this.known.has(id)) {
-			this.named.set(id, `The CRM refused item ${item}, as this record has one of its values. It was left.`);
+			this.named.set(id, `The CRM refused item ${item}, because this record has one of its values. The record was left unchanged.`);
 		} else if (!record || !isAboutRecord(error)) {
-			this.general ??= `Item ${item} could not be written, and may be this record under another key. It was left.`;
+			this.general ??= `Item ${item} could not be written, and may be this record under another key. The record was left unchanged.`;
 		}
 	}
 
@@ -46,12 +46,12 @@ export class Doubts {
 		const id = idText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
-			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. It was left.`;
+			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. The record was left unchanged.`;
 			return withoutRecord;
 		}
 		if (id === undefined) return undefined;
 		const isKnown = this.known.has(id);
-		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. It was left.`);
+		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. The record was left unchanged.`);
 		this.known.add(id);
 		if (action !== 'create') return undefined;
 		if (isKnown) return tookFor(id);

@@ -57,12 +57,12 @@ function refusal(
 		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
 	}
 	if (counted > inScope) {
-		return `${missing}, because the service gave only ${inScope} of the ${counted} records it counts.`;
+		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit that is no number refuses.
-	if (!(count <= number)) return `${missing}, because Most Deletions allows ${number}.`;
+	// Written so that a limit that is not a number refuses.
+	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	if (!(count * 100 <= share * comparable)) {
-		return `${missing}, because Most Deletions (Percent) allows ${share} % of them.`;
+		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
 	}
 	return undefined;
 }

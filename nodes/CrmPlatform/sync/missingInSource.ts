@@ -11,17 +11,17 @@ export const missingInSource: INodeProperties = {
 		{
 			name: 'Delete the Record',
 			value: 'delete',
-			description: 'The input has to be all records of the source',
+			description: 'The input must contain all records of the source',
 		},
 		{
 			name: 'Leave It',
 			value: 'leave',
-			description: 'The input may be some of the records, such as those that were changed',
+			description: 'The input may contain only some of the records, such as those that changed',
 		},
 		{
 			name: 'Set Fields',
 			value: 'set',
-			description: 'Such as a status. The input has to be all records of the source.',
+			description: 'Such as a status. The input must contain all records of the source.',
 		},
 	],
 	default: 'leave',
@@ -48,24 +48,24 @@ const missingValues: INodeProperties = {
 };
 
 export const mostDeletions: INodeProperties = {
-	displayName: 'Most Deletions',
+	displayName: 'Maximum Deletions',
 	name: 'mostDeletions',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 100,
 	displayOptions: ofMissing,
 	description:
-		'If more records than this would be deleted or set, none is: they all go to Conflict. It protects the CRM from a broken export.',
+		'If more records than this would be deleted or set, none of them is changed and all go to Conflict. This protects the CRM from a broken export.',
 };
 
 export const mostDeletionsShare: INodeProperties = {
-	displayName: 'Most Deletions (Percent)',
+	displayName: 'Maximum Deletions (%)',
 	name: 'mostDeletionsShare',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same as a share of the records in scope that have a key; both limits apply',
+	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply.',
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */

@@ -53,13 +53,13 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 
 export const matchOn = matchOnProperty(
 	{ name: 'matchOn', required: true },
-	'The unique field that tells which record of the CRM an item is, such as External ID.',
+	'The unique field that identifies the CRM record of an item, such as External ID.',
 	'getSyncMatchFields',
 );
 
 export const alsoMatchOn = matchOnProperty(
 	{ displayName: 'Then Match On Name or ID', name: 'alsoMatchOn' },
-	'A second field, for items that the first does not find.',
+	'A second field, for items not found by the first.',
 	'getSyncOtherMatchFields',
 );
 
@@ -67,7 +67,7 @@ const scope = filtersProperty({
 	displayName: 'Records in Scope',
 	name: 'filters',
 	description:
-		'Filters that say which records of the CRM belong to this sync; without any, all of them. Other records are never touched.',
+		'Filters for the CRM records that belong to this sync. Without filters, all records do. Other records are never changed.',
 });
 
 export const missingInCrm: INodeProperties = {
@@ -80,7 +80,7 @@ export const missingInCrm: INodeProperties = {
 		{ name: 'Leave It Out', value: 'leave', description: 'The item goes to Unchanged' },
 	],
 	default: 'create',
-	description: 'What to do with records of the source that the CRM does not have',
+	description: 'What to do with source records that the CRM does not have',
 };
 
 export const differing: INodeProperties = {
@@ -107,7 +107,7 @@ export const versionField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. crm_version',
 	description:
-		'The field of the input items with the version of the CRM’s record that the source saw last. With it, changes made in the CRM since are not overwritten unnoticed.',
+		'The input field with the version of the CRM record that the source last saw. With it, later changes in the CRM are not overwritten unnoticed.',
 };
 
 export const bothChanged: INodeProperties = {
@@ -120,14 +120,14 @@ export const bothChanged: INodeProperties = {
 		{
 			name: 'Later Change Takes Precedence',
 			value: 'latest',
-			description: 'By a time field of the source, and the time of the last change in the CRM',
+			description: 'Compare a time field of the source with the time of the last change in the CRM',
 		},
 		{ name: 'Report a Conflict', value: 'conflict', description: 'With both values' },
 		{ name: 'Source Takes Precedence', value: 'source', description: 'The record is updated' },
 	],
 	default: 'conflict',
 	displayOptions: { hide: { versionField: [''] } },
-	description: 'What to do with records that were changed in the CRM since the source saw them',
+	description: 'What to do with records that were changed in the CRM since the source last saw them',
 };
 
 export const changedAtField: INodeProperties = {
@@ -138,7 +138,7 @@ export const changedAtField: INodeProperties = {
 	placeholder: 'e.g. updatedAt',
 	required: true,
 	displayOptions: { show: { bothChanged: ['latest'] }, hide: { versionField: [''] } },
-	description: 'The field of the input items with the time of their last change',
+	description: 'The input field with the time of the item’s last change',
 };
 
 export const agreedField: INodeProperties = {
@@ -149,7 +149,7 @@ export const agreedField: INodeProperties = {
 	placeholder: 'e.g. synced',
 	displayOptions: { hide: { versionField: [''] } },
 	description:
-		'The field of the input items with the values that the source and the CRM agreed on last, such as {"last_name": "King"}. With it, only fields that both sides have changed are decided by When Both Changed.',
+		'The input field with the values that the source and the CRM last agreed on, such as {"last_name": "King"}. With it, When Both Changed only decides about fields that both sides have changed.',
 };
 
 export const preview: INodeProperties = {
@@ -157,5 +157,5 @@ export const preview: INodeProperties = {
 	name: 'preview',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to write nothing, and only show what a run would do',
+	description: 'Whether to only show what a run would do, without writing anything',
 };

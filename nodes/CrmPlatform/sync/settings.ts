@@ -70,12 +70,12 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const named = (name: string): Field => {
 		const field = name === 'id' ? idField : fields.find((one) => one.name === name);
 		if (field) return field;
-		throw new Error(`Match On: the service has no field ${name} (any more). Choose another one.`);
+		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
 	};
 
 	const names = [givenText(n8n, matchOn), givenText(n8n, alsoMatchOn)];
 	if (names[0] === '') {
-		throw new Error('Match On: choose the field that tells which record of the CRM an item is.');
+		throw new Error('Match On: choose the field that identifies the CRM record of an item.');
 	}
 	const match = [...new Set(names.filter((name) => name !== ''))].map(named);
 	const uniqueNames = new Set(upsert.match?.values ?? []);

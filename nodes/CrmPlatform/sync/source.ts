@@ -32,7 +32,7 @@ export interface Source {
 
 /**
  * Reads the input items as records of the other system. n8n stands in for an empty source with one
- * item without values (Always Output Data): it is no record.
+ * item without values (Always Output Data): it is not a record.
  *
  * @param read the mapped values of an item
  * @throws Error in the user's words where no item has one of the fields that are named, and some have another
@@ -110,7 +110,7 @@ function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
 	return values;
 }
 
-/** @throws Error in the user's words where a value is no version */
+/** @throws Error in the user's words where a value is not a version */
 function versionIn(value: unknown, name: string): string | undefined {
 	if (isBlank(value)) return undefined;
 	const text = String(value).trim();
@@ -120,7 +120,7 @@ function versionIn(value: unknown, name: string): string | undefined {
 	);
 }
 
-/** @throws Error in the user's words where a value is no object of values */
+/** @throws Error in the user's words where a value is not an object of values */
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
@@ -130,7 +130,7 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	);
 }
 
-/** @throws Error in the user's words where a value is no time: it would decide what is overwritten */
+/** @throws Error in the user's words where a value is not a time: it would decide what is overwritten */
 function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefined {
 	if (isBlank(value)) return undefined;
 	const span = timeSpan(value, zone);
@@ -142,7 +142,7 @@ function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefine
 const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
 
 const noKey = (label: string, key: string) =>
-	`${label}: ‘${key}’ is no value to match on; it looks like a mistake in the source. Correct it, or leave it empty.`;
+	`${label}: ‘${key}’ cannot be matched on: it looks like a mistake in the source. Correct it, or leave it empty.`;
 
 const noSuchField = (label: string, name: string) =>
 	`${label}: no item has the field ‘${name}’, so it counts as empty. Correct the name, or store the field with each record of the source.`;

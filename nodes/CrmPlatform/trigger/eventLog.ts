@@ -10,6 +10,8 @@ import type { Query } from '../api/http/path';
 /** The newest event of the log, of any type. */
 export interface Newest {
 	identity: string;
+	/** When it happened (RFC 3339). */
+	timestamp: string;
 	sequence: number;
 	/** Empty if the service does not tell. */
 	account: string;
@@ -39,8 +41,16 @@ const orders = { oldest: 'sequence', newest: '-sequence' };
 
 const newestShape = z.object({ id: z.string().min(1), timestamp: z.string(), sequence: z.number().int(), account_id: z.string().catch('') });
 
-/** @throws Error in the user's words where the service has no log that can be read like this */
-export async function openEventLog(api: Connection): Promise<EventLog> {
+/**
+ * @param report tells the user, once, that the service refuses chosen types
+ * @throws Error in the user's words where the service has no log that can be read like this
+ */
+export async function openEventLog(
+	api: Connection,
+	report = (message: string): void => void api.notices.add(message),
+): Promise<EventLog> {
+	/** The types that the service has refused, as they were asked for. */
+	const refused = new Set<string>();
 	const list = readable((await api.describe(logPath))?.list);
 
 	async function* pages(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
@@ -56,18 +66,24 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 	/** A service refuses a type that it no longer has or that the user may no longer see, though events of it may be in the log. */
 	async function* readTypes(query: Query, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
 		if (types.length === 0) return yield* read(query, limit);
+		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
+		if (refused.has(types.join())) return yield* only(isChosen, read(query));
 		const chosen = read({ ...query, [logFilters.types]: types }, limit);
 		const begun = await chosen.next().catch((error: unknown) => {
-			if (error instanceof NodeApiError && ['400', '403'].includes(error.httpCode ?? '')) return undefined;
+			if (error instanceof NodeApiError && ['400', '403'].includes(error.httpCode ?? '')) return error;
 			throw error;
 		});
-		if (begun !== undefined) {
+		if (!(begun instanceof NodeApiError)) {
 			if (begun.value) yield begun.value;
 			return yield* chosen;
 		}
-		for await (const event of read(query)) {
-			if (types.some((pattern) => matchesEventPattern(pattern, event.type))) yield event;
-		}
+		// Where the log as a whole is refused, this fails.
+		const all = read(query);
+		const first = await all.next();
+		refused.add(types.join());
+		report(typesRefused(types, begun));
+		if (first.value && isChosen(first.value)) yield first.value;
+		yield* only(isChosen, all);
 	}
 
 	const inSequence = { [list.sort.name]: orders.oldest };
@@ -81,7 +97,7 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 			if (!record) return undefined;
 			const { data } = newestShape.safeParse(record);
 			if (!data) throw invalidEntry(record);
-			return { identity: eventIdentity(data), sequence: data.sequence, account: data.account_id };
+			return { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
@@ -89,6 +105,15 @@ export async function openEventLog(api: Connection): Promise<EventLog> {
 		newestFirst: (types) => readTypes(newestFirst, types),
 	};
 }
+
+async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
+	for await (const event of events) {
+		if (isWanted(event)) yield event;
+	}
+}
+
+const typesRefused = (types: string[], { message, description }: NodeApiError): string =>
+	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} The trigger reads the events of all types instead, and starts with those of the chosen types that the service shows. If one is gone, remove it from Events; if the credential may no longer see one, its events do not come until it may.`;
 
 type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
 

@@ -29,14 +29,28 @@ export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () =
  * (execution-persistence, create).
  */
 export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean> {
+	return (await answerFor(n8n, soughtMessage, clock, key)) === 'known';
+}
+
+/** Whether this n8n tells what it could not start, as it does since 2.35. */
+export async function tellsFailures(n8n: ITriggerFunctions, clock: Clock): Promise<boolean> {
+	return (await answerFor(n8n, soughtMessage, clock)) === 'refused';
+}
+
+async function answerFor(
+	n8n: ITriggerFunctions,
+	reason: string,
+	clock: Clock,
+	key?: string,
+): Promise<'known' | 'refused' | 'none'> {
 	const answered = new AbortController();
-	const answer = emitUnwritable(n8n, soughtMessage, key).then(
-		() => true,
-		() => false,
+	const answer = emitUnwritable(n8n, reason, key).then(
+		() => 'known' as const,
+		() => 'refused' as const,
 	);
 	const late = clock.sleep(longestAnswer, answered.signal).then(
-		() => false,
-		() => false,
+		() => 'none' as const,
+		() => 'none' as const,
 	);
 	return await Promise.race([answer, late]).finally(() => answered.abort());
 }

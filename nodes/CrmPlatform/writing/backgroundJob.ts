@@ -45,7 +45,7 @@ export async function startBackgroundJob(
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error(
-		`The service did not say which job it has started. Look at its jobs before you run this again.`,
+		`The service started a job but returned no job ID. Check its jobs before you run this again.`,
 	);
 }
 
@@ -133,7 +133,7 @@ export async function* readJobResults(
 		if (results.length === 0) return;
 		const again = nameOf(results[0]!);
 		if (again !== undefined && again === first) {
-			throw new Error(`The service gives the same results of ${path} again and again, so they cannot be read to their end. Report this to its support.`);
+			throw new Error(`The service returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the service’s support.`);
 		}
 		first = again;
 		offset += results.length;

@@ -104,7 +104,7 @@ export async function importRows(
 		if (jobs.length > 0) tell('; stopped, and the jobs that are under way end by themselves');
 		if (counts.rows > 0) {
 			execution.api.notices.add(
-				`${counts.done} rows were done and ${counts.failed} refused before this. Retry the execution to go on: rows that are done are not written again.`,
+				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
 			);
 		}
 		throw error instanceof UnreadableFile ? new Error(error.message) : error;
@@ -140,7 +140,7 @@ function resultOf(
 function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {
 	if (!unseen?.size) return;
 	const names = [...unseen].map((name) => `‘${name}’`).join(', ');
-	api.notices.add(`Not imported because no row has it: ${names}. Correct the name in Columns, and import the file again with Create or Update.`);
+	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, and import the file again with Create or Update.`);
 }
 
 function tellUser(
@@ -156,12 +156,12 @@ function tellUser(
 	}
 	if (unknown > 0) {
 		api.notices.add(
-			`Of ${unknown} of ${rows} rows the service does not say whether they were written. The file ‘unknown’ has them: look for their records before you import any of them again.`,
+			`For ${unknown} of ${rows} rows, the service does not report whether they were written. The file ‘unknown’ has them: look for their records before you import any of them again.`,
 		);
 	}
 	if (unnamed.size > 0) {
 		const columns = [...unnamed].sort((one, other) => one - other).join(', ');
-		api.notices.add(`Not imported because the header has no name for it: column ${columns}. Name it in the first row.`);
+		api.notices.add(`Not imported because the header does not name it: column ${columns}. Name it in the first row.`);
 	}
 	if (problem !== undefined) api.notices.add(problem);
 }

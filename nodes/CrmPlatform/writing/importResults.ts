@@ -74,7 +74,7 @@ function restOf(job: IDataObject, results: number | undefined): Refusal {
 	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}
-	return unknown(`The service gives no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
+	return unknown(`The service returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
 /** What cannot be told of a row. */

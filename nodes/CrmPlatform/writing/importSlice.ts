@@ -58,7 +58,7 @@ export async function importSlice(
 const overtaken = {
 	code: 'overtaken',
 	message:
-		'An earlier attempt refused this row and went on with the rows after it, which may change the same record. Import it again from this file.',
+		'An earlier attempt refused this row and continued with later rows, which may change the same record. Import it again from this file.',
 };
 
 /** @param attempt of the job: `forget` is called where the service certainly has not taken it now */
@@ -88,6 +88,6 @@ async function startJob(
 function changedSince(execution: Execution, sent: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
-		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. Nothing of them was written now. The earlier job, in Job → Get Many, has what was written then. To write the other rows, import only those: take the file ‘failed’ of the earlier import. Or import the whole file with Create or Update ${again}: by Match On, no record is doubled.`,
+		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. None of them was written now. The earlier job, in Job → Get Many, has what was written then. To write the other rows, import only those: take the file ‘failed’ of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
 	);
 }

@@ -51,4 +51,4 @@ function idOf(object: Record<string, unknown>): { id: string } {
 	return { id: id as string };
 }
 
-const noId = () => new Error('There is no id, which says which record to change.');
+const noId = () => new Error('The ID is missing, so the record to change is unknown.');

@@ -81,7 +81,7 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 
 /** Where a change by someone else between reading and writing is not noticed. */
 export const unprotected =
-	'The service takes no version with a write, so a change that others make while this node runs can be overwritten.';
+	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
 	'The service’s ETag is another one in each answer though the record stays the same, so it is no version of the record, and every write under it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';
 const changed = 'The record has changed since it was read';

@@ -22,6 +22,12 @@ import { newFolder } from './server.ts';
 export interface KillableQueue extends KillableN8n {
 	/** Redis forgets its jobs. */
 	outage(what: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
+	/** Ends a process as a crash does: `main`, `worker-1` and so on. */
+	kill(name: string): Promise<void>;
+	/** Starts a process again that was killed. */
+	replace(name: string): Promise<void>;
+	/** Redis forgets its jobs, and stays up. */
+	flush(): void;
 }
 
 /** What is killed, in turns. */
@@ -51,7 +57,7 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 		closers.push(() => queue.stop());
 		const database = await startPostgres(programs[1], join(output, 'postgres.log'));
 		closers.push(() => database.stop());
-		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise' });
+		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
 		closers.push(() => sandbox.close());
 		const ports = { postgresPort: database.port, redisPort: queue.port };
 		const n8n = await startQueueN8n({ installation, tarball, folder, output, ...ports });
@@ -79,6 +85,9 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 				await n8n.replace(victim);
 			},
 			outage: async (what, ms) => await (what === 'Redis' ? queue : database).outage(ms),
+			kill: n8n.kill,
+			replace: n8n.replace,
+			flush: () => void execFileSync('redis-cli', ['-p', String(queue.port), 'flushall']),
 			close,
 		};
 	} catch (error) {

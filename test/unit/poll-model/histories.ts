@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/choice';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Course } from './n8n.ts';
+import { readerOf, recordTypes } from './records.ts';
+import type { Failure, ModelService } from './service.ts';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
 export type Deed =
@@ -12,18 +14,31 @@ export type Deed =
 	| { does: 'publish'; node: number }
 	| { does: 'choose'; node: number; types: string[] }
 	| { does: 'lag'; ms: number }
-	| { does: 'fail'; count: number }
+	| { does: 'fail'; count: number; failure?: Failure }
+	| { does: 'write'; record: number; stage: string; late: number }
+	| { does: 'expire' }
+	| { does: 'scope'; node: number; stage: string }
+	/** Another beginning: as many seconds back, now, or with records. */
+	| { does: 'begin'; node: number; at: number | 'now' | 'first' | 'records' }
+	| { does: 'set'; node: number; settings: Partial<Settings> }
 	| { does: 'loseStore' }
 	| { does: 'oldStore'; back: number }
 	| { does: 'databaseAway'; ms: number }
 	| { does: 'prune' }
-	| { does: 'restore'; without: number; grows: number }
+	| { does: 'restore'; without: number; grows: number; givesAgain?: boolean }
 	| { does: 'zone'; hours: number };
 
-export interface History {
+/** What a user may choose anew with each publish. */
+export interface Settings {
 	doneWhen: DoneWhen;
-	afterCrash: 'startAgain' | 'setAside';
 	groupSize: number;
+	attempts?: number;
+}
+
+export interface History extends Settings {
+	afterCrash: 'startAgain' | 'setAside';
+	/** Whether it starts with records. */
+	isCopy?: boolean;
 	/** Whether the trigger begins at a date. */
 	isDated: boolean;
 	nodes: number;
@@ -56,7 +71,51 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 		}),
 	},
 	{ weight: 2, arbitrary: fc.record({ does: fc.constant('lag' as const), ms: fc.constantFrom(0, 2_500, 8_000) }) },
-	{ weight: 1, arbitrary: fc.record({ does: fc.constant('fail' as const), count: fc.integer({ min: 1, max: 2 }) }) },
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			does: fc.constant('fail' as const),
+			count: fc.integer({ min: 1, max: 6 }),
+			failure: fc.constantFrom<Failure>('none', 'cut', '400', '403', '404', '410', '422', '500'),
+		}),
+	},
+	{
+		weight: 8,
+		arbitrary: fc.record({
+			does: fc.constant('write' as const),
+			record: fc.integer({ min: 0, max: 5 }),
+			stage: fc.constantFrom('lead', 'lead', 'customer', ''),
+			late: fc.constantFrom(0, 0, 0, 2_000),
+		}),
+	},
+	{ weight: 1, arbitrary: fc.constant({ does: 'expire' as const }) },
+	{
+		weight: 1,
+		arbitrary: fc.record({ does: fc.constant('scope' as const), node: fc.integer({ min: 0, max: 1 }), stage: fc.constantFrom('', 'lead') }),
+	},
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			does: fc.constant('begin' as const),
+			node: fc.integer({ min: 0, max: 1 }),
+			at: fc.constantFrom(30, 300, 'now' as const, 'first' as const, 'records' as const),
+		}),
+	},
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			does: fc.constant('set' as const),
+			node: fc.integer({ min: 0, max: 1 }),
+			settings: fc.constantFrom<Partial<Settings>>(
+				{ doneWhen: 'started' },
+				{ doneWhen: 'ended' },
+				{ doneWhen: 'succeeded' },
+				{ groupSize: 1 },
+				{ groupSize: 3 },
+				{ attempts: 1 },
+			),
+		}),
+	},
 	{ weight: 1, arbitrary: fc.constant({ does: 'loseStore' as const }) },
 	{ weight: 1, arbitrary: fc.record({ does: fc.constant('oldStore' as const), back: fc.integer({ min: 1, max: 8 }) }) },
 	{ weight: 1, arbitrary: fc.record({ does: fc.constant('databaseAway' as const), ms: fc.constantFrom(1_000, 30_000) }) },
@@ -67,6 +126,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 			does: fc.constant('restore' as const),
 			without: fc.integer({ min: 1, max: 10 }),
 			grows: fc.integer({ min: 0, max: 20 }),
+			givesAgain: fc.boolean(),
 		}),
 	},
 	{ weight: 1, arbitrary: fc.record({ does: fc.constant('zone' as const), hours: fc.integer({ min: -3, max: 3 }) }) },
@@ -76,6 +136,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
 	doneWhen: fc.constantFrom('started', 'ended', 'succeeded'),
 	afterCrash: fc.constantFrom('startAgain', 'setAside'),
 	groupSize: fc.constantFrom(1, 1, 3),
+	isCopy: fc.constantFrom(false, false, true),
 	isDated: fc.boolean(),
 	nodes: fc.constantFrom(1, 1, 2),
 	courses: fc.array(
@@ -85,19 +146,36 @@ export const histories: fc.Arbitrary<History> = fc.record({
 	deeds: fc.array(deed, { minLength: 1, maxLength: 25 }),
 });
 
+/** Where a trigger begins, as the user enters it and what it means; or with which records. */
+export interface Begins {
+	start: string;
+	since: string;
+	/** The stage of the records in scope; all if empty, no records if absent. */
+	stage?: string | undefined;
+}
+
 /** What the user chose for a trigger. */
-export function choiceOf({ doneWhen, afterCrash, groupSize, isDated }: History, events: string[], since: string): TriggerChoice {
+export function choiceOf(
+	{ doneWhen, afterCrash, groupSize, attempts = 3 }: Settings & Pick<History, 'afterCrash'>,
+	events: string[],
+	{ start, since, stage }: Begins,
+	page: ModelService['page'],
+): TriggerChoice {
 	const origin = { instance: 'instance', workflow: 'workflow' };
+	const isCopy = stage !== undefined;
 	return {
-		source: 'events',
-		start: isDated ? '2026-11-01T00:00:00' : '',
-		since: isDated ? since : '',
+		source: isCopy ? 'records' : 'events',
+		start,
+		since,
 		doneWhen,
-		attempts: 3,
+		attempts,
 		afterCrash,
 		atOnce: doneWhen === 'ended' ? 1 : 2,
 		groupSize,
 		interval: 15_000,
-		events: { events, filter: { changedFields: [], equal: {} }, output: { shape: 'event', origin } },
+		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: {} }, output: { shape: 'event', origin } },
+		...(isCopy && { records: readerOf(stage, page) }),
 	};
 }
+
+export const now: Begins = { start: '', since: '' };

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
 import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
@@ -9,8 +9,14 @@ import type { ModelService } from './service.ts';
 /** A row of n8n's table of executions. */
 export interface Row {
 	node: string;
+	/** Of its events or records. */
 	ids: string[];
+	/** What it was started with. */
+	items: IDataObject[];
+	key: string;
 	status: 'running' | 'success' | 'error' | 'crashed';
+	/** When it began (Unix epoch ms). */
+	started: number;
 	/** When it got this status (Unix epoch ms). */
 	at: number;
 }
@@ -29,6 +35,7 @@ export class ModelN8n {
 	readonly rows = new Map<string, Row>();
 	/** Every row that ever was. */
 	readonly allRows: Row[] = [];
+	/** What the user was told, descriptions included. */
 	readonly reports: Array<{ node: string; message: string; at: number }> = [];
 	staticData = '{}';
 	/** What was stored before. */
@@ -93,7 +100,7 @@ export class ModelN8n {
 			const api = { view: 'view', notices: new Set(), ...answers } as unknown as Connection;
 			const open = async () => await startReading(this.context(node, copy, mode), { api, log, clock: this.clock }, choice);
 			// n8n tries again where an activation fails.
-			const activating = open().catch(open).catch(open);
+			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
 			await this.clock.advance(100);
 			const response = await activating;
 			if (process !== this.process) return;
@@ -118,11 +125,13 @@ export class ModelN8n {
 		return {
 			getNode: () => ({ id: node, name: node, type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger', parameters: {} }),
 			getWorkflow: () => ({ id: 'workflow' }),
+			getWorkflowSettings: () => ({}),
 			getInstanceId: () => 'instance',
 			getActivationMode: () => mode,
 			getWorkflowStaticData: () => (copy.global ??= {}),
 			emit,
-			saveFailedExecution: ({ message }: Error) => this.reports.push({ node, message, at: this.clock.now() }),
+			saveFailedExecution: ({ message, description }: NodeOperationError) =>
+				this.reports.push({ node, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
 			logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
 			helpers: { createDeferredPromise: () => deferred() },
 		} as unknown as ITriggerFunctions;
@@ -137,7 +146,7 @@ export class ModelN8n {
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
 		const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), status: 'running', at: this.clock.now() };
+		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), items: written.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
 		const { ms, status } = this.courses[this.course++ % this.courses.length]!;

@@ -1,8 +1,8 @@
 import { ModelClock } from './clock.ts';
-import { choiceOf, type Deed, type History } from './histories.ts';
+import { choiceOf, now, type Begins, type Deed, type History } from './histories.ts';
 import { ModelN8n } from './n8n.ts';
 import { ModelService } from './service.ts';
-import type { Played } from './promises.ts';
+import type { Played } from './played.ts';
 
 /** Lives a history with the real trigger, and then waits until everything has come to rest. */
 export async function play(history: History): Promise<Played> {
@@ -13,13 +13,21 @@ export async function play(history: History): Promise<Played> {
 	const played: Played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [] };
 	const names = ['one', 'two'].slice(0, history.nodes);
 	let since = new Date(clock.now() + 60_000).toISOString();
-	const chosen = names.map(() => ['a.x']);
+	const { doneWhen, groupSize, afterCrash, isCopy, isDated } = history;
+	const first: Begins = isDated ? { start: 'first', since } : now;
+	const triggers = names.map(() => ({
+		types: ['a.x'],
+		begins: isCopy ? copy('') : first,
+		settings: { doneWhen, groupSize, afterCrash },
+	}));
 
-	const publish = async (node: number): Promise<void> => {
-		const [name, types] = [names[node]!, chosen[node]!];
+	const publish = async (node: number, change: Partial<(typeof triggers)[0]> = {}): Promise<void> => {
+		const trigger = triggers[node];
+		if (!trigger) return;
+		Object.assign(trigger, change);
 		const from = clock.now();
-		await n8n.publish(name, choiceOf(history, types, since));
-		played.choices.push({ node: name, types, from, to: clock.now() });
+		await n8n.publish(names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins, service.page));
+		played.choices.push({ node: names[node]!, ...trigger, from, to: clock.now() });
 	};
 
 	const wait = async (ms: number): Promise<void> => await clock.advance(ms);
@@ -35,17 +43,26 @@ export async function play(history: History): Promise<Played> {
 			await wait(down);
 			await n8n.start();
 		},
-		publish: async ({ node }) => (node < names.length ? await publish(node) : undefined),
-		choose: async ({ node, types }) => {
-			if (node >= names.length) return;
-			chosen[node] = types;
-			await publish(node);
+		publish: async ({ node }) => await publish(node),
+		choose: async ({ node, types }) => await publish(node, { types }),
+		set: async ({ node, settings }) => await publish(node, { settings: { ...triggers[node]?.settings, ...settings } as never }),
+		scope: async ({ node, stage }) => {
+			if (triggers[node]?.begins.stage !== undefined) await publish(node, { begins: copy(stage) });
+		},
+		begin: async ({ node, at }) => {
+			const instant = typeof at === 'number' ? new Date(clock.now() - at * 1_000).toISOString() : '';
+			const begins = at === 'records' ? copy('') : at === 'now' ? now : { start: 'first', since };
+			await publish(node, { begins: instant === '' ? begins : { start: instant, since: instant } });
+		},
+		write: ({ record, stage, late }) => service.write(`r${record}`, stage, late),
+		expire: () => {
+			service.cursorsExpire = 1;
 		},
 		lag: ({ ms }) => {
 			service.lag = ms;
 		},
-		fail: ({ count }) => {
-			service.failures = count;
+		fail: ({ count, failure = 'none' }) => {
+			Object.assign(service, { failures: count, failure });
 		},
 		loseStore: () => {
 			played.losses.push(clock.now());
@@ -64,19 +81,21 @@ export async function play(history: History): Promise<Played> {
 			played.pruned = true;
 			n8n.prune();
 		},
-		restore: ({ without, grows }) => {
+		restore: async ({ without, grows, givesAgain }) => {
 			if (service.all.length === 0) return;
 			played.restores.push(clock.now());
-			service.restore(without);
+			service.restore(without, givesAgain);
+			await wait(1);
 			for (let i = 0; i < grows; i++) service.happen('a.x', `r${i % 4}`);
 		},
 		zone: async ({ hours }) => {
 			since = new Date(Date.parse(since) + hours * 3_600_000).toISOString();
-			await publish(0);
+			if (triggers[0]!.begins.start === 'first') await publish(0, { begins: { start: 'first', since } });
 		},
 	};
 
 	service.happen('c.z', 'r0');
+	for (const record of ['r0', 'r1', 'r2', 'r3']) service.write(record, record === 'r3' ? 'customer' : 'lead');
 	await wait(60_000);
 	for (let node = 0; node < names.length; node++) await publish(node);
 	await wait(60_000);
@@ -90,3 +109,5 @@ export async function play(history: History): Promise<Played> {
 	await n8n.kill();
 	return played;
 }
+
+const copy = (stage: string): Begins => ({ start: '', since: '', stage });

@@ -2,7 +2,10 @@ import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/event';
 import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
+import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
+import { NodeApiError, type INode } from 'n8n-workflow';
 import type { ModelClock } from './clock.ts';
+import { pageOf, type ModelRecord } from './records.ts';
 
 interface Entry {
 	event: CrmEvent;
@@ -16,8 +19,16 @@ export class ModelService {
 	lag = 0;
 	/** What it answers beside the log. */
 	api: Partial<Connection> = {};
-	/** So many answers fail. */
+	/** So many answers fail: refused with a status, cut off, or not there at all. */
 	failures = 0;
+	failure: Failure = 'none';
+	/** Cursors of lists end. */
+	cursorsExpire = 0;
+	readonly records = new Map<string, ModelRecord>();
+	/** What each record was, and since when (Unix epoch ms). */
+	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
+	/** How many records of each name were deleted: an id is given once. */
+	private readonly deleted = new Map<string, number>();
 	/** All events that ever were, those that a restore has taken back included. */
 	readonly all: CrmEvent[] = [];
 	private entries: Entry[] = [];
@@ -30,7 +41,10 @@ export class ModelService {
 		this.clock = clock;
 	}
 
-	happen(type: string, record: string, late = 0, id = `e${this.all.length + 1}`): void {
+	/** Ids that a restored service gives again. */
+	private free: string[] = [];
+
+	happen(type: string, record: string, late = 0, id = this.free.shift() ?? `e${this.all.length + 1}`, data = dataOf(record)): void {
 		const now = this.clock.now();
 		this.sequence += 1;
 		const event: CrmEvent = {
@@ -40,25 +54,66 @@ export class ModelService {
 			sequence: this.sequence,
 			account_id: 'account',
 			request: null,
-			data: { object: { id: record }, previous: null, changed: [] },
+			data,
 		};
 		this.all.push(event);
 		this.entries.push({ event, visible: now + late });
 	}
 
+	/** Creates, changes or deletes a record, in one with its event. */
+	write(slot: string, stage: string, late = 0): void {
+		const id = `${slot}x${this.deleted.get(slot) ?? 0}`;
+		const known = this.records.get(id);
+		if (stage === '' && !known) return;
+		const created_at = known?.created_at ?? new Date(this.clock.now()).toISOString();
+		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? known!.stage : stage, revision: (known?.revision ?? 0) + 1 };
+		const previous = known && stage !== '' ? { stage: known.stage, updated_at: known.updated_at } : null;
+		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
+		this.put(id, stage === '' ? undefined : object);
+		const deed = stage === '' ? 'deleted' : known ? 'updated' : 'created';
+		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
+	}
+
 	/** Goes on from a backup that lacks the latest events. */
-	restore(without: number): void {
-		this.entries = this.entries.slice(0, Math.max(1, this.entries.length - without));
+	restore(without: number, givesAgain = false): void {
+		const left = Math.max(1, this.entries.length - without);
+		const gone = this.entries.slice(left).map(({ event }) => event);
+		this.entries = this.entries.slice(0, left);
 		this.sequence = this.entries.at(-1)!.event.sequence;
+		if (givesAgain) this.free = gone.map(({ id }) => id);
+		for (const { type, data } of gone.reverse()) {
+			const { id } = data.object as unknown as ModelRecord;
+			if (!type.startsWith('p.')) continue;
+			this.put(id, type === 'p.created' ? undefined : { ...(data.object as unknown as ModelRecord), ...data.previous });
+		}
+	}
+
+	private put(id: string, record: ModelRecord | undefined): void {
+		if (record) this.records.set(id, record);
+		else this.records.delete(id);
+		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
 	}
 
 	/** Whether an event is in the log, and was not taken back. */
-	has = ({ id }: CrmEvent): boolean => this.entries.some(({ event }) => event.id === id);
+	has = (event: CrmEvent): boolean => this.entries.some((entry) => entry.event === event);
+
+	/** A page of records as they are now. */
+	page = (query: Query): object => {
+		this.fail();
+		this.answers += 1;
+		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
+		const records = [...this.history.values()].flatMap((states) => states.findLast(({ at }) => at <= until)?.record ?? []);
+		if (query.cursor !== undefined && this.cursorsExpire > 0) {
+			this.cursorsExpire -= 1;
+			throw refusal('410');
+		}
+		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
+	};
 
 	readonly log: EventLog = {
 		newest: async () => {
 			const event = this.answer().at(-1);
-			return event && { identity: eventIdentity(event), sequence: event.sequence, account: 'account' };
+			return event && { identity: eventIdentity(event), timestamp: event.timestamp, sequence: event.sequence, account: 'account' };
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
@@ -72,19 +127,32 @@ export class ModelService {
 		limit = Infinity,
 		isReverse = false,
 	): AsyncGenerator<CrmEvent, void> {
+		const isCut = this.failure === 'cut' && this.failures > 0;
+		if (isCut) this.failures -= 1;
 		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((one) => matchesEventPattern(one, type));
 		const events = this.answer().filter((event) => isWanted(event) && isChosen(event));
-		yield* (isReverse ? events.reverse() : events).slice(0, limit);
+		const answered = (isReverse ? events.reverse() : events).slice(0, limit);
+		yield* isCut ? answered.slice(0, 2) : answered;
+		if (isCut) throw new Error('The answer was cut off');
 	}
 
 	/** The log as one answer shows it. */
 	private answer(): CrmEvent[] {
-		if (this.failures > 0) {
-			this.failures -= 1;
-			throw new Error('The service does not answer');
-		}
+		this.fail();
 		this.answers += 1;
 		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
 		return this.entries.filter(({ visible }) => visible <= until).map(({ event }) => event);
 	}
+
+	private fail(): void {
+		if (this.failures === 0 || this.failure === 'cut') return;
+		this.failures -= 1;
+		throw this.failure === 'none' ? new Error('The service does not answer') : refusal(this.failure);
+	}
 }
+
+export type Failure = 'none' | 'cut' | '400' | '403' | '404' | '410' | '422' | '500';
+
+const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The service answers ${httpCode}` });
+
+const dataOf = (id: string): CrmEvent['data'] => ({ object: { id }, previous: null, changed: [] });

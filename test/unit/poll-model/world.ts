@@ -3,7 +3,7 @@ import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow'
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import { ModelClock } from './clock.ts';
-import { choiceOf, type History } from './histories.ts';
+import { choiceOf, now, type History } from './histories.ts';
 import { ModelN8n } from './n8n.ts';
 import { ModelService } from './service.ts';
 
@@ -27,7 +27,7 @@ export async function world() {
 	await clock.advance(60_000);
 
 	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
-	const choose = (more: Partial<History> = {}): TriggerChoice => choiceOf({ ...quick, ...more }, ['a.x'], '');
+	const choose = (more: Partial<History> = {}): TriggerChoice => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
 
 	/** Gives each record as it is now, but for those that answer with an error. */
 	const chooseCurrent = (more: Partial<History>, codeOf: (record: string) => string | undefined): TriggerChoice => {

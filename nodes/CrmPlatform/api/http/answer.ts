@@ -23,7 +23,7 @@ interface SuccessfulAnswer {
 	response: { status: number; headers: HttpResponse['headers']; body: unknown };
 }
 
-/** An answer that is no success. */
+/** An answer that is not a success. */
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
@@ -67,7 +67,7 @@ export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }:
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
 	}
 	const { status, headers, text } = answer;
-	// A success cut short on its way is as transient as a broken connection; a web page is no accident.
+	// A success cut short on its way is as transient as a broken connection; a web page is not.
 	if (status < 300 && !isFinal && !isPage(text)) return { headers };
 	return code === undefined ? { status, headers } : { status, headers, code };
 }

@@ -69,7 +69,7 @@ export function checkExact(label: string, value: unknown): void {
 		const rounded = level.find(isRounded);
 		if (rounded === undefined) return;
 		throw new Error(
-			`${label}: ${BigInt(rounded)} is a number so large that its last digits may have been lost before it came here. Pass it on as text.`,
+			`${label}: ${BigInt(rounded)} is so large that its last digits may already be lost. Pass it as text.`,
 		);
 	});
 }

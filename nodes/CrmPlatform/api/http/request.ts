@@ -154,7 +154,7 @@ export function createSender(options: SenderOptions): Sender {
 			await wait(delay);
 
 			const answer = await answerTo(http);
-			// A request that an ended execution breaks off is no fault of the connection.
+			// A request that an ended execution breaks off is not a failure of the connection.
 			if (!('headers' in answer)) signal?.throwIfAborted();
 			const outcome = readAnswer(answer, options.shownAddress ?? address, request.method);
 			if (outcome.ok) return outcome;

@@ -56,7 +56,7 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const asked = askedDelay(failure, progress.now);
 	const counts = !asksToWait(failure);
 	const { tries, refusals, waited, now, random } = progress;
-	// Being asked to wait is no failed attempt, so only the longest wait ends it, also where the
+	// Being asked to wait is not a failed attempt, so only the longest wait ends it, also where the
 	// service says to come back at once.
 	const delay = counts
 		? (asked ?? backoff(tries, random, policy))

@@ -5,7 +5,7 @@ import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
 import { splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, isFrom, mostRefusals, mostUnbegun } from './order';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, mostRefusals, mostUnbegun } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -37,8 +37,6 @@ export class Dispatcher {
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
-	/** Events up to this sequence were there when this process began anew; what n8n knows of them was dealt with before. */
-	private begun = -1;
 	private readonly ahead = new ReadAhead();
 	private isTold = false;
 	/** Names of the groups of which the user was told that they wait. */
@@ -65,12 +63,6 @@ export class Dispatcher {
 	/** Aborted once this opening is over: by its end, or by a later one. */
 	get signal(): AbortSignal {
 		return this.opening.signal;
-	}
-
-	/** Notes that reading began anew, though the log has events already. */
-	beganAt(sequence: number): void {
-		this.begun = sequence;
-		this.read.clear();
 	}
 
 	/** Starts nothing any more. What is under way is still followed to its end. */
@@ -110,16 +102,17 @@ export class Dispatcher {
 	 * Starts every group that is due and has a free place, in their order. Groups about the same
 	 * record are started one after the other.
 	 *
-	 * @param load gives the items of a group; an empty list closes it without an execution
+	 * @param load gives the items of a group, which could not be read so many times before; an empty list
+	 * closes it without an execution
 	 * @param signal that of the opening, which another may follow meanwhile
 	 */
-	async startDue(load: (group: Group) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
+	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
 			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
-			const { items, failures } = await load(group);
+			const { items, failures } = await load(group, this.unread.get(group.name) ?? 0);
 			// Published again meanwhile, the trigger may have started it already.
 			if (signal.aborted) return;
 			this.notBefore.delete(group.name);
@@ -219,7 +212,7 @@ export class Dispatcher {
 			group.unbegun += 1;
 			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
-		} else if (outcome === 'unknown' && wasEmitted !== true && isFrom(group, this.begun)) {
+		} else if (outcome === 'unknown' && wasEmitted !== true && group.isReread) {
 			this.finish(group);
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);

@@ -6,14 +6,15 @@ import type { CrmEvent } from '../../api/event';
 import type { Choice, Group, Position } from './position';
 
 /**
- * Names depend on nothing that is stored: whoever reads the same events again, from an older position,
- * gives them the same names, and n8n starts nothing twice. The time is part of it because a service that
- * was reset may give ids again.
+ * Names depend on the events alone: whoever reads the same events again, from an older position or another
+ * beginning, gives them the same names, and n8n starts nothing twice. The time is part of it because a service
+ * that was reset may give ids again.
  */
-export function groupOfEvents(events: CrmEvent[], start: string, shape: Choice['shape']): Group {
+export function groupOfEvents(events: CrmEvent[], { start, reread }: Pick<Position, 'start' | 'reread'>, shape: Choice['shape']): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
+	const isReread = ({ sequence }: CrmEvent) => reread !== undefined && sequence > reread.above && sequence <= reread.upTo;
 	return {
-		name: nameOf('events', events[0]!.id, [start, identities]),
+		name: nameOf('events', events[0]!.id, identities),
 		attempt: 1,
 		unbegun: 0,
 		kind: 'events',
@@ -21,12 +22,15 @@ export function groupOfEvents(events: CrmEvent[], start: string, shape: Choice['
 		ids: events.map(({ id }) => id),
 		records: events.map(({ data }) => String(data.object.id)),
 		sequences: events.map(({ sequence }) => sequence),
+		timestamps: events.map(({ timestamp }) => timestamp),
+		isReread: events.every(isReread),
 		types: [...new Set(events.map(({ type }) => type))],
 		shape,
 	};
 }
 
-export function groupOfRecords(records: IDataObject[], { account, start, choice }: Position, begun: number): Group {
+/** @param isReread whether all of these records were read before */
+export function groupOfRecords(records: IDataObject[], { account, start, choice }: Position, begun: number, isReread: boolean): Group {
 	const ids = records.map(({ id }) => String(id));
 	return {
 		name: nameOf('records', ids[0]!, [start, account, begun, ids]),
@@ -37,6 +41,8 @@ export function groupOfRecords(records: IDataObject[], { account, start, choice 
 		ids,
 		records: ids,
 		sequences: [],
+		timestamps: [],
+		isReread,
 		types: [],
 		shape: choice.shape,
 	};
@@ -59,5 +65,6 @@ export function splitOff(group: Group, ids: string[], parts: string[][]): Group[
 		ids: some,
 		records: group.records.filter((_, i) => some.includes(group.ids[i]!)),
 		sequences: group.sequences.filter((_, i) => some.includes(group.ids[i]!)),
+		timestamps: group.timestamps.filter((_, i) => some.includes(group.ids[i]!)),
 	}));
 }

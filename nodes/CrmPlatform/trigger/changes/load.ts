@@ -2,11 +2,11 @@ import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-wor
 
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
-import type { EventLog } from '../eventLog';
+import { eventIdentity, type EventLog } from '../eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { eventOutput } from '../output';
 import type { Group } from './position';
-import type { RecordReader } from './records';
+import { RecordBehindError, type RecordReader } from './records';
 
 /** Why some events or records of a group could not be read. */
 export interface LoadFailure {
@@ -30,12 +30,17 @@ export interface LoadOptions {
 	origin: KeyOrigin;
 	/** The beginning that the user chose last. */
 	start: string;
-	/** Events and records that were just read. */
+	/** How often the group could not be read before. */
+	tries: number;
+	/** Events by identity and pages of records that were just read. */
 	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
 }
 
 /** Requests for current records at a time. */
 const recordsAtOnce = 5;
+
+/** Readings of records that may be older than their events, over more than the time that a replica may be behind. */
+const mostBehind = 2;
 
 /** Reads the items of a group by what the group says, whatever the user has chosen since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
@@ -52,9 +57,9 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const { found, missing } = await eventsOf(group, options);
 	const gone = missing.length === 0 ? [] : failed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
-		? await changesOf(found, records!)
+		? await changesOf(found, records!, options.tries < mostBehind)
 		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
-	if (gone.length + loaded.failures.length === 0) for (const id of group.ids) cache.events.delete(id);
+	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 
@@ -73,17 +78,17 @@ async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDa
 }
 
 /** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
-async function changesOf(events: CrmEvent[], records: RecordReader): Promise<Loaded> {
+async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
 	if (events.length === 0) return given([]);
 	const ids = events.map(({ id }) => id);
-	const loaded = await reading(ids, async () => await records.changed(events));
+	const loaded = await reading(ids, async () => await records.changed(events, mayBeBehind));
 	const about = [...new Set(events.map(({ data }) => String(data.object.id)))];
 	if (about.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
 	const first = new Set(about.slice(0, Math.ceil(about.length / 2)));
 	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
 	return joined([
-		await changesOf(events.filter(isFirst), records),
-		await changesOf(events.filter((event) => !isFirst(event)), records),
+		await changesOf(events.filter(isFirst), records, mayBeBehind),
+		await changesOf(events.filter((event) => !isFirst(event)), records, mayBeBehind),
 	]);
 }
 
@@ -97,7 +102,7 @@ async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promi
 
 /** Neither the connection nor the service as a whole is at fault, nor is the rate limit. */
 function isRefusal(error: unknown): boolean {
-	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError);
+	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	return /^4\d\d$/.test(error.httpCode ?? '') && !['401', '408', '425', '429'].includes(error.httpCode ?? '');
 }
 
@@ -112,27 +117,29 @@ const joined = (parts: Loaded[]): Loaded => ({
 });
 
 /** The events of a group, however far apart they are in the log. */
-async function eventsOf({ ids, sequences, types }: Group, { log, cache }: LoadOptions) {
+async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cache }: LoadOptions) {
+	const identities = ids.map((id, i) => eventIdentity({ id, timestamp: timestamps[i]! }));
 	const found = new Map<string, CrmEvent>();
-	for (const id of ids) {
-		const event = cache.events.get(id);
-		if (event) found.set(id, event);
+	for (const identity of identities) {
+		const event = cache.events.get(identity);
+		if (event) found.set(identity, event);
 	}
-	const wanted = new Set(ids);
+	const wanted = new Set(identities);
 	const last = Math.max(...sequences);
-	let left = sequences.filter((_, i) => !found.has(ids[i]!)).sort((one, other) => one - other);
+	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((one, other) => one - other);
 	while (left.length > 0) {
 		let reached = left[0]!;
 		// One request; what is farther away is asked for by its own sequence.
 		const most = Math.min(largestPart, last - reached + 1);
 		for await (const event of log.after(reached - 1, types, most)) {
 			reached = Math.max(reached, event.sequence);
-			if (wanted.has(event.id)) found.set(event.id, event);
+			if (wanted.has(eventIdentity(event))) found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;
 		}
 		left = left.filter((sequence) => sequence > reached);
 	}
-	return { found: ids.flatMap((id) => found.get(id) ?? []), missing: ids.filter((id) => !found.has(id)) };
+	const missing = ids.filter((_, i) => !found.has(identities[i]!));
+	return { found: identities.flatMap((identity) => found.get(identity) ?? []), missing };
 }
 
 /** Events that are read at once for a group. */

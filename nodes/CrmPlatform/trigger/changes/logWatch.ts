@@ -26,6 +26,8 @@ const longestDoubt = 60_000;
 export class LogWatch {
 	/** The newest event that was shown, and since when. */
 	private shown: (Mark & { since: number }) | undefined;
+	/** How old the newest event was, since it was first shown, when the log was last read (ms). */
+	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
 	/** Up to here, every answer shows everything by now. */
@@ -40,17 +42,23 @@ export class LogWatch {
 		this.log = log;
 	}
 
-	/** Whether there may be something to read; for a while after each news, for replicas and late commits. */
+	/**
+	 * Whether to read: at each news, and for a while after it, for replicas and late commits, whenever the
+	 * time since it has doubled.
+	 */
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
 		if (newest.identity !== this.shown?.identity) {
 			if (this.shown && at - this.shown.since >= longestLag) this.surely = this.shown.sequence;
 			this.shown = { ...newest, since: at };
+			this.readAge = undefined;
 		} else if (at - this.shown.since >= longestLag) {
 			this.surely = this.shown.sequence;
 		}
 		settlePast(position, newest, at);
-		return newest.identity !== this.settled?.identity;
+		if (newest.identity === this.settled?.identity) return false;
+		const age = at - this.shown.since;
+		return this.readAge === undefined || age >= longestLag + longestCommit || age >= 2 * this.readAge;
 	}
 
 	/** The sequence up to which a reading has everything that begins after this look. */
@@ -59,7 +67,9 @@ export class LogWatch {
 	/** Notes that everything up to this look was read. */
 	wasRead({ newest, at }: Look): void {
 		if (!newest) return;
-		if (this.shown?.identity === newest.identity && at - this.shown.since >= longestLag + longestCommit) this.settled = newest;
+		if (this.shown?.identity !== newest.identity) return;
+		this.readAge = at - this.shown.since;
+		if (this.readAge >= longestLag + longestCommit) this.settled = newest;
 	}
 
 	/**
@@ -89,8 +99,8 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether another log has taken the place of the one that was read. A replica that is behind may not
-	 * show its event yet, so for a moment nobody is sure; what is hidden after that has expired, or is not
+	 * Whether another log has taken the place of the one that was read. A replica that is behind, or an event
+	 * that is committed late, may hide what is there, so for a while nobody is sure; what is hidden after that has expired, or is not
 	 * for this user.
 	 *
 	 * @returns also what to tell the user
@@ -100,7 +110,7 @@ export class LogWatch {
 		if (known) events = [await this.at(known.sequence), await this.at(known.sequence)];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
-			if (now - this.unsure < longestLag) return { isSure: false };
+			if (now - this.unsure < longestLag + longestCommit) return { isSure: false };
 		}
 		this.unsure = undefined;
 		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== known?.identity);

@@ -32,7 +32,3 @@ export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string
 	}
 	return false;
 }
-
-/** Whether all events of a group are up to this sequence. */
-export const isFrom = ({ kind, sequences }: Group, upTo: number): boolean =>
-	kind === 'events' && sequences.every((sequence) => sequence <= upTo);

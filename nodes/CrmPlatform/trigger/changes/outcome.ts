@@ -77,8 +77,8 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 /** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
 	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
-	return new NodeOperationError(node, `n8n has not told for an hour how the execution for ${them} ended`, {
+	return new NodeOperationError(node, `n8n has not reported for an hour how the execution for ${them} ended`, {
 		description:
-			'The trigger waits for it. If the list of executions shows it as ended, Redis has lost it: restart the main process of n8n, and the trigger continues.',
+			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
 	});
 }

@@ -46,6 +46,10 @@ export interface Group {
 	records: string[];
 	/** Sequences of the events, in the order of `ids`. */
 	sequences: number[];
+	/** When they happened, in the order of `ids`: a restored service may give ids again. */
+	timestamps: string[];
+	/** Whether it was dealt with before, or is open, if n8n knows an execution of it. */
+	isReread?: boolean | undefined;
 	/** Types of the events. */
 	types: string[];
 	/** What comes out of the events. */
@@ -60,6 +64,8 @@ export interface Position {
 	account: string;
 	/** The beginning as the user entered it. */
 	start: string;
+	/** The instant it means (RFC 3339); empty for when it was published. */
+	since: string;
 	choice: Choice;
 	/** Choices that were replaced, the oldest first. */
 	past: PastChoice[];
@@ -67,6 +73,8 @@ export interface Position {
 	floor: number;
 	/** All events up to this sequence were read. */
 	sequence: number;
+	/** The sequences that were read before the user chose another beginning. */
+	reread?: { above: number; upTo: number } | undefined;
 	/** The `overlap` newest events that were read: sequence by identity. */
 	seen: Record<string, number>;
 	/** The newest event of the log when it was last read, of any type. */
@@ -88,6 +96,10 @@ export interface Backfill {
 	begun: number;
 	/** When the last record read was created, and the ids of the records that share that instant. */
 	last?: { created: string; ids: string[] } | undefined;
+	/** When every answer shows what happened before it began (Unix epoch ms). */
+	ready: number;
+	/** Records created up to this instant were read with the scope before. */
+	reread?: string | undefined;
 	/** The instant of creation that the cursor's list begins at, after another cursor had expired. */
 	from?: string | undefined;
 }
@@ -118,6 +130,8 @@ const group = z.object({
 	ids: z.array(z.string()),
 	records: z.array(z.string()),
 	sequences: z.array(z.number().int()),
+	timestamps: z.array(z.string()),
+	isReread: z.boolean().optional(),
 	types: z.array(z.string()),
 	shape: choice.shape.shape,
 });
@@ -127,6 +141,8 @@ const backfill = z.object({
 	scope: z.string(),
 	begun: z.number().int(),
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
+	ready: z.number(),
+	reread: z.string().optional(),
 	from: z.string().optional(),
 });
 
@@ -134,10 +150,12 @@ const schema: z.ZodType<Position> = z.object({
 	revision: z.number().int(),
 	account: z.string(),
 	start: z.string(),
+	since: z.string(),
 	choice,
 	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional(), byTime: z.boolean().optional() })),
 	floor: z.number().int(),
 	sequence: z.number().int(),
+	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),
 	seen: z.record(z.number().int()),
 	newest: z.object({ identity: z.string(), sequence: z.number().int() }).optional(),
 	at: z.string(),
@@ -174,7 +192,8 @@ export function typesToRead({ choice: now, past }: Position): string[] {
 }
 
 /** The choice by which the user wanted an event when it happened; undefined if there is none. */
-export function choiceFor({ choice: now, past }: Position, event: CrmEvent): Choice | undefined {
+export function choiceFor({ since, choice: now, past }: Position, event: CrmEvent): Choice | undefined {
+	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
 	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
 		const isBefore = Date.parse(event.timestamp) <= at + longestLag;
 		const isEarlier = byTime ? isBefore : event.sequence <= upTo;

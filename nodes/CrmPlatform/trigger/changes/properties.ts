@@ -80,7 +80,7 @@ export const changeProperties: INodeProperties[] = [
 			},
 		],
 		default: 'now',
-		description: 'Where to start. If you change this later, the trigger starts over from there.',
+		description: 'Where to start. If you change this later, the trigger continues from there, and starts events that have no execution of this node yet.',
 		displayOptions: forEvents,
 	},
 	{
@@ -186,7 +186,7 @@ export const changeProperties: INodeProperties[] = [
 				typeOptions: { minValue: 1, maxValue: 100 },
 				default: 5,
 				description:
-					'The maximum number of concurrent executions. It is always one where an event is done when its execution ends. Executions for the same record run one after another.',
+					'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
 			},
 			...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
 			{

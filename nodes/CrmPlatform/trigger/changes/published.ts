@@ -7,12 +7,12 @@ import type { DispatchOptions } from './choice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
-import { storedPosition, storePosition } from './position';
+import { storedPosition, storePosition, type Position } from './position';
 import { reportFailure } from './report';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
-import { executionKey } from './starts';
+import { executionKey, forgetN8n } from './starts';
 
 /** Dispatchers of this process, so that one that is published again knows what is under way. */
 const dispatchers = new Map<string, Dispatcher>();
@@ -25,6 +25,7 @@ export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.stop();
 	dispatchers.clear();
 	forgetLooks();
+	forgetN8n();
 	forgetPlaces();
 }
 
@@ -47,20 +48,22 @@ export async function openDispatcher(
 	const start = { isRestart, now: clock.now() };
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
-	const { position, isNew } = resumed;
+	const { position } = resumed;
 	// Only a publish changes the beginning, so after a restart another one is that of an older position.
-	const isLost = !latestPosition || (isRestart && latestPosition.start !== beginning.start);
-	const notice = !isLost ? resumed.notice : await findAgain(n8n, log, resumed, beginning, clock, isRestart);
+	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
+	let { notice } = resumed;
+	if (isOlder && beginning.since !== '') notice = begunAgain;
+	else if (isOlder || !latestPosition) notice = await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	known?.stop();
 	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
 	if (isKnown) {
+		// A change of a record outside of the scope has started nothing.
+		if (known.position.start !== position.start && known.position.start.startsWith('records ')) known.read.clear();
 		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
 	}
-	// After a restart, what n8n knows may have been under way.
-	if (isNew) dispatcher.beganAt(isRestart ? -1 : (newest?.sequence ?? 0));
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
 	storePosition(n8n, dispatcher.position);
@@ -76,23 +79,29 @@ async function findAgain(
 	n8n: ITriggerFunctions,
 	log: EventLog,
 	{ position }: Resumption,
-	{ choice, start, since }: Beginning,
+	{ choice, since }: Beginning,
 	clock: Clock,
 	isRestart: boolean,
 ): Promise<string | undefined> {
 	const found = await findLostPlace(log, choice, async (event) => {
-		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], start, choice.shape)), clock);
+		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// What is above the floor and has no execution is read again; n8n knows what it has started.
-		Object.assign(position, found, { backfill: undefined });
-		return foundAgain;
+		Object.assign(position, found, { since: '', backfill: undefined });
+		return foundAgain(found.floor);
 	}
-	return isRestart ? lost : undefined;
+	return isRestart ? begunAnew(position) : undefined;
 }
 
-const foundAgain =
-	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. It was found again by the executions of the latest events, and the trigger continues there. Events that waited for another attempt may be missing.';
-
 const lost =
-	'Events may be missing: the position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. The trigger begins anew, as its parameter Begin says.';
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
+
+const foundAgain = (floor: number): string =>
+	`${lost} It was found again by the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+
+const begunAnew = ({ floor, since }: Position): string =>
+	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
+
+const begunAgain =
+	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one; those that only an earlier choice of events includes may be missing.';

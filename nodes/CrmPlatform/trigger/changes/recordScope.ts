@@ -46,7 +46,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, summary ?? [])(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
-		query[list.fields] = [...new Set(['id', ...(list.created ? [list.created.field] : []), ...output.map(({ path: [name] }) => name)])];
+		query[list.fields] = [...new Set(['id', ...[list.created, list.changed].flatMap((time) => time?.field ?? []), ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
 		eventTypes: about.map(({ type }) => type.replace(parameter, key)),

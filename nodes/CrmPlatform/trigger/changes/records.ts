@@ -37,13 +37,22 @@ export interface RecordReader {
 	existing(ids: string[]): Promise<IDataObject[]>;
 	/** The same items of records that were just read. */
 	asExisting(records: IDataObject[]): IDataObject[];
-	/** One item for each record that the events are about. */
-	changed(events: CrmEvent[]): Promise<IDataObject[]>;
+	/**
+	 * One item for each record that the events are about.
+	 *
+	 * @param mayBeBehind whether the answer of a replica may be older than an event
+	 * @throws RecordBehindError if it may, and is
+	 */
+	changed(events: CrmEvent[], mayBeBehind: boolean): Promise<IDataObject[]>;
 }
+
+/** The list of records does not show yet what an event tells of one. */
+export class RecordBehindError extends Error {}
 
 /** @throws Error in the user's words where the service cannot list records by id, or in the order of creation */
 export function recordReader(api: Connection, scope: RecordScope): RecordReader {
 	const { path, list, filters, query, output } = scope;
+	const changedField = list.changed?.field ?? '';
 	const byId = list.filters.find(({ name }) => name === 'ids')?.name;
 	const { field: order, from: since } = list.created ?? {};
 	if (byId === undefined || order === undefined || since === undefined || !list.sort?.values.includes(order)) {
@@ -62,6 +71,13 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			}
 		}
 		return found;
+	};
+
+	/** Of a record that is not there, an event tells that it is in scope. */
+	const isBehind = (record: IDataObject | undefined, { type, data: { object } }: CrmEvent): boolean => {
+		if (type.endsWith('.deleted')) return record !== undefined;
+		if (!record) return !isOutside(object, filters);
+		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
 	};
 
 	const asExisting = (records: IDataObject[]) =>
@@ -102,7 +118,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			return asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 		},
 
-		async changed(events) {
+		async changed(events, mayBeBehind) {
 			const byRecord = new Map<string, CrmEvent[]>();
 			for (const event of events) {
 				const id = String(event.data.object.id);
@@ -111,6 +127,9 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			const found = await inScope([...byRecord.keys()]);
 			return [...byRecord].flatMap(([id, its]) => {
 				const record = found.get(id);
+				if (mayBeBehind && isBehind(record, its.at(-1)!)) {
+					throw new RecordBehindError(`The service does not show the record ${id} yet as the event ${its.at(-1)!.id} tells of it`);
+				}
 				const isCreated = its.some(({ type }) => type.endsWith('.created'));
 				if (record) return [{ ...output(record), change: isCreated ? 'created' : 'updated' }];
 				const { type, data } = its.at(-1)!;

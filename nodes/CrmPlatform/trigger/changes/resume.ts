@@ -1,10 +1,8 @@
 import type { EventLog, Newest } from '../eventLog';
-import type { Choice, Position } from './position';
+import { longestLag, overlap, type Choice, type Position } from './position';
 
 export interface Resumption {
 	position: Position;
-	/** Whether reading begins anew. */
-	isNew: boolean;
 	/** Tells the user that events may be missing. */
 	notice?: string;
 }
@@ -44,13 +42,14 @@ export async function resume(
 	beginning: Beginning,
 	{ isRestart, now }: Activation,
 ): Promise<Resumption> {
-	const { choice, start } = beginning;
+	const { choice, start, scope } = beginning;
 	const account = newest?.account || (stored?.account ?? '');
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const position = await begin(log, newest, beginning, account, now);
 		// What was read and is not finished belongs to the choice that was made before.
 		if (stored) Object.assign(position, { revision: stored.revision, open: stored.open });
-		return { position, isNew: true };
+		if (stored && [account, ''].includes(stored.account)) position.reread = readBefore(stored);
+		return { position };
 	}
 
 	const position: Position = { ...stored, account, choice };
@@ -60,8 +59,20 @@ export async function resume(
 		const closed = stored.past.map((past) => ({ ...past, until: past.until ?? upTo }));
 		position.past = [...closed, { choice: stored.choice, at: now, upTo }];
 	}
+	const { backfill } = stored;
+	if (backfill && scope !== undefined && backfill.scope !== scope) {
+		// Records that were passed over may be in it. After a restart, the position is older than the publish, so nobody knows which of them came.
+		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
+		const { begun, ready } = backfill;
+		position.backfill = { cursor: '', scope, begun, ready, reread };
+	}
 	const notice = await missingEvents(log, stored, newest, now);
-	return notice === undefined ? { position, isNew: false } : { position, isNew: false, notice };
+	return notice === undefined ? { position } : { position, notice };
+}
+
+/** The sequences that were read so far: all that lie between two beginnings, too, of which n8n knows no executions. */
+function readBefore({ floor, sequence, reread = { above: floor, upTo: sequence } }: Position): Position['reread'] {
+	return { above: Math.min(floor, reread.above), upTo: Math.max(sequence, reread.upTo) };
 }
 
 /** A position that starts every event above its floor. */
@@ -78,17 +89,24 @@ async function begin(
 		revision: 0,
 		account,
 		start,
+		since,
 		choice,
 		past: [],
-		floor: sequence,
+		// An event since the date may be committed after one with a higher number.
+		floor: since === '' ? sequence : Math.max(0, sequence - overlap),
 		sequence,
+		reread: undefined,
 		seen: {},
 		...(newest && { newest: { identity: newest.identity, sequence: newest.sequence } }),
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence } }),
+		...(scope !== undefined && { backfill: { cursor: '', scope, begun: sequence, ready: readyAfter(newest, now) } }),
 		open: [],
 	};
 }
+
+/** A list that is behind would omit what happened before the first event that is read. */
+const readyAfter = (newest: Newest | undefined, now: number): number =>
+	newest ? Math.min(now, Date.parse(newest.timestamp)) + longestLag : now;
 
 /** Tells that the log no longer reaches back to the position; undefined where it does. */
 async function missingEvents(

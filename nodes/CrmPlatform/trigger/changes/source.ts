@@ -44,7 +44,7 @@ const backfillPage = 100;
 
 /** Reads new groups from the service. */
 export class ChangeSource {
-	/** Events of open groups, so that a group just read is not read again. */
+	/** Events of open groups, by identity, so that a group just read is not read again. */
 	readonly events = new Map<string, CrmEvent>();
 	/** Items of groups of a backfill, by name, for the same reason. What changes meanwhile, an event tells later. */
 	readonly pages = new Map<string, IDataObject[]>();
@@ -121,23 +121,23 @@ export class ChangeSource {
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
 		for (const { event } of found) {
-			this.events.set(event.id, event);
+			this.events.set(eventIdentity(event), event);
 			wasRead.add(eventIdentity(event));
 		}
 		// Another beginning may read again what is still open.
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = this.grouped(found, position).filter(({ name }) => !isOpen.has(name));
 		position.open.push(...groups);
-		const wanted = new Set(position.open.flatMap(({ ids }) => ids));
-		for (const id of this.events.keys()) if (!wanted.has(id)) this.events.delete(id);
+		const wanted = new Set(position.open.flatMap(({ ids, timestamps }) => ids.map((id, i) => `${id} ${timestamps[i]}`)));
+		for (const identity of this.events.keys()) if (!wanted.has(identity)) this.events.delete(identity);
 		return groups;
 	}
 
-	private grouped(found: Array<{ event: CrmEvent; choice: Choice }>, { start }: Position): Group[] {
+	private grouped(found: Array<{ event: CrmEvent; choice: Choice }>, position: Position): Group[] {
 		const shapes = [...new Set(found.map(({ choice }) => choice.shape))];
 		return shapes.flatMap((shape) => {
 			const events = found.flatMap(({ event, choice }) => (choice.shape === shape ? [event] : []));
-			return chunks(events, this.options.size).map((part) => groupOfEvents(part, start, shape));
+			return chunks(events, this.options.size).map((part) => groupOfEvents(part, position, shape));
 		});
 	}
 
@@ -148,12 +148,8 @@ export class ChangeSource {
 		isCancelled: () => boolean,
 	): Promise<Group[]> {
 		const size = Math.max(this.options.size, backfillPage);
-		const { scope } = records;
-		const { begun } = backfill;
-		// With another scope, records that were passed over may be in it.
-		const reading: Pick<Backfill, 'cursor' | 'last' | 'from'> = backfill.scope === scope ? backfill : { cursor: '' };
-		const { cursor, last } = reading;
-		let { from } = reading;
+		const { cursor, last, begun, reread = '' } = backfill;
+		let { from } = backfill;
 		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
 			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
 			if (!isRefused || cursor === '') throw error;
@@ -167,9 +163,13 @@ export class ChangeSource {
 		const reached = records.lastOf(page.records) ?? last;
 		// Records of one batch share an instant, over several pages.
 		if (reached && reached.created === last?.created) reached.ids = [...new Set([...last.ids, ...reached.ids])];
-		position.backfill = page.next === undefined ? undefined : { cursor: page.next, scope, begun, last: reached, from };
-		const groups = chunks(found, this.options.size).map((part) => {
-			const group = groupOfRecords(part, position, begun);
+		position.backfill = page.next === undefined ? undefined : { ...backfill, cursor: page.next, last: reached, from };
+		const isOpen = new Set(position.open.map(({ name }) => name));
+		const groups = chunks(found, this.options.size).flatMap((part) => {
+			const created = records.lastOf(part)?.created;
+			const group = groupOfRecords(part, position, begun, created !== undefined && created <= reread);
+			// Another scope may read again what is still open.
+			if (isOpen.has(group.name)) return [];
 			this.pages.set(group.name, records.asExisting(part));
 			return group;
 		});

@@ -3,9 +3,18 @@ import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFun
 import type { Clock } from '../../api/http/request';
 import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
 import type { Group } from './position';
-import { hasExecution } from '../unwritable';
+import { hasExecution, tellsFailures } from '../unwritable';
 import { reportFailure } from './report';
-import { checkStarts, hasNoTrace, ranOnWorker, type Observations, type UnsettledStart } from './watchdog';
+import {
+	checkStarts,
+	failedBeforeBeginning,
+	grace,
+	hasNoTrace,
+	longestSilence,
+	ranOnWorker,
+	type SeenOfN8n,
+	type UnsettledStart,
+} from './watchdog';
 
 /**
  * Milliseconds between n8n's answer for an execution and its run. On a worker that is faster than the
@@ -31,11 +40,33 @@ interface OpenStart extends StartRequest, UnsettledStart {
 	earlier: Map<number, () => Promise<Outcome>>;
 }
 
+/** How n8n answers for an execution. */
+interface Answers {
+	/** It has ended: with its run, or with n8n's answer alone. */
+	ended(outcome: Outcome, run?: IRun): void;
+	failed(error: Error): void;
+}
+
+let seen: SeenOfN8n = {};
+
+/** Forgets what this process knows, as a new process would. */
+export function forgetN8n(): void {
+	seen = {};
+}
+
+function noteWhere(run: IRun | undefined): void {
+	const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
+	// The run of a worker that was taken for dead is without its job (workflow-runner, processError).
+	if (onWorkers !== undefined) seen.onWorkers = seen.onWorkers || onWorkers;
+}
+
 /** Starts executions, and follows them until they have come out. */
 export class Starts {
 	private readonly open = new Map<string, OpenStart>();
-	private readonly seen: Observations = {};
+	private lastOutAt = 0;
 	private count = 0;
+	/** When an execution without items was started (Unix epoch ms). */
+	private probedAt = -Infinity;
 	private readonly clock: Clock;
 
 	constructor(clock: Clock) {
@@ -59,7 +90,10 @@ export class Starts {
 
 	/** Repeats what n8n has lost, and tells of what it has been silent about for long. */
 	check(n8n: ITriggerFunctions): void {
-		const { repeat, report } = checkStarts([...this.open.values()], this.seen, this.clock.now());
+		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
+		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
+		const observations = { ...seen, lastOutAt: this.lastOutAt, timeout };
+		const { repeat, report, timedOut, doubtful } = checkStarts([...this.open.values()], observations, this.clock.now());
 		for (const start of repeat) {
 			start.repeats += 1;
 			this.emit(n8n, start);
@@ -68,51 +102,83 @@ export class Starts {
 			start.isReported = true;
 			reportFailure(n8n, silentError(n8n.getNode(), start.group));
 		}
+		for (const start of timedOut) this.settle(start, 'failed');
+		for (const start of this.open.values()) if (start.hasBegun) this.settleBegun(start);
+		if (doubtful) void this.probe(n8n, doubtful);
+	}
+
+	/**
+	 * Has n8n run an execution without items, in which no node after the trigger runs. Its run tells where
+	 * executions run, and overtakes what is lost.
+	 *
+	 * @param start that may be lost, or wait for a worker
+	 */
+	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
+		const now = this.clock.now();
+		// An item would come of nothing, and the next nodes would run.
+		if (n8n.getNode().alwaysOutputData || now - this.probedAt < longestSilence) return;
+		this.probedAt = now;
+		const again = (): void => void (this.probedAt = -Infinity);
+		if (start.seenAt === undefined && (await hasExecution(n8n, executionKey(n8n, start.group), this.clock))) {
+			start.seenAt = this.clock.now();
+			return again();
+		}
+		const number = (this.count += 1);
+		const ended = () => this.cameOut(number);
+		this.run(n8n, [], undefined, { ended, failed: again });
 	}
 
 	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
 		const turn = (this.count += 1);
 		start.turns.push(turn);
-		Object.assign(start, { number: turn, at: this.clock.now() });
-		const come = (outcome: Outcome): void => void this.come(start, turn, outcome);
-		const ended = new AbortController();
+		Object.assign(start, { number: turn, at: this.clock.now(), overtakenAt: undefined });
+		this.run(n8n, start.items, executionKey(n8n, start.group), {
+			ended: (outcome, run) => void this.come(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
+			failed: (error) => {
+				const outcome = outcomeOfError(error);
+				if (outcome === 'not started' && !endedUnseen(error)) seen.failedAt = this.clock.now();
+				void this.come(start, turn, outcome);
+			},
+		});
+	}
+
+	private run(n8n: ITriggerFunctions, items: INodeExecutionData[], key: string | undefined, { ended, failed }: Answers): void {
+		const told = new AbortController();
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
 			(run) => {
-				ended.abort();
-				const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
-				if (onWorkers !== undefined) this.seen.onWorkers = onWorkers;
-				void this.come(start, turn, executionOutcome(run), async () => await this.outcomeOf(n8n, start, run));
+				told.abort();
+				noteWhere(run);
+				ended(executionOutcome(run), run);
 			},
 			(error: Error) => {
-				ended.abort();
-				const outcome = outcomeOfError(error);
-				if (outcome === 'not started' && !endedUnseen(error)) this.seen.failedAt = this.clock.now();
-				come(outcome);
+				told.abort();
+				failed(error);
 			},
 		);
 		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
 		const comeByAnswer = async (): Promise<void> => {
 			const outcome = outcomeOfAnswer(await answer.promise);
 			if (outcome === undefined) return;
-			await this.clock.sleep(longestWithoutRun, ended.signal);
-			if (!ended.signal.aborted) come(outcome);
+			await this.clock.sleep(longestWithoutRun, told.signal);
+			if (told.signal.aborted) return;
+			seen.onWorkers = true;
+			ended(outcome);
 		};
 		comeByAnswer().catch(() => undefined);
-		n8n.emit([start.items], answer, done as never, executionKey(n8n, start.group));
+		n8n.emit([items], answer, done as never, key);
 	}
 
 	/** Of a job that failed while n8n's database was away, the execution may not have begun, and never would. */
-	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, run: IRun | undefined): Promise<Outcome> {
-		const outcome = executionOutcome(run);
-		if (outcome !== 'failed' || !this.seen.onWorkers || !hasNoTrace(run)) return outcome;
-		return (await hasExecution(n8n, executionKey(n8n, group), this.clock)) ? outcome : 'not started';
+	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, outcome: Outcome, run: IRun | undefined): Promise<Outcome> {
+		if (outcome !== 'failed' || seen.onWorkers === false || !hasNoTrace(run)) return outcome;
+		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'not started';
+		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'not begun' : outcome;
 	}
 
 	/**
 	 * @param turn which of the attempts to start it has come out
-	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only, as it then
-	 * forgets what waits to run
+	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only
 	 */
 	private async come(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
@@ -134,16 +200,27 @@ export class Starts {
 		start.number = start.turns.at(-1)!;
 		// n8n knows the key: the execution has begun, and only the turn before tells of its end.
 		start.hasBegun ||= isKnown;
+		if (isKnown) start.seenAt ??= this.clock.now();
 		const ask = start.earlier.get(start.number);
 		if (ask) void ask().then((outcome) => void this.come(start, start.number, outcome));
-		else if (isKnown && start.isDoneWhenBegun) this.settle(start, 'unknown');
+		else if (isKnown) this.settleBegun(start);
+	}
+
+	/** While others come out, so will this one, and keeps its place until then. */
+	private settleBegun(start: OpenStart): void {
+		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutAt >= grace) this.settle(start, 'unknown');
 	}
 
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
 		// What was not started says nothing about the queue.
-		if (outcome !== 'not started') this.seen.lastOut = { number: start.number, at: this.clock.now() };
+		if (outcome !== 'not started') this.cameOut(start.number);
 		start.settle(outcome);
+	}
+
+	private cameOut(number: number): void {
+		this.lastOutAt = this.clock.now();
+		for (const start of this.open.values()) if (start.number < number) start.overtakenAt ??= this.lastOutAt;
 	}
 }
 

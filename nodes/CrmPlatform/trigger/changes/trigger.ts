@@ -38,8 +38,10 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 	try {
 		const api = await connect(n8n, clock);
 		const choice = await readChoice(n8n, api);
-		const log = await openEventLog(api);
-		if (n8n.getMode() === 'manual') {
+		const isManual = n8n.getMode() === 'manual';
+		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
+		const log = await openEventLog(api, isManual ? undefined : tell);
+		if (isManual) {
 			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
 			return { manualTriggerFunction };
 		}
@@ -84,8 +86,8 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		wasRead: dispatcher.read,
 		report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 	});
-	const load = async (group: Group) =>
-		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, cache: source });
+	const load = async (group: Group, tries: number) =>
+		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, tries, cache: source });
 
 	const storeOutcomes = (): void => {
 		if (choice.doneWhen === 'succeeded') dispatcher.store();
@@ -115,15 +117,16 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		storeOutcomes();
 		const { room } = dispatcher;
 		let isQuiet = false;
+		const { backfill } = position;
+		if (backfill) nextRead = Math.max(nextRead, backfill.ready);
 		if (room > 0 && clock.now() >= nextRead) {
-			const wasBackfill = position.backfill !== undefined;
 			isReading = true;
 			const reading = source.read(position, room, clock.now(), () => signal.aborted);
 			const groups = await reading.finally(() => (isReading = false));
 			if (groups.length > 0) dispatcher.changed();
 			if (signal.aborted) return 0;
 			isQuiet = groups.length === 0;
-			const hasMore = wasBackfill || groups.length >= room;
+			const hasMore = backfill !== undefined || groups.length >= room;
 			nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
 			// So that a stored position never looks older than the service's log.
 			if (clock.now() - stored > longestUnstored) {
@@ -153,7 +156,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
 				wait = Math.min(choice.interval * 2 ** failures, longestPause);
-				storeOutcomes();
+				dispatcher.store();
 			}
 			if (!signal.aborted) await clock.sleep(wait, awake.signal).catch(() => undefined);
 		}

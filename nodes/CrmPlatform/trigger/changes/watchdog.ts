@@ -10,24 +10,36 @@ export interface UnsettledStart {
 	repeats: number;
 	/** Whether n8n has refused the repeated key: the execution has begun. */
 	hasBegun: boolean;
+	/** When n8n was first known to have its execution, which has begun (Unix epoch ms). */
+	seenAt?: number;
 	isReported: boolean;
+	/** When a later start first came out (Unix epoch ms). */
+	overtakenAt?: number | undefined;
 }
 
-/** What this process has seen of n8n. Nothing of it is stored. */
-export interface Observations {
+/** What the triggers of this process have seen of n8n: it is the same for all. Nothing of it is stored. */
+export interface SeenOfN8n {
 	/** Whether executions run on workers; undefined until one has come out. */
 	onWorkers?: boolean;
-	/** The last start that came out: its number, and when. */
-	lastOut?: { number: number; at: number };
 	/** When n8n could not start something, as its database was away. */
 	failedAt?: number;
 }
 
+export interface Observations extends SeenOfN8n {
+	/** When a start of this trigger came out last. */
+	lastOutAt?: number;
+	/** Milliseconds after which n8n stops an execution of this workflow; undefined if its settings do not tell. */
+	timeout?: number | undefined;
+}
+
 /** Milliseconds that n8n is given to settle what it can. */
-const grace = 30_000;
+export const grace = 30_000;
+
+/** Milliseconds without an outcome after which n8n is asked whether a start waits for a worker. */
+const patience = 60_000;
 
 /** Milliseconds without any outcome after which the longest wait is taken for a lost job; doubles. */
-const longestSilence = 10 * 60_000;
+export const longestSilence = 10 * 60_000;
 
 /** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
 const reportAfter = 60 * 60_000;
@@ -42,32 +54,42 @@ const reportAfter = 60 * 60_000;
  * workers take jobs in their order, so one that was overtaken is lost or has begun.
  *
  * Never in the main process: there a start that waits for the concurrency limit runs though its
- * execution was replaced. n8n 2.35 and later settles each start in its main process.
+ * execution was replaced. n8n 2.35 and later settles each start in its main process. Until an execution
+ * has come out, nobody knows where they run, and the first ones may be lost.
  *
  * @param starts the unsettled ones, in any order
- * @returns the starts to repeat, and those to report to the user
+ * @returns the starts to repeat, those to report to the user, those that n8n has stopped without telling
+ * (a worker's timeout; workflow-runner, processError), and one that may be lost
  */
 export function checkStarts<Start extends UnsettledStart>(
 	starts: readonly Start[],
-	{ onWorkers, lastOut, failedAt }: Observations,
+	{ onWorkers, lastOutAt = 0, failedAt, timeout }: Observations,
 	now: number,
-): { repeat: Start[]; report: Start[] } {
-	if (onWorkers !== true) return { repeat: [], report: [] };
+): { repeat: Start[]; report: Start[]; timedOut: Start[]; doubtful?: Start | undefined } {
+	if (onWorkers === false) return { repeat: [], report: [], timedOut: [] };
 	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
-	const repeat = open.filter(({ number, at }) => {
-		const isOvertaken = lastOut !== undefined && lastOut.number > number && isPast(lastOut.at, grace);
+	const repeat = open.filter(({ at, overtakenAt }) => {
 		const wasFailing = failedAt !== undefined && failedAt >= at - grace && isPast(failedAt, grace);
-		return (isOvertaken || wasFailing) && isPast(at, grace);
+		return isPast(overtakenAt, grace) || (wasFailing && isPast(at, grace));
 	});
 	const [longest] = open;
 	if (repeat.length === 0 && longest) {
-		const lastSign = Math.max(longest.at, lastOut?.at ?? 0);
+		const lastSign = Math.max(longest.at, lastOutAt);
 		if (isPast(lastSign, longestSilence * 2 ** longest.repeats)) repeat.push(longest);
 	}
-	const report = starts.filter(({ at, hasBegun, isReported }) => hasBegun && !isReported && isPast(at, reportAfter));
-	return { repeat, report };
+	const isUnknown = onWorkers === undefined;
+	const report = starts.filter(
+		// In the main process an execution may take longer than that.
+		({ at, hasBegun, seenAt, isReported }) =>
+			(hasBegun || (isUnknown && seenAt === undefined)) && !isReported && isPast(at, reportAfter),
+	);
+	const timedOut = starts.filter(({ seenAt }) => timeout !== undefined && isPast(seenAt, timeout + patience));
+	if (repeat.length > 0 && !isUnknown) return { repeat, report, timedOut };
+	const untilDoubt = isUnknown ? reportAfter : Infinity;
+	const doubtful = open.find(({ at, seenAt }) => isPast(at, seenAt === undefined ? patience : untilDoubt));
+	return { repeat: [], report, timedOut, doubtful };
 }
 
 /** Whether executions run on workers, by the run of one; undefined if the run does not tell. */
@@ -90,3 +112,15 @@ export function hasNoTrace(run: IRun | undefined): boolean {
 	if (run?.status !== 'error' || run.jobId !== undefined) return false;
 	return Object.keys(run.data?.resultData?.runData ?? {}).length === 0;
 }
+
+/**
+ * Whether a job has failed before the first node, as the worker could not read its execution from
+ * PostgreSQL (job-processor). Since 2.35, a worker asks PostgreSQL for nothing more once the nodes have run.
+ */
+export function failedBeforeBeginning(run: IRun | undefined): boolean {
+	return hasNoTrace(run) && databaseAway.test(run?.data?.resultData?.error?.message ?? '');
+}
+
+/** What TypeORM, node-postgres and PostgreSQL say. */
+const databaseAway =
+	/^(Driver not Connected|connect ECONNREFUSED|Connection terminated|terminating connection due to|the database system is|timeout exceeded when trying to connect)/;

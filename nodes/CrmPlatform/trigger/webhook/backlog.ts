@@ -1,7 +1,7 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { undefinedIfGone } from '../../api/find';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
@@ -17,6 +17,9 @@ const recoveryOverlap = 60_000;
 /** Events that are read for the time at which the oldest of them happened. */
 const mostRead = 10;
 
+/** Deliveries among which one is looked for that was refused. */
+const mostSearched = 100;
+
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
 	if (isTest(n8n) || !(n8n.getNodeParameter('recover', true) as boolean)) return undefined;
@@ -25,70 +28,106 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
 
 /**
  * The instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
- *
- * @param now the service's time when the subscription was read (Unix epoch ms)
  */
 export async function deliveredUntil(
 	api: Connection,
 	{ own, now }: FoundSubscription,
-	{ deliveredUntil: known, url }: SubscriptionPlace,
+	{ deliveredUntil: known, changed, deliversTo }: SubscriptionPlace,
 ): Promise<string> {
-	// Read before the deliveries: an event that happens in between counts as not delivered.
-	const end = own.status === 'active' ? now : Date.parse(own.failing_since ?? own.updated_at);
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
+	// Nobody tells since when it has been otherwise. It may have been paused, or asked for other events, for a while.
+	if (own.status !== 'active' || own.updated_at !== changed) return begin;
 	// What another address has accepted has not been delivered here.
-	if (url !== undefined && !isAddress(own.url, url)) return begin;
-	const oldest = await oldestUndelivered(api, own);
-	if (oldest === 'unknown') return begin;
-	return new Date(Math.max(Math.min(end, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
+	if (deliversTo === undefined || !isAddress(own.url, deliversTo)) return begin;
+	// Where the service does not tell, refuses to, or contradicts itself, as a replica may, less counts as delivered.
+	const oldest = await oldestUndelivered(api, own).catch(() => undefined);
+	if (oldest === undefined) return begin;
+	// `now` is of before: an event that has happened since counts as not delivered.
+	return new Date(Math.max(Math.min(now, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
 }
 
-/** Has the service deliver what it has not delivered since the place, up to that many hours ago. */
+/** Events that a recovery leaves out. */
+export interface Gap {
+	/** They happened before this instant (Unix epoch ms). */
+	before: number;
+	/** In the user's words. */
+	reason: string;
+}
+
+/**
+ * Has the service deliver what it has not delivered since the place, up to that many hours ago.
+ *
+ * @returns what it was not asked for, if anything
+ */
 export async function recoverEvents(
 	api: Connection,
 	{ id, deliveredUntil: since }: SubscriptionPlace,
 	hours: number | undefined,
-): Promise<void> {
-	if (id === undefined || since === undefined || hours === undefined) return;
+): Promise<Gap | undefined> {
+	if (hours === undefined) return { before: Infinity, reason: 'as Recover Missed Events is off' };
+	if (id === undefined || since === undefined) return undefined;
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
-	if (!recover) return;
+	if (!recover) return { before: Infinity, reason: 'as the service does not recover missed events' };
 	const oldest = Date.now() - hours * 3_600_000;
-	const body = { since: Date.parse(since) < oldest ? new Date(oldest).toISOString() : since };
-	await api.send({ method: 'POST', path: `${subscriptionPath(id)}/recover`, body, ...newKeyFor(recover) });
+	const isTooOld = Date.parse(since) < oldest;
+	const begin = isTooOld ? new Date(oldest).toISOString() : since;
+	const request = { method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since: begin } } as const;
+	await api.send({ ...request, ...newKeyFor(recover) });
+	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
+}
+
+export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;
+
+const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
+
+/**
+ * Whether deliveries fail. A service that does not tell since when they do may tell of one that this trigger has
+ * refused, which answers 401, and that is to be sent again.
+ */
+export async function isFailing(api: Connection, own: Subscription): Promise<boolean> {
+	if (own.failing_since !== undefined) return own.failing_since !== null;
+	return await isRefused(api, own).catch(() => false);
+}
+
+async function isRefused(api: Connection, own: Subscription): Promise<boolean> {
+	let read = 0;
+	for await (const record of undelivered(api, own, ['pending'])) {
+		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === 401) return true;
+		if (++read >= mostSearched) return false;
+	}
+	return false;
 }
 
 /**
  * When the oldest event happened (Unix epoch ms) whose delivery is pending or has failed; Infinity if none
- * has. Unknown where they are many, or the service contradicts itself, as a replica may.
+ * has. Undefined where they are many.
+ *
+ * @throws Error where the service does not tell
  */
-async function oldestUndelivered(api: Connection, own: Subscription): Promise<number | 'unknown'> {
-	return await readOldest(api, own).catch((error: unknown) => {
-		if (error instanceof NodeApiError) throw error;
-		return 'unknown';
-	});
-}
-
-async function readOldest(api: Connection, { id }: Subscription): Promise<number | 'unknown'> {
-	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
-	if (!list) return Infinity;
-	const query = { status: ['pending', 'failed'] };
-	const isEvent = ({ event_type: type }: IDataObject) => type !== 'webhook.test';
+async function oldestUndelivered(api: Connection, own: Subscription): Promise<number | undefined> {
 	let oldest = Infinity;
 	let read = 0;
-	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
-		for (const { event_id: event } of records.filter(isEvent)) {
-			// A delivery that is recovered was queued later than its event happened.
-			const happened = read++ < mostRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
-			if (Number.isNaN(happened)) return 'unknown';
-			oldest = Math.min(oldest, happened);
-		}
+	for await (const { event_type: type, event_id: event } of undelivered(api, own, ['pending', 'failed'])) {
+		if (type === 'webhook.test') continue;
+		// A delivery that is recovered was queued later than its event happened.
+		const happened = read++ < mostRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
+		if (Number.isNaN(happened)) return undefined;
+		oldest = Math.min(oldest, happened);
 	}
 	return oldest;
 }
 
+async function* undelivered(api: Connection, { id }: Subscription, status: string[]): AsyncGenerator<IDataObject, void> {
+	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
+	if (!list) throw new Error('The API description does not include the deliveries of a webhook.');
+	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query: { status } })) {
+		yield* records;
+	}
+}
+
 /** NaN if the service does not tell when the event happened. */
 async function timeOf(api: Connection, event: string): Promise<number> {
-	const found = await undefinedIfGone(api.send({ method: 'GET', path: path`/v1/events/${event}` }));
-	return Date.parse(String((found?.body as IDataObject | undefined)?.timestamp));
+	const { body } = await api.send({ method: 'GET', path: path`/v1/events/${event}` });
+	return Date.parse(String((body as IDataObject | undefined)?.timestamp));
 }

@@ -2,7 +2,7 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { readEventChoice } from '../eventProperties';
-import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { isAsWanted, openSubscription } from './open';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionPlace, type TriggerFunctions } from './place';
 import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
@@ -36,7 +36,8 @@ export const subscriptionLifecycle = {
 		return await inTurn(this, async () => {
 			const api = await connect(this);
 			const wanted = requestOf(this);
-			const { own, place } = await openSubscription(this, api, wanted, readSubscription(this));
+			const known = readSubscription(this);
+			const { own, place } = await openSubscription(this, api, wanted, known);
 			if (own.status !== 'active') throw inactive(this, own);
 			const hours = recoverHours(this);
 			// Without recovery, what was missed until now stays missed, also when it is turned on later.
@@ -44,7 +45,11 @@ export const subscriptionLifecycle = {
 			const opened = { ...place, deliveredUntil: since ?? own.created_at };
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
-			await recoverEvents(api, opened, hours);
+			const gap = await recoverEvents(api, opened, hours);
+			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
+			if (gap && hours !== undefined) warn(describeGap(gap));
+			if (isStart(this) && known.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
+			storeSubscription(this, { ...opened, changed: own.updated_at });
 			return true;
 		});
 	},
@@ -64,12 +69,14 @@ export const subscriptionLifecycle = {
 	},
 };
 
+const forgotten = 'as n8n has lost what this trigger had stored';
+
 export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(
 		n8n.getNode(),
 		`The webhook of this trigger is ${status} in the CRM Platform, so no event would start the workflow`,
 		{
-			description: `Resume the webhook ${id} in the CRM Platform, or delete it there. If you were publishing the workflow, publish it again. What was missed comes then.`,
+			description: `Resume the webhook ${id} in the CRM Platform, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
 		},
 	);
 }

@@ -1,6 +1,7 @@
 import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
+import { deliveredUntil } from './backlog';
 import type { SubscriptionPlace } from './place';
 import {
 	areEvents,
@@ -15,9 +16,11 @@ import {
 } from './subscription';
 
 /**
- * Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays
- * so. One at another address is made anew: the service counts what was accepted there as delivered, and
- * would not recover it.
+ * Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays so.
+ * One that somebody has given another address is made anew: the service counts what was accepted there as
+ * delivered, and would not recover it.
+ *
+ * @returns the place without `changed`, as what the subscription has missed is still to be recovered
  */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -25,37 +28,50 @@ export async function openSubscription(
 	wanted: SubscriptionRequest,
 	place: SubscriptionPlace,
 ): Promise<{ own: Subscription; place: SubscriptionPlace }> {
-	let found = await findOwnSubscription(api, place.id, wanted.url);
-	if (found && !isAddress(found.own.url, wanted.url)) {
-		if (found.own.status === 'paused') return { own: found.own, place };
+	const found = await findOwnSubscription(api, place.id, wanted.url);
+	const isOurs = found && (isAddress(found.own.url, wanted.url) || isMoved(found.own, wanted, place));
+	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, place };
+	const updated = found && isOurs ? await updateSubscription(n8n, api, found.own, wanted) : undefined;
+	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
+	const known = { ...place };
+	if (found && !isKept) {
+		// What was accepted at n8n's former address was accepted by n8n.
+		if (isOurs) known.deliveredUntil = await deliveredUntil(api, found, place);
 		await unsubscribe(api, found.own);
-		found = undefined;
 	}
-	const opened = found
-		? { own: await updateSubscription(n8n, api, found.own, wanted), secret: knownSecret(found.own, place) }
+	const opened = isKept
+		? { own: updated, secret: knownSecret(updated, place), hint: undefined }
 		: await subscribe(n8n, api, wanted);
 	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
-	const { own, secret } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
-	return { own, place: { ...place, ...wanted, id: own.id, ...(secret !== undefined && { secret }) } };
+	const { own, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
+	const subscribed = { ...known, ...wanted, id: own.id, deliversTo: wanted.url, changed: undefined };
+	if (secret === undefined || secret === place.secret) return { own, place: subscribed };
+	const hints = [found?.own.secret_hint, hint].filter((one) => typeof one === 'string');
+	return { own, place: { ...subscribed, secret, hints } };
 }
 
-export function isAsWanted(own: Subscription, { url, events }: SubscriptionRequest, place: SubscriptionPlace): boolean {
-	return (
-		isAddress(own.url, url) &&
-		areEvents(own.events, events) &&
-		own.status === 'active' &&
-		(knownSecret(own, place) !== undefined ||
-			(place.id === own.id && place.secret !== undefined && !tellsSecret(own)))
-	);
+/** Whether n8n has another address since it subscribed, and the subscription is as it was. */
+export const isMoved = (own: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionPlace): boolean =>
+	!isAddress(own.url, url) && deliversTo !== undefined && isAddress(own.url, deliversTo);
+
+export const isAsWanted = (own: Subscription, wanted: SubscriptionRequest, place: SubscriptionPlace): boolean =>
+	own.status === 'active' && isFor(own, wanted) && secretState(own, place) !== 'replaced';
+
+const isFor = (own: Subscription, { url, events }: SubscriptionRequest): boolean =>
+	isAddress(own.url, url) && areEvents(own.events, events) && own.status !== 'disabled';
+
+/**
+ * Whether the stored secret is the current one. The end of it that a service shows may be masked, missing, or
+ * something else altogether; what is not understood leaves it unknown.
+ */
+export function secretState(own: Subscription, { id, secret, hints = [] }: SubscriptionPlace): 'current' | 'replaced' | 'unknown' {
+	if (id !== own.id || secret === undefined) return 'replaced';
+	const hint = own.secret_hint ?? '';
+	const end = /[A-Za-z0-9+/=_-]*$/.exec(hint)?.[0] ?? '';
+	const isLegible = /[A-Za-z0-9+/]{2}=*$/.test(end);
+	if (isLegible && secret.endsWith(end)) return 'current';
+	return isLegible && !hints.includes(hint) ? 'replaced' : 'unknown';
 }
 
-/** Whether the hint tells secrets apart; it may be masked up to its last characters, missing, or a mask only. */
-export const tellsSecret = (own: Subscription): boolean => /[A-Za-z0-9+/]{2}=*$/.test(endOf(own));
-
-const endOf = ({ secret_hint: hint }: Subscription): string => /[A-Za-z0-9+/=_-]*$/.exec(hint ?? '')?.[0] ?? '';
-
-/** The stored secret, if it is known to be the current one. */
-function knownSecret(own: Subscription, place: SubscriptionPlace): string | undefined {
-	const isCurrent = place.id === own.id && tellsSecret(own) && place.secret?.endsWith(endOf(own));
-	return isCurrent ? place.secret : undefined;
-}
+const knownSecret = (own: Subscription, place: SubscriptionPlace): string | undefined =>
+	secretState(own, place) === 'current' ? place.secret : undefined;

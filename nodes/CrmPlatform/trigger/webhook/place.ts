@@ -11,6 +11,12 @@ const schema = z.object({
 	/** What the subscription is for; n8n tells its address to those who publish only. */
 	url: z.string().optional(),
 	events: z.array(z.string()).optional(),
+	/** The address of n8n at which the trigger has last subscribed; n8n may have got another one since. */
+	deliversTo: z.string().optional(),
+	/** The `updated_at` of the subscription as of which nothing is missing: somebody has changed it since if it is another one now. */
+	changed: z.string().optional(),
+	/** What the service showed as the end of the secret before and when it gave this one: seen again, it proves nothing. */
+	hints: z.array(z.string()).optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
 });

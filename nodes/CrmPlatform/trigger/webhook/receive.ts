@@ -1,4 +1,4 @@
-import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from '../../api/event';
@@ -9,9 +9,17 @@ import { noOrigin, tellsOrigin } from '../origin';
 import { isTest, secretsOf } from './place';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../output';
-import { explainForged } from './signature';
+import { RefusalMemory } from './refusals';
+import { doubtful, explainForged } from './signature';
 
-const deliveries = new DeliveryMemory();
+let deliveries = new DeliveryMemory();
+let refusals = new RefusalMemory();
+
+/** Forgets what this process has taken and refused, as a new process would. */
+export function forgetDeliveries(): void {
+	deliveries = new DeliveryMemory();
+	refusals = new RefusalMemory();
+}
 
 /** The event that the service sends to test a subscription. */
 const testEvent = 'webhook.test';
@@ -34,33 +42,52 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	);
 	if (forged !== undefined) {
 		n8n.logger.warn(`${n8n.getNode().name}: a delivery was refused: ${forged}`);
+		if (isDoubtful(n8n, forged, body) && refusals.refuse(nameOf(n8n), Date.now())) throw refused(n8n);
 		return answer(n8n, 401, forged);
 	}
-	const event = parseEvent(parseJson(body.toString('utf8')));
+	refusals.accept(nameOf(n8n));
+	const event = eventIn(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
 	const unwanted = explainUnwanted(n8n, event);
 	if (unwanted !== undefined) return answer(n8n, 200, unwanted);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const taken = deliveries.take(`${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${event.id}`, responseOf(n8n));
+		const taken = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
 		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
-		if (taken === 'under way') return answer(n8n, 503, 'This event is being taken in right now');
+		if (taken === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
 	return await start(n8n, event);
 }
+
+/** Whether a delivery may be genuine, and this trigger has a wrong secret: an event it asks for, wrong in its signature only. */
+function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boolean {
+	if (isTest(n8n) || !Object.values(doubtful).includes(forged)) return false;
+	const type = eventIn(body)?.type;
+	return type !== undefined && isChosen(n8n, type);
+}
+
+/** n8n lists it as a failed execution, and answers 500: the service sends the event again. */
+const refused = (n8n: IWebhookFunctions): NodeOperationError =>
+	new NodeOperationError(n8n.getNode(), 'Deliveries are refused, as their signature does not match the secret of this trigger', {
+		description:
+			'If they are from the CRM Platform, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and what was refused comes. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
+	});
 
 /** Reason to ignore the event, if any. */
 function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
 		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
-		return isWanted ? undefined : 'The test has arrived';
+		return isWanted ? undefined : 'Test event received';
 	}
-	const { events, filter } = readEventChoice(n8n);
-	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This event is not asked for';
+	const { filter } = readEventChoice(n8n);
+	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
 	if (!tellsOrigin(event) && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
+
+const isChosen = (n8n: IWebhookFunctions, type: string): boolean =>
+	readEventChoice(n8n).events.some((pattern) => matchesEventPattern(pattern, type));
 
 async function start(n8n: IWebhookFunctions, event: CrmEvent): Promise<IWebhookResponseData> {
 	const { output } = readEventChoice(n8n);
@@ -91,6 +118,10 @@ interface Response extends DeliveryResponse {
 	writeHead(status: number, headers: Record<string, string>): this;
 	end(body: string): unknown;
 }
+
+const nameOf = (n8n: IWebhookFunctions): string => `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}`;
+
+const eventIn = (body: Buffer): CrmEvent | undefined => parseEvent(parseJson(body.toString('utf8')));
 
 const requestOf = (n8n: IWebhookFunctions) => n8n.getRequestObject() as unknown as Request;
 const responseOf = (n8n: IWebhookFunctions) => n8n.getResponseObject() as unknown as Response;

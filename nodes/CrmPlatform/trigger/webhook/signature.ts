@@ -10,6 +10,12 @@ export interface Signed {
 	body: Uint8Array;
 }
 
+/** Reasons that a wrong secret of this trigger may have. */
+export const doubtful = {
+	secret: 'This trigger has no signing secret',
+	signature: 'The signature is wrong',
+};
+
 /** Seconds by which clocks may differ. A delivery beyond that may be a replay. */
 const tolerance = 5 * 60;
 
@@ -27,7 +33,7 @@ export function explainForged(
 	now: number,
 ): string | undefined {
 	const keys = secrets.filter(isSecret).map(bytesOf);
-	if (keys.length === 0) return 'This trigger knows no secret to check deliveries with';
+	if (keys.length === 0) return doubtful.secret;
 	if (!id || !timestamp || !signature) return 'The delivery is not signed';
 	if (!/^\d{1,12}$/.test(timestamp)) return 'The time of the delivery cannot be read';
 	const age = now / 1000 - Number(timestamp);
@@ -38,7 +44,7 @@ export function explainForged(
 		const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
 		return signature.split(' ').some((one) => isSame(one, expected));
 	});
-	return isGenuine ? undefined : 'The signature is wrong';
+	return isGenuine ? undefined : doubtful.signature;
 }
 
 /** Whether a text is a whole secret, not one that is masked or cut. */

@@ -31,12 +31,14 @@ const subscription = z.object({
 export type Subscription = z.infer<typeof subscription>;
 
 /** The answers to create and rotate have the secret. Elsewhere it may be masked or an old one, so it is not read. */
-const withSecret = subscription.extend({ secret: z.string().nullish() });
+const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.string().nullish() });
 
 interface SecretOf {
 	own: Subscription;
 	/** Undefined if the answer has none that can verify a delivery. */
 	secret: string | undefined;
+	/** What the answer shows as the end of the secret. */
+	hint: string | undefined;
 }
 
 /** The subscription a trigger needs. */
@@ -110,12 +112,14 @@ export async function subscribe(
 	const description = `n8n: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const request = { method: 'POST', path: collection, body: { ...wanted, description }, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
-	return parseWithSecret(body);
+	return { own: parse(body), ...secretIn(body) };
 }
 
 /**
- * Changes a subscription at n8n's address to what is wanted. One that the service has disabled is enabled again; one
+ * Changes a subscription to what is wanted, where the service can. One that it has disabled is enabled again; one
  * that somebody has paused stays paused.
+ *
+ * @returns the subscription as the service has it now
  */
 export async function updateSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -124,9 +128,11 @@ export async function updateSubscription(
 	{ url, events }: SubscriptionRequest,
 ): Promise<Subscription> {
 	const change: IDataObject = {};
+	if (!isAddress(own.url, url)) change.url = url;
 	if (!areEvents(own.events, events)) change.events = events;
 	if (own.status === 'disabled') change.status = 'active';
-	if (Object.keys(change).length === 0) return own;
+	const update = (await api.describe('/webhooks'))?.update;
+	if (Object.keys(change).length === 0 || !update || update.replaces) return own;
 	const request = { method: 'PATCH', path: subscriptionPath(own.id), body: change } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, url, error));
 	return parse(body);
@@ -147,12 +153,12 @@ export async function renewSecret(
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
 	if (rotate) {
 		const request = { method: 'POST', path: `${subscriptionPath(own.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
-		const { secret } = parseWithSecret((await api.send(request)).body);
-		if (secret !== undefined) return { own, secret };
+		const renewed = secretIn((await api.send(request)).body);
+		if (renewed.secret !== undefined) return { own, ...renewed };
 	}
 	await unsubscribe(api, own);
-	const { own: renewed, secret } = await subscribe(n8n, api, wanted);
-	if (secret !== undefined) return { own: renewed, secret };
+	const renewed = await subscribe(n8n, api, wanted);
+	if (renewed.secret !== undefined) return renewed;
 	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
 }
 
@@ -167,9 +173,9 @@ export function newKeyFor(write: WriteDescription | undefined) {
 	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
 }
 
-function parseWithSecret(body: unknown): SecretOf {
-	const secret = withSecret.safeParse(body).data?.secret ?? '';
-	return { own: parse(body), secret: isSecret(secret) ? secret : undefined };
+function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
+	const { secret, secret_hint: hint } = shownSecret.safeParse(body).data ?? {};
+	return { secret: isSecret(secret ?? '') ? (secret ?? undefined) : undefined, hint: hint ?? undefined };
 }
 
 /** @throws Error in the user's words when the answer is not a subscription */

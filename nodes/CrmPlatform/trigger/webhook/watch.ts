@@ -8,11 +8,11 @@ import {
 import { connect } from '../../api/connection';
 import { systemClock } from '../../api/http/request';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isAsWanted, openSubscription, tellsSecret } from './open';
+import { isAsWanted, isMoved, openSubscription, secretState } from './open';
 import { isStart, readSubscription, storeSubscription, type SubscriptionPlace } from './place';
-import { findSubscription, type Subscription } from './subscription';
+import { findSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { inTurn } from './turns';
 
 /** Milliseconds between two looks at the subscription, before the first after a start, and after a failure. */
@@ -76,42 +76,51 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const wanted = { url, events };
 		const found = await findSubscription(api, id);
 		const seen = found?.own;
-		const isFailing = typeof seen?.failing_since === 'string';
+		const fails = seen !== undefined && (await isFailing(api, seen));
 		// Deliveries may fail for a secret that another client has replaced: the service does not tell.
-		const isDoubtful = isFailing && !isRenewed && seen.status === 'active' && !tellsSecret(seen);
+		const isDoubtful = fails && !isRenewed && seen.status === 'active' && secretState(seen, place) === 'unknown';
 		if (!found || isDoubtful || !isAsWanted(found.own, wanted, place)) {
 			isWell = false;
 			const opened = await openSubscription(n8n, api, wanted, place);
 			if (opened.own.status !== 'active') {
+				// It may have been moved to n8n's new address.
+				if (opened.place.deliversTo !== place.deliversTo) keep(opened.place, true);
 				report(inactive(n8n, opened.own));
 				return;
 			}
 			isRenewed = true;
-			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen);
+			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen, wanted, place);
 			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
-			if (hours === undefined) report(new Error(`${restored}. Events may be missing, as Recover Missed Events is off`));
-			else if (isDoubtful) report(new Error(restored));
 			// Before the recovery, which is repeated if it fails.
 			keep(opened.place, true);
-			await recoverEvents(api, opened.place, hours);
+			const gap = await recoverEvents(api, opened.place, hours);
+			if (gap) report(new Error(`${restored}. ${describeGap(gap)}`));
+			else if (isDoubtful) report(new Error(restored));
+			storeSubscription(n8n, { ...opened.place, changed: opened.own.updated_at });
 			isWell = true;
-		} else if (isFailing) {
+			return;
+		}
+		const { updated_at: changed } = found.own;
+		// It may have been paused, or asked for other events, since the last look.
+		const isChanged = changed !== place.changed;
+		// The service may try again hours later what has failed while n8n was down.
+		const isDue = isChanged || isFirst || (!isWell && !fails);
+		const gap = isDue ? await recoverEvents(api, place, hours) : undefined;
+		isFirst = false;
+		// What was recovered just now is among the deliveries that are pending.
+		const until = await deliveredUntil(api, found, { ...place, changed, deliversTo: url });
+		if (fails) {
 			// Other processes may have an older secret, if something has set the static data back.
-			if (isWell) keep(place, true);
-			isWell = false;
+			keep({ ...place, changed }, isWell || clock.now() - saved >= interval);
 			wait = afterFailure;
-			// The service may try again hours later what has failed while n8n was down.
-			if (isFirst) await recoverEvents(api, place, hours);
-			isFirst = false;
 		} else {
-			if (!isWell) await recoverEvents(api, place, hours);
-			isWell = true;
-			isFirst = false;
 			isRenewed = false;
 			reported = '';
-			// What was recovered just now is among the deliveries that are pending.
-			keep({ ...place, deliveredUntil: await deliveredUntil(api, found, place) }, false);
+			keep({ ...place, deliveredUntil: until, changed, deliversTo: url }, place.deliversTo !== url);
 		}
+		isWell = !fails;
+		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
+		if (isMissing) report(new Error(describeGap(gap)));
 	};
 
 	const run = async (): Promise<void> => {
@@ -139,10 +148,14 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 }
 
-const describeRestored = (id: string, seen: Subscription | undefined): string =>
-	seen
-		? `The webhook ${id} was ${seen.status === 'active' ? 'changed' : seen.status} in the CRM Platform. It is as this trigger needs it again`
-		: `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
+function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, place: SubscriptionPlace): string {
+	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
+	if (isMoved(seen, wanted, place)) {
+		return `n8n has another address now. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. If anything but n8n has accepted events at the former address, they do not come again`;
+	}
+	const what = seen.status === 'active' ? 'changed' : seen.status;
+	return `The webhook ${id} was ${what} in the CRM Platform. It is as this trigger needs it again`;
+}
 
 const describeRenewed = (id: string): string =>
 	`The deliveries of the webhook ${id} fail, and the CRM Platform does not tell whether its secret was replaced. The trigger has replaced it by a new one`;

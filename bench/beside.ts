@@ -1,0 +1,54 @@
+import { type Pair, percentile, type Row, time } from './measure.ts';
+import type { ServerProcess } from './server-process.ts';
+
+const rounds = 5;
+const getsPerRound = 200;
+
+/** Something slow that another client does; it is repeated while records are read. */
+export type Slow = (server: ServerProcess, round: number) => Promise<unknown>;
+
+/**
+ * How long one client waits for a single record while another one does something slow, beside how long it
+ * waits alone. Both are measured in turns, and the rows are of the round whose ratio is the median, because
+ * one round in which the machine does something else would decide about the slowest of all.
+ */
+export async function beside(server: ServerProcess, what: string, slow: Slow): Promise<Row[]> {
+	// The first time, indexes and pages of the database are read.
+	await slow(server, -1);
+	const measured: Pair[] = [];
+	for (let round = 0; round < rounds; round++) {
+		const bare = await timesOfGets(server);
+		let isOver = false;
+		const others = async () => {
+			for (let i = 0; !isOver; i++) await slow(server, round * 1000 + i);
+		};
+		const other = others();
+		const ours = await timesOfGets(server, 500);
+		isOver = true;
+		await other;
+		measured.push({ ours, bare });
+	}
+	return rowsOf(`a get while another client ${what}`, measured);
+}
+
+/** @param atLeast milliseconds that it takes, so that something slow is met more than once */
+export async function timesOfGets({ ask }: ServerProcess, atLeast = 0): Promise<number[]> {
+	const page = await ask('GET', '/v1/contacts?limit=100');
+	const ids = (JSON.parse(page) as { data: Array<{ id: string }> }).data.map(({ id }) => id);
+	const times: number[] = [];
+	const end = performance.now() + atLeast;
+	for (let i = 0; i < getsPerRound || performance.now() < end; i++) {
+		times.push(await time(() => ask('GET', `/v1/contacts/${ids[i % ids.length]}`)));
+	}
+	return times;
+}
+
+/** A get beside it takes five times as long as alone, at most. */
+export function rowsOf(what: string, measured: Pair[]): Row[] {
+	const row = (share: number): Row => {
+		const figures = measured.map(({ ours, bare }) => ({ ours: percentile(ours, share), bare: percentile(bare, share) }));
+		const sorted = figures.toSorted((one, other) => one.ours / one.bare - other.ours / other.bare);
+		return { what: `${what}, p${share * 100}`, unit: 'ms', ...sorted[Math.floor(sorted.length / 2)]! };
+	};
+	return [row(0.5), { ...row(0.99), most: { ratio: 5 } }];
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { mapped } from './harness/resources.ts';
+import { callSandbox } from './harness/sandbox.ts';
+
+/** What docs/faq.md says of n8n's own nodes in front of ours. */
+const crmPlatform = 'n8n-nodes-crm-platform.crmPlatform';
+
+const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
+	id: randomUUID(),
+	name,
+	type,
+	typeVersion,
+	position: [0, 0],
+	parameters: parameters as INode['parameters'],
+	...more,
+});
+
+async function publish(nodes: INode[], connections: IConnections): Promise<void> {
+	const n8n = theN8n();
+	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `FAQ ${randomUUID()}`, nodes, connections }));
+}
+
+const credentials = async () => ({
+	crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' },
+});
+
+const recordWith = async (email: string) => (await callSandbox('GET', `/v1/contacts?email=${email}`)).body.data[0] as unknown;
+
+test.each([
+	['File', []],
+	['File_0', ['other.csv']],
+])('a file that somebody uploads in a form is imported from the field %s', async (binaryField, others) => {
+	const path = randomUUID();
+	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
+	const parameters = { resource: 'contact', operation: 'importFile', importAs: 'create', binaryField };
+	await publish(
+		[
+			node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
+			node('Import', crmPlatform, 1, parameters, { credentials: await credentials() }),
+		],
+		{ Form: { main: [[{ node: 'Import', type: 'main', index: 0 }]] } },
+	);
+	const email = `${path}@example.com`;
+	const form = new FormData();
+	form.append('field-0', new File([`email,last_name\n${email},Lovelace\n`], 'list.csv', { type: 'text/csv' }));
+	for (const name of others) form.append('field-0', new File(['email\n'], name, { type: 'text/csv' }));
+	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
+	expect(status).toBe(200);
+	for (let tries = 0; tries < 100 && !(await recordWith(email)); tries++) await new Promise((done) => setTimeout(done, 200));
+	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
+});
+
+test('an MCP client creates a contact with the node as a tool', async () => {
+	const path = randomUUID();
+	const email = `${path}@example.com`;
+	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });
+	await publish(
+		[
+			node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }),
+			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'contact', operation: 'create', fields }, { credentials: await credentials() }),
+		],
+		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
+	);
+	let session = '';
+	const ask = async (method: string, params: object, id: number | undefined): Promise<string> => {
+		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
+		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(id !== undefined && { id }) });
+		const response = await fetch(`${theWorld().n8nUrl}/mcp/${path}`, { method: 'POST', headers, body });
+		session = response.headers.get('mcp-session-id') ?? session;
+		return await response.text();
+	};
+	await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } }, 1);
+	await ask('notifications/initialized', {}, undefined);
+	const tools = await ask('tools/list', {}, 2);
+	const [, name = ''] = /"name":"([^"]+)"/.exec(tools) ?? [];
+	await ask('tools/call', { name, arguments: { Email: email } }, 3);
+	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
+});

@@ -1,0 +1,66 @@
+import { DateTime } from 'luxon';
+import type { IDataObject } from 'n8n-workflow';
+
+import { eventsIn } from './poll-log.ts';
+import { usePublished, type Published } from './published.ts';
+import { useSandbox } from './sandbox.ts';
+import { until } from './trigger.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const log = eventsIn(sandbox);
+const { publish } = usePublished(sandbox);
+
+/** Publishes again with other settings, in this process or a new one. */
+async function again(n8n: Published, parameters: IDataObject, isRestarted: boolean): Promise<void> {
+	await n8n.deactivate();
+	if (isRestarted) n8n.kill();
+	n8n.setup.parameters = { ...n8n.setup.parameters, ...parameters };
+	await n8n.activate();
+}
+
+test.each([true, false])('another Mark as Done When, number of attempts and group size lose and repeat nothing that is open (restarted: %s)', async (isRestarted) => {
+	let isFailing = true;
+	const execute = async () => (isFailing ? ('error' as const) : ('success' as const));
+	const n8n = await publish({ doneWhen: 'succeeded', attempts: 20 }, { execute });
+	const ids = await log.contacts(6);
+	await until(() => n8n.executions.length >= 6);
+	await n8n.deactivate();
+	isFailing = false;
+	await again(n8n, { doneWhen: 'ended', attempts: 1, grouping: 'group', groupSize: 3 }, isRestarted);
+	ids.push(...(await log.contacts(4)));
+	await until(() => n8n.ids().length >= 10);
+	await again(n8n, { doneWhen: 'succeeded', grouping: 'each' }, isRestarted);
+	ids.push(...(await log.contacts(1)));
+	await until(() => n8n.ids().length >= 11);
+	expect(n8n.ids().sort()).toEqual([...ids].sort());
+	expect(n8n.reported).toEqual([]);
+});
+
+test('records that are open when Events are chosen are set aside and told, and events go on', async () => {
+	await log.contacts(3);
+	const execute = async ([item]: IDataObject[]) => (item?.change === 'existing' ? ('error' as const) : ('success' as const));
+	const copy = { source: 'records', resource: 'contact', simplify: false };
+	const n8n = await publish({ ...copy, doneWhen: 'succeeded', attempts: 20 }, { execute });
+	await until(() => n8n.executions.length >= 3);
+	const open = [...new Set(n8n.ids('error'))];
+	await again(n8n, { source: 'events' }, true);
+	const ids = await log.contacts(2);
+	await until(() => n8n.ids().length >= 2 && open.every((id) => n8n.reported.some((message) => message.includes(`${id} was set aside`))));
+	expect(n8n.ids()).toEqual(ids);
+});
+
+test('another time zone starts nothing again, and loses nothing', async () => {
+	const since = DateTime.now().setZone('America/Sao_Paulo').minus({ minutes: 1 }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
+	const n8n = await publish({ start: 'date', since });
+	const ids = await log.contacts(3);
+	await until(() => ids.every((id) => n8n.ids().includes(id)));
+	const before = n8n.ids();
+	for (const timezone of ['Asia/Tokyo', 'Pacific/Honolulu']) {
+		n8n.timezone = timezone;
+		await again(n8n, {}, timezone === 'Asia/Tokyo');
+		before.push(...(await log.contacts(1)));
+		await until(() => n8n.ids().length >= before.length);
+	}
+	expect(n8n.ids()).toEqual(before);
+	expect(n8n.reported).toEqual([]);
+});

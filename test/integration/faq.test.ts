@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DateTime } from 'luxon';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run as runNode } from './n8n.ts';
+import { byId, create, getMany, mapped, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const timezone = 'America/New_York';
+const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {
+	const { items } = await runNode({ credential: sandbox.credential, parameters, timezone });
+	return items.map(({ json }) => json);
+};
+
+const page = readFileSync(resolve(__dirname, '../../docs/faq.md'), 'utf8');
+const expressions = [...page.matchAll(/^\| ([^|]+) \| (Is [^|]+) \| `([^`]+)` \| (?:`([^`]+)`)? ?\|$/gm)];
+const operators: Record<string, string> = { 'Is Between': 'isBetweenDates', 'Is Before': 'isBefore', 'Is After': 'isAfter' };
+
+describe('the expressions for dates find', () => {
+	const now = DateTime.now().setZone(timezone);
+	const today = now.startOf('day');
+	const lastMonth = now.minus({ months: 1 });
+	const month = (at: DateTime) => [at.startOf('month'), at.endOf('month')] as const;
+	/** The first moment and the last one that belong to it. */
+	const spans: Record<string, readonly [DateTime, DateTime]> = {
+		'this month': month(now),
+		'last month': month(lastMonth),
+		'this week': [now.startOf('week'), now.endOf('week')],
+		'the next 30 days': [today, today.plus({ days: 30 }).endOf('day')],
+		overdue: [today.minus({ days: 40 }), today.minus({ milliseconds: 1 })],
+		'the last 24 hours': [now.minus({ hours: 23, minutes: 50 }), now.plus({ days: 1 })],
+	};
+
+	test('as many as the page has', () => {
+		expect(expressions.map(([, what]) => what)).toEqual(Object.keys(spans));
+	});
+
+	test.each(expressions.map(([, ...row]) => row))('%s', async (what, operator, date, secondDate) => {
+		const [first, last] = spans[what]!;
+		const times = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
+		const tasks: unknown[] = [];
+		for (const at of times) {
+			const { body } = await sandbox.call('POST', '/v1/tasks', { title: what, due_at: at.toUTC().toISO() });
+			tasks.push(body.id);
+		}
+		const isDue = {
+			field: 'due_at',
+			operator: operators[operator],
+			date: `=${date}`,
+			...(secondDate && { secondDate: `=${secondDate}` }),
+		};
+		const rows = [isDue, { field: 'title', operator: 'is', value: what }];
+		const found = (await run({ ...getMany('task'), filters: { rows } })).map(({ id }) => id);
+		const isFound = [what === 'overdue', true, true, what === 'the last 24 hours'];
+		expect(tasks.map((id) => found.includes(id as string))).toEqual(isFound);
+	});
+
+	test('whole days of a date, too', async () => {
+		const [first, last] = spans['this month']!;
+		const days = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
+		for (const day of days) {
+			await sandbox.call('POST', '/v1/deals', { title: 'Days', expected_close_date: day.toISODate() });
+		}
+		const [, , , date, secondDate] = expressions[0]!;
+		const rows = [
+			{ field: 'title', operator: 'is', value: 'Days' },
+			{ field: 'expected_close_date', operator: 'isBetweenDates', date: `=${date}`, secondDate: `=${secondDate}` },
+		];
+		const found = await run({ ...getMany('deal'), filters: { rows } });
+		expect(found.map((deal) => deal['expected_close_date'])).toEqual([first.toISODate(), last.toISODate()]);
+	});
+});
+
+test('a ticket is answered, solved and closed', async () => {
+	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken' });
+	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
+	const answer = { channel: 'email', to: ['ada@acme.example'], text: 'Fixed', ticket_id: ticket.id };
+	const [message] = await run({ ...create('message', answer), operation: 'send' });
+	expect(message).toMatchObject({ ticket_id: ticket.id, direction: 'outbound' });
+	const assigneeId = byId(String((users.data as IDataObject[])[0]!.id));
+	expect(await run(on('ticket', 'solve', ticket.id, { assigneeId }))).toMatchObject([{ status: 'solved' }]);
+	expect(await run(on('ticket', 'close', ticket.id))).toMatchObject([{ status: 'closed' }]);
+});
+
+test('a custom object is defined, given a field, and has a record', async () => {
+	const object = { key: 'cars', label_singular: 'Car', label_plural: 'Cars', primary_field: 'name' };
+	await run(create('customObject', object));
+	await run(create('customField', { resource: 'custom-objects/cars/records', key: 'name', label: 'Name', type: 'text' }));
+	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'M-AB 1' }), objectKey: byId('cars') };
+	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'M-AB 1' }]);
+});

@@ -1,0 +1,136 @@
+import { edited, useEditedAnswers } from './edited-trigger';
+import { until } from './trigger';
+import { came, change, happen, own, sandbox, trigger } from './watched-trigger';
+
+useEditedAnswers();
+
+/** The service's clock as its answers tell it: as far ahead as its own. */
+const later = async (seconds: number) => void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
+const createdAt = async () => Date.parse(String((await own()).created_at));
+const dated = (ms: number) => {
+	edited.edit = (answer) => void (answer.date = new Date(Date.now() + ms).toUTCString());
+};
+
+describe.each([
+	['paused', { status: 'paused' }, { status: 'active' }],
+	['asked for other events', { events: ['deal.won'] }, { events: ['contact.created'] }],
+])('What a subscription misses that somebody has %s, and put back before the next look,', (_, there, back) => {
+	beforeEach(async () => {
+		await trigger.activate();
+		await trigger.look();
+		await change('PATCH', there);
+		await happen('meanwhile');
+		await change('PATCH', back);
+		// More than a minute, which is always looked at again.
+		await later(600);
+		dated(Date.parse(String((await own()).updated_at)) + 600_000 - Date.now());
+	});
+
+	test('comes after the look', async () => {
+		await trigger.look();
+		await came('meanwhile');
+		const recoveries = () => edited.requests.filter((request) => request.endsWith('/recover')).length;
+		const before = recoveries();
+		await trigger.look();
+		expect(recoveries()).toBe(before);
+	});
+
+	test('comes after a publish', async () => {
+		await trigger.deactivate();
+		await trigger.activate();
+		await came('meanwhile');
+	});
+
+	test('comes after a start of n8n', async () => {
+		await trigger.restart();
+		await trigger.look();
+		await came('meanwhile');
+	});
+});
+
+test('what a look has put right but could not recover comes after a publish', async () => {
+	await trigger.activate();
+	await trigger.look();
+	await change('PATCH', { events: ['deal.won'] });
+	await happen('meanwhile');
+	await later(600);
+	dated(Date.parse(String((await own()).updated_at)) + 600_000 - Date.now());
+	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', status: 403 });
+	await trigger.look();
+	expect(await own()).toMatchObject({ events: ['contact.created'] });
+	await sandbox.clear();
+	await trigger.deactivate();
+	await trigger.activate();
+	await came('meanwhile');
+});
+
+test.each([
+	['event of a delivery', 403],
+	['event of a delivery', 404],
+	['event of a delivery', 500],
+	['list of deliveries', 403],
+	['list of deliveries', 404],
+])('the %s that answers %d stops neither the watch nor an unpublish, and nothing is lost', async (what, status) => {
+	await trigger.activate();
+	trigger.fails = 503;
+	await happen('failed');
+	await until(async () => typeof (await own()).failing_since === 'string');
+	await trigger.look();
+	trigger.fails = undefined;
+	edited.edit = (answer) => {
+		if (answer.path.includes(what === 'event of a delivery' ? '/v1/events/' : '/deliveries')) answer.status = status;
+	};
+	for (let i = 0; i < 2; i++) await trigger.look();
+	expect(trigger.warnings).toEqual([]);
+	expect(trigger.reported).toEqual([]);
+	await trigger.deactivate();
+	await trigger.activate();
+	await came('failed');
+});
+
+describe('n8n is stopped for days', () => {
+	const stop = async (days: number, ...names: string[]) => {
+		await trigger.activate();
+		await happen('before');
+		await came('before');
+		trigger.fails = 503;
+		await happen(...names);
+		await until(async () => typeof (await own()).failing_since === 'string');
+		const now = (await createdAt()) + days * 86_400_000;
+		await later(days * 86_400);
+		await happen('young');
+		await until(async () => trigger.answers.length > 2 * names.length + 1 || (await own()).status === 'disabled');
+		trigger.fails = undefined;
+		jest.spyOn(Date, 'now').mockReturnValue(now);
+	};
+	afterEach(() => void jest.restoreAllMocks());
+
+	test('its subscription was disabled: what is older than Maximum Age is told', async () => {
+		await stop(6, 'old');
+		await until(async () => (await own()).status === 'disabled');
+		await happen('while disabled');
+		await trigger.restart();
+		await trigger.look();
+		expect(await own()).toMatchObject({ status: 'active' });
+		expect(trigger.reported).toEqual([expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/)]);
+	});
+
+	test('its deliveries failed: what is older than Maximum Age is told', async () => {
+		await stop(3, 'old');
+		await trigger.restart();
+		await trigger.look();
+		expect(trigger.reported).toEqual([expect.stringMatching(/^Events may be missing, those before .* are older than Maximum Age/)]);
+	});
+});
+
+test('n8n that was stopped for days while nothing happened has nothing to tell', async () => {
+	await trigger.activate();
+	const now = (await createdAt()) + 3 * 86_400_000;
+	await later(3 * 86_400);
+	dated(now - Date.now());
+	jest.spyOn(Date, 'now').mockReturnValue(now);
+	await trigger.restart();
+	await trigger.look();
+	jest.restoreAllMocks();
+	expect(trigger.reported).toEqual([]);
+});

@@ -1,0 +1,153 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { startEditing, type EditedAnswer } from './edited-answers';
+import { startTrigger, until } from './trigger';
+import { came, change, happen, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+
+/** Another name of the place where n8n listens. */
+const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
+const moved = () => elsewhere().split('/webhook/')[0]!;
+const deliveries = async () => {
+	const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+	return (await sandbox.call('GET', path)).body.data as IDataObject[];
+};
+
+describe('n8n gets another address', () => {
+	test('its subscription is moved: what failed meanwhile comes, and nothing comes twice', async () => {
+		await trigger.activate();
+		const { id } = await own();
+		await happen('before');
+		await came('before');
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(() => trigger.answers.includes(503));
+		trigger.fails = undefined;
+		await trigger.restart(moved());
+		await trigger.look();
+		expect(await own()).toMatchObject({ id, url: elsewhere() });
+		await happen('after');
+		await came('after', 'before', 'meanwhile');
+		await trigger.look();
+		await trigger.look();
+		expect(trigger.answers.sort()).toEqual([200, 200, 200, 503]);
+		expect(trigger.warnings.join()).toContain('n8n has another address now');
+		expect(trigger.reported).toEqual([]);
+	});
+
+	test('twice in a row, while the service is away', async () => {
+		await trigger.activate();
+		const { id } = await own();
+		await happen('before');
+		await came('before');
+		await sandbox.faults({ path: '/v1/webhooks', status: 403 });
+		await trigger.restart('http://127.0.0.1:9');
+		await trigger.look();
+		await trigger.restart(moved());
+		await sandbox.clear();
+		await trigger.look();
+		expect(await own()).toMatchObject({ id, url: elsewhere() });
+		expect(await deliveries()).toHaveLength(1);
+	});
+
+	test('while the subscription is paused: once it is resumed, events come to the new one', async () => {
+		await trigger.activate();
+		await change('PATCH', { status: 'paused' });
+		await happen('meanwhile');
+		await trigger.restart(moved());
+		await trigger.look();
+		await trigger.look();
+		expect(await own()).toMatchObject({ status: 'paused', url: elsewhere() });
+		expect(trigger.reported).toHaveLength(1);
+		await trigger.restart('http://127.0.0.1:9');
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
+		await trigger.restart(moved());
+		await trigger.look();
+		await change('PATCH', { status: 'active' });
+		await trigger.look();
+		await came('meanwhile');
+		const { id } = await own();
+		await trigger.restart('http://127.0.0.1:9');
+		await trigger.look();
+		expect(await own()).toMatchObject({ id });
+	});
+
+	test('a publish before the first look loses nothing', async () => {
+		await trigger.activate();
+		await happen('before');
+		await came('before');
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(() => trigger.answers.includes(503));
+		trigger.fails = undefined;
+		await trigger.restart(moved());
+		await trigger.deactivate();
+		await trigger.activate();
+		await came('before', 'meanwhile');
+	});
+
+	test('a second n8n with the same database has a subscription of its own in the end, and both get each event', async () => {
+		const other = await startTrigger({ credential: sandbox.credential, parameters: trigger.parameters });
+		await trigger.activate();
+		other.staticData = structuredClone(trigger.staticData);
+		await other.restart();
+		await other.look();
+		expect(await own()).toMatchObject({ url: other.url });
+		await happen('meanwhile');
+		for (let i = 0; i < 3; i++) {
+			// Both are in this process, as watches of one trigger.
+			await trigger.restart();
+			await trigger.look();
+			await other.restart();
+			await other.look();
+		}
+		expect((await subscriptions()).map(({ url }) => url).sort()).toEqual([trigger.url, other.url].sort());
+		await happen('after');
+		await until(() => other.answers.includes(200) && trigger.answers.includes(200));
+		await other.close();
+	});
+});
+
+describe('A service that changes no address', () => {
+	test.each(['has no PATCH', 'ignores the new one'])('%s: a subscription is made anew, with what failed and the last minute', async (how) => {
+		await trigger.close();
+		let ahead = 0;
+		const edit = (answer: EditedAnswer) => {
+			const { method, path, body } = answer;
+			answer.date = new Date(Date.now() + ahead).toUTCString();
+			const { paths } = body as { paths?: Record<string, Record<string, unknown>> };
+			if (paths && how === 'has no PATCH') delete paths['/v1/webhooks/{id}']!.patch;
+			if (method === 'PATCH' && path.startsWith('/v1/webhooks')) body.url = former;
+		};
+		const service = await startEditing(sandbox.url, edit);
+		const credential = { ...sandbox.credential, baseUrl: service.url };
+		replaceTrigger(await startTrigger({ credential, parameters: trigger.parameters }));
+		const former = trigger.url;
+		await trigger.activate();
+		const { id } = await own();
+		await happen('before');
+		await came('before');
+		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
+		ahead = 600_000;
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(() => trigger.answers.includes(503));
+		trigger.fails = undefined;
+		await trigger.restart(moved());
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: elsewhere() });
+		expect((await own()).id).not.toBe(id);
+		await came('before', 'meanwhile');
+		expect(await deliveries()).toHaveLength(1);
+		if (how === 'has no PATCH') expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		await trigger.deactivate();
+		await service.close();
+	});
+});
+
+test('what n8n does not listen to any more keeps nobody from ending the trigger', async () => {
+	await trigger.activate();
+	await trigger.restart('http://127.0.0.1:9');
+	await trigger.deactivate();
+	expect(await subscriptions()).toEqual([]);
+});

@@ -1,0 +1,128 @@
+import { Webhook } from 'standardwebhooks';
+
+import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import type { EditedAnswer } from './edited-answers';
+import { edited, useEditedAnswers } from './edited-trigger';
+import { until } from './trigger';
+import { came, happen, own, sandbox, trigger } from './watched-trigger';
+
+useEditedAnswers();
+afterEach(() => void jest.restoreAllMocks());
+
+/** Another client takes the secret over. Twice, as the one before signs as well. */
+const replaceSecret = async () => {
+	const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+	for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
+};
+const renewals = () => edited.requests.filter((request) => request.includes('rotate-secret'));
+
+/** Shows a hint, and nothing else of how deliveries go. */
+const showing =
+	(hint: string, isShownOnce = false) =>
+	({ method, body }: EditedAnswer): void => {
+		if (!('secret_hint' in body)) return;
+		if (!isShownOnce || method === 'GET') body.secret_hint = hint;
+		delete body.failing_since;
+	};
+
+test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff'])(
+	'a hint that is no end of the secret (%s) is no reason to replace it; deliveries that fail are, and the user is told once',
+	async (hint) => {
+		edited.edit = showing(hint);
+		await trigger.activate();
+		for (let i = 0; i < 3; i++) await trigger.look();
+		expect(renewals()).toEqual([]);
+		expect(trigger.warnings).toEqual([]);
+		await replaceSecret();
+		await happen('refused');
+		await until(() => trigger.answers.includes(401));
+		await trigger.look();
+		expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+		await happen('after');
+		await came('after', 'refused');
+		for (let i = 0; i < 3; i++) await trigger.look();
+		expect(renewals()).toHaveLength(1);
+		expect(trigger.reported).toHaveLength(1);
+	},
+);
+
+test('a hint that is masked where it is read, and is not where it is made, replaces the secret once at most', async () => {
+	edited.edit = showing('xxxx', true);
+	await trigger.activate();
+	for (let i = 0; i < 4; i++) await trigger.look();
+	expect(renewals().length).toBeLessThanOrEqual(1);
+	await happen('Moreno');
+	await came('Moreno');
+});
+
+test('a hint that is another part of the secret tells that it was replaced', async () => {
+	let shown = 'AbCd';
+	edited.edit = ({ body }) => {
+		if ('secret_hint' in body) body.secret_hint = shown;
+	};
+	await trigger.activate();
+	await trigger.look();
+	expect(renewals()).toEqual([]);
+	shown = 'EfGh';
+	await trigger.look();
+	expect(renewals()).toHaveLength(1);
+});
+
+test('where the service shows nothing at all, the user is told once, with what to do', async () => {
+	edited.edit = (answer) => {
+		showing('xxxx')(answer);
+		if (answer.path.includes('/deliveries')) answer.status = 403;
+	};
+	await trigger.activate();
+	const now = Date.now();
+	const post = async (minutes: number, type = 'contact.created', secret = `whsec_${'MfKQ'.repeat(8)}`) => {
+		const at = new Date(now + minutes * 60_000);
+		jest.spyOn(Date, 'now').mockReturnValue(at.getTime());
+		const id = `evt_${minutes}`;
+		const data = { object: { id: 'con_1', last_name: id }, previous: null, changed: [] };
+		const body = JSON.stringify({ id, type, timestamp: at.toISOString(), sequence: 1, data });
+		return await trigger.post(body, {
+			'content-type': 'application/json',
+			'webhook-id': id,
+			'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+			'webhook-signature': new Webhook(secret).sign(id, at, body),
+		});
+	};
+	// What nobody asks for is no sign of a wrong secret.
+	for (const minutes of [0, 30]) expect(await post(minutes, 'deal.won')).toMatchObject({ status: 401 });
+	for (const minutes of [30, 35, 49]) expect(await post(minutes)).toMatchObject({ status: 401 });
+	expect(trigger.reported).toEqual([]);
+	expect(await post(51)).toMatchObject({ status: 500 });
+	for (const minutes of [52, 90, 900]) expect(await post(minutes)).toMatchObject({ status: 401 });
+	expect(trigger.reported).toEqual([expect.stringContaining('Deliveries are refused')]);
+	jest.restoreAllMocks();
+	// What it says to do.
+	await trigger.activate();
+	await happen('Moreno');
+	await came('Moreno');
+});
+
+test('another process of n8n, which knows nothing but what is stored, has the secret that a look has replaced', async () => {
+	await trigger.activate();
+	await replaceSecret();
+	await trigger.look();
+	forgetPlaces();
+	await happen('Moreno');
+	await came('Moreno');
+	expect(trigger.answers).toEqual([200]);
+});
+
+test('a delivery that is signed with the secret of before a publish is taken', async () => {
+	await trigger.activate();
+	const former = structuredClone(trigger.staticData);
+	edited.edit = showing('xxxx');
+	await trigger.activate();
+	expect(renewals()).toHaveLength(1);
+	// Another process has read the workflow just before the new secret was stored.
+	const newest = trigger.staticData;
+	forgetPlaces();
+	trigger.staticData = former;
+	await happen('Moreno');
+	await came('Moreno');
+	trigger.staticData = newest;
+});

@@ -1,0 +1,156 @@
+import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
+import { minute, queueMode, run, settled } from './queueMode.ts';
+
+beforeEach(forgetN8n);
+
+/** The first start of all is silent, and n8n was asked for its execution. */
+async function silentAtFirst(node?: object) {
+	const n8n = queueMode(node);
+	n8n.begin('silent');
+	await n8n.after(minute);
+	return n8n;
+}
+
+/** None has begun, so one without items is started. */
+async function probed() {
+	const n8n = await silentAtFirst();
+	expect(n8n.keys()).toEqual(['silent', 'silent']);
+	n8n.emitted[1]!.reject(new Error('No execution was started'));
+	await settled();
+	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
+	expect(n8n.emitted[2]!.items).toEqual([]);
+	return n8n;
+}
+
+test('an execution without items tells where executions run, and what it overtakes is started again', async () => {
+	const n8n = await probed();
+	n8n.emitted[2]!.resolve(run('success'));
+	await settled();
+	await n8n.after(minute);
+	expect(n8n.keys().slice(3)).toEqual(['silent']);
+});
+
+test('a worker may answer for it alone', async () => {
+	const n8n = await probed();
+	n8n.emitted[2]!.answer({});
+	await settled();
+	await n8n.after(minute);
+	await n8n.after(minute);
+	expect(n8n.keys().slice(3)).toEqual(['silent']);
+});
+
+test('it is started once, and again if it could not be started', async () => {
+	const n8n = await probed();
+	await n8n.after(minute);
+	expect(n8n.keys()).toHaveLength(3);
+	n8n.emitted[2]!.reject(new Error('Connection terminated'));
+	await settled();
+	await n8n.after(minute);
+	n8n.emitted[3]!.reject(new Error('No execution was started'));
+	await settled();
+	expect(n8n.keys().slice(3)).toEqual(['silent', 'no key']);
+});
+
+test('for a long execution that has begun, nothing is started', async () => {
+	const n8n = await silentAtFirst();
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	await n8n.after(minute);
+	await n8n.after(minute);
+	expect(n8n.keys()).toHaveLength(2);
+});
+
+test('for one that has begun an hour ago, it is found out where it runs, before anybody is told', async () => {
+	const n8n = await silentAtFirst();
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	await n8n.after(60 * minute);
+	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
+	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));
+	await settled();
+	await n8n.after(60 * minute);
+	expect(n8n.keys()).toHaveLength(3);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('an execution that a worker stops at the timeout of the workflow, of which n8n does not tell, has failed', async () => {
+	const n8n = queueMode({}, { executionTimeout: 5 });
+	n8n.begin('timed out');
+	await n8n.after(minute);
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	await n8n.after(minute);
+	expect(n8n.outcomes).toEqual({});
+	await n8n.after(5_000);
+	expect(n8n.outcomes).toEqual({ 'timed out': 'failed' });
+});
+
+test('where executions run in the main process, nothing is repeated', async () => {
+	const n8n = await probed();
+	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));
+	await settled();
+	await n8n.after(61 * minute);
+	expect(n8n.keys()).toHaveLength(3);
+	expect(n8n.reported).toEqual([]);
+});
+
+test('a trigger that always gives items is not started without, so the user is told after an hour', async () => {
+	const n8n = await silentAtFirst({ alwaysOutputData: true });
+	await n8n.after(61 * minute);
+	expect(n8n.keys()).toEqual(['silent']);
+	expect(n8n.reported).toEqual([expect.stringContaining('n8n has not told for an hour')]);
+});
+
+test('what one trigger has seen of n8n, all triggers of the process know', async () => {
+	const other = queueMode();
+	other.begin('first');
+	other.emitted[0]!.resolve(run('success'));
+	other.begin('refused');
+	other.emitted[1]!.reject(new Error('Connection terminated'));
+	await settled();
+	const n8n = await silentAtFirst();
+	expect(n8n.keys()).toEqual(['silent', 'silent']);
+	expect(n8n.emitted[1]!.items).toEqual(n8n.emitted[0]!.items);
+});
+
+test('the run of a worker that was taken for dead does not tell that executions run elsewhere', async () => {
+	const n8n = queueMode();
+	for (const [i, jobId] of ['1', undefined].entries()) {
+		n8n.begin(`before ${i}`);
+		n8n.emitted[i]!.resolve(run('success', { jobId }));
+	}
+	await settled();
+	n8n.begin('lost');
+	await n8n.after(10 * minute);
+	expect(n8n.emitted[3]!.items).toEqual(n8n.emitted[2]!.items);
+});
+
+test('of a job that n8n gives up as the first of all, n8n is asked, too', async () => {
+	const n8n = queueMode();
+	n8n.begin('given up');
+	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	await settled();
+	n8n.emitted[1]!.reject(new Error('No execution was started'));
+	await settled();
+	expect(n8n.outcomes['given up']).toBe('not started');
+});
+
+test.each([
+	['Driver not Connected', 'tells', 'not begun'],
+	['the database system is starting up', 'tells', 'not begun'],
+	// A worker of n8n before 2.35 asks PostgreSQL for the end of an execution.
+	['Driver not Connected', 'does not tell', 'failed'],
+	['job stalled more than maxStalledCount', 'tells', 'failed'],
+	['Missing lock for job 7 finished', 'tells', 'failed'],
+])('of a job that failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
+	const n8n = queueMode();
+	n8n.begin('given up');
+	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {}, error: { message } } } }));
+	await settled();
+	// Its key is known.
+	n8n.emitted[1]!.resolve(undefined);
+	await settled();
+	if (tells === 'tells') n8n.emitted[2]?.reject(new Error('No execution was started'));
+	await n8n.after(minute);
+	expect(n8n.outcomes['given up']).toBe(outcome);
+});

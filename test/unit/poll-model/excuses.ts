@@ -1,0 +1,54 @@
+import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
+import type { Played } from './played.ts';
+import { matches } from './wanted.ts';
+
+interface Range {
+	/** Sequences up to this one may be missing. */
+	upTo: number;
+	/** Or those before this instant. */
+	before?: number;
+	/** Of events since this instant (Unix epoch ms). */
+	since: number;
+	/** Whether what waited for another attempt may be missing, too. */
+	andWaiting: boolean;
+	/** When it was told. */
+	at: number;
+}
+
+/** Milliseconds before the last reading in which an event may have happened that it did not show. */
+const late = 30_000;
+
+/** What a message says may be missing. */
+function rangeIn({ message, at }: { message: string; at: number }): Range | undefined {
+	const since = (text = '') => Date.parse(text) - late;
+	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*those up to it .*/.exec(message);
+	if (ends) return { upTo: Number(/after sequence (\d+)/.exec(message)![1]), since: since(ends[1]), andWaiting: false, at };
+	const other = /since (\S+), the event log contains other.*up to sequence (\d+) may/.exec(message);
+	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };
+	const again = /Events up to sequence (\d+) that had not started/.exec(message);
+	if (again) return { upTo: Number(again[1]), since: 0, andWaiting: true, at };
+	const anew = /begins anew.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
+	if (anew) return { upTo: Number(anew[1]), before: Date.parse(anew[2] ?? ''), since: 0, andWaiting: true, at };
+	return undefined;
+}
+
+/** Whether the user was told of an event by its id, or by a range that it was in. */
+export function isExcused({ n8n, choices }: Played, node: string, event: CrmEvent): boolean {
+	const at = Date.parse(event.timestamp);
+	const reports = n8n.reports.filter((one) => one.node === node);
+	// A date may be in the future.
+	if (reports.some((report) => at < (rangeIn(report)?.before ?? 0))) return true;
+	const told = reports.filter((one) => one.at >= at);
+	return told.some((report) => {
+		if (isSetAside(report.message, event.id)) return true;
+		const last = choices.findLast((one) => one.node === node && one.from <= report.at)!;
+		if (/only an earlier choice of events includes/.test(report.message) && !matches(last, event)) return true;
+		const range = rangeIn(report);
+		if (!range) return false;
+		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
+		return (event.sequence <= range.upTo && at >= range.since) || (range.andWaiting && hadFailed);
+	});
+}
+
+/** Whether a message names an event or record as set aside. */
+export const isSetAside = (message: string, id: string): boolean => message.includes('set aside') && new RegExp(`\\b${id}\\b`).test(message);

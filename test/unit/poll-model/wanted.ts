@@ -1,0 +1,44 @@
+import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/event';
+import type { Begins } from './histories.ts';
+import type { Publication } from './played.ts';
+import { recordTypes } from './records.ts';
+
+/** Milliseconds around a publish in which either choice may count. */
+export const slack = 30_000;
+
+const startOf = ({ start, stage }: Begins): string => (stage === undefined ? start : 'records');
+
+/** Whether a publication begins elsewhere than the one before. */
+export const isAnew = (own: Publication[], i: number): boolean => i === 0 || startOf(own[i]!.begins) !== startOf(own[i - 1]!.begins);
+
+export const matches = ({ types, begins }: Publication, { type }: CrmEvent): boolean =>
+	(begins.stage === undefined ? types : recordTypes).some((pattern) => matchesEventPattern(pattern, type));
+
+/** Whether a publication begins at a date before an event. */
+const covers = ({ begins: { since } }: Publication, at: number): boolean => since !== '' && at >= Date.parse(since);
+
+/** Publications that counted when an event happened, or around then. */
+function atTheTime(own: Publication[], at: number): Publication[] {
+	return own.filter(({ from }, i) => at >= from - slack && at <= (own[i + 1]?.to ?? Infinity) + slack);
+}
+
+/** Whether an event certainly has to start the workflow: by the choice of when it happened, or of the last beginning after it. */
+export function isWanted(own: Publication[], event: CrmEvent): boolean {
+	const at = Date.parse(event.timestamp);
+	const then = atTheTime(own, at);
+	if ([...then].some(({ begins }) => begins.stage !== undefined)) return false;
+	// A date may be in the future.
+	const since = own.filter((one, i) => isAnew(own, i) && one.from <= at + slack).at(-1)?.begins.since ?? '';
+	if (at < Date.parse(since)) return false;
+	const last = own.filter((one, i) => isAnew(own, i) && one.to + slack > at).at(-1);
+	const isWantedThen = then.every((one) => matches(one, event));
+	if (!last) return isWantedThen;
+	return covers(last, at) && matches(last, event) && isWantedThen;
+}
+
+/** Whether nobody ever chose an event. */
+export function isNeverWanted(own: Publication[], event: CrmEvent): boolean {
+	const at = Date.parse(event.timestamp);
+	const covering = own.filter((one, i) => isAnew(own, i) && covers(one, at));
+	return ![...atTheTime(own, at), ...covering].some((one) => matches(one, event));
+}

@@ -1,0 +1,27 @@
+import * as fc from 'fast-check';
+
+import * as connection from '../../nodes/CrmPlatform/api/connection';
+import type { Deed } from './webhook-model/histories.ts';
+import { histories } from './webhook-model/histories.ts';
+import { brokenPromises, newWorld } from './webhook-model/play.ts';
+
+jest.mock('../../nodes/CrmPlatform/api/connection');
+afterEach(() => void jest.restoreAllMocks());
+
+const numRuns = Number(process.env.WEBHOOK_HISTORIES ?? 500);
+
+async function live(history: Deed[]): Promise<string[]> {
+	const world = newWorld();
+	jest.spyOn(Date, 'now').mockImplementation(world.clock.now);
+	jest.mocked(connection.connect).mockResolvedValue(world.service.api);
+	return await brokenPromises(world, history);
+}
+
+test('in every history, no event is lost untold, and none starts the workflow twice that the page does not admit', async () => {
+	await fc.assert(
+		fc.asyncProperty(histories, async (history) => {
+			expect(await live(history)).toEqual([]);
+		}),
+		{ numRuns, seed: Number(process.env.WEBHOOK_SEED ?? 1), endOnFailure: process.env.WEBHOOK_SEED !== undefined },
+	);
+}, 24 * 60 * 60_000);

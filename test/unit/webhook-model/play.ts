@@ -1,0 +1,82 @@
+import { ModelClock } from '../poll-model/clock.ts';
+import type { Deed } from './histories.ts';
+import { ModelN8n } from './n8n.ts';
+import { ModelService, type ModelEvent } from './service.ts';
+
+const minute = 60_000;
+/** What the page admits: after a restart, what these ask for again comes again. */
+const repeating = ['publish', 'delete', 'divert', 'oldStore', 'loseAnswers', 'copies'];
+
+let workflows = 0;
+
+export interface World {
+	clock: ModelClock;
+	n8n: ModelN8n;
+	service: ModelService;
+}
+
+export function newWorld(): World {
+	const clock = new ModelClock();
+	const n8n = new ModelN8n(clock, `w${++workflows}`);
+	return { clock, n8n, service: new ModelService(clock, async (...delivery) => await n8n.post(...delivery)) };
+}
+
+/** Lives a history with the real trigger, waits until everything has come to rest, and tells which promises were broken. */
+export async function brokenPromises({ clock, n8n, service }: World, history: Deed[]): Promise<string[]> {
+	const act: { [Does in Deed['does']]: (deed: Extract<Deed, { does: Does }>) => Promise<void> | void } = {
+		happen: () => service.happen(),
+		wait: async ({ ms }) => await clock.advance(ms),
+		publish: async () => await n8n.publish(),
+		delete: () => service.subscriptions.clear(),
+		pause: () => service.tamper((one) => void (one.status = 'paused')),
+		resume: () => service.tamper((one) => void (one.status = 'active')),
+		rotate: () => service.tamper((one) => service.rotate(one)),
+		divert: () => service.tamper((one) => void (one.url = 'https://elsewhere.example/')),
+		narrow: () => service.tamper((one) => void (one.events = ['deal.won'])),
+		widen: () => service.tamper((one) => void (one.events = ['contact.created'])),
+		late: ({ ms }) => void (service.late = ms),
+		unreachable: async ({ ms }) => {
+			n8n.isReachable = false;
+			await clock.advance(ms);
+			n8n.isReachable = true;
+		},
+		fail: ({ count }) => void (service.failures = count),
+		loseAnswers: ({ count }) => void (service.lostAnswers = count),
+		copies: ({ count }) => void (service.copies = count),
+		oldStore: ({ count }) => void (n8n.staticData = count === 0 ? '{}' : (n8n.earlier.at(-count) ?? n8n.staticData)),
+		kill: async ({ down, address }) => {
+			await n8n.kill();
+			await clock.advance(down);
+			await n8n.start(address);
+		},
+	};
+	await n8n.publish();
+	await clock.advance(15 * minute);
+	n8n.earlier.splice(0);
+	const begin = clock.now();
+	for (const deed of history) {
+		await act[deed.does](deed as never);
+		// Deliveries take their time.
+		await clock.advance(50);
+	}
+	Object.assign(service, { failures: 0, lostAnswers: 0, late: 0, copies: 1 });
+	for (const status of ['paused', 'active']) {
+		if (status === 'active') service.tamper((one) => void (one.status = one.status === 'paused' ? status : one.status));
+		await clock.advance(25 * minute);
+	}
+	await service.retryAll();
+	await clock.advance(minute);
+	const broken = service.events.flatMap((event) => verdictOf(event, n8n, history));
+	const isErased = history.some((deed) => deed.does === 'oldStore' && deed.count === 0);
+	const isLong = isErased || history.some((deed) => deed.does === 'wait' && deed.ms > 600 * minute) || history.some((deed) => deed.does === 'kill' && deed.down > 200 * minute);
+	const alarms = n8n.told.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
+	await n8n.kill();
+	return [...broken, ...alarms.map(({ message }) => `a false alarm: ${message}`)];
+}
+
+function verdictOf({ id, at }: ModelEvent, { started, told }: ModelN8n, history: Deed[]): string[] {
+	const its = started.filter((one) => one.id === id);
+	if (its.length === 0) return told.some((one) => one.at >= at && /may be missing/.test(one.message)) ? [] : [`${id} was lost untold`];
+	const isAdmitted = new Set(its.map(({ process }) => process)).size === its.length && history.some(({ does }) => repeating.includes(does));
+	return its.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
+}

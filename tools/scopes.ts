@@ -1,0 +1,102 @@
+/** The OpenAPI document, as far as it matters here. */
+export interface SecuredContract {
+	paths: Record<string, Record<string, { security?: Array<Record<string, string[]>> }>>;
+}
+
+/** A kind of record of the node, as far as it matters here. */
+export interface SecuredMenu {
+	name: string;
+	path: string;
+	operations: SecuredOperation[];
+}
+
+interface SecuredOperation {
+	option: { name: string; value: unknown };
+	write?(description: never): unknown;
+}
+
+export const scopesFile = 'docs/scopes.md';
+
+const [begin, end] = ['<!-- operations, written by npm run words -->', '<!-- end of operations -->'];
+
+/**
+ * docs/scopes.md with the scopes that the contract demands of each operation.
+ *
+ * @throws Error if the page has no place for them
+ */
+export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
+	const [before, rest = ''] = page.split(begin);
+	const [, after] = rest.split(end);
+	if (after === undefined) throw new Error(`${scopesFile} has no ${begin} or no ${end}.`);
+	return `${before}${begin}\n\n${scopesTable(contract, resources)}\n\n${end}${after}`;
+}
+
+function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): string {
+	const rows = resources.flatMap(({ name, path, operations }) => {
+		// A request of the user's own needs what its path needs.
+		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
+		const scopesOf = (operation: SecuredOperation) =>
+			requestsOf(operation, path).flatMap(([method, at]) => scopesAt(contract, method, at));
+		const byScopes = new Map<string, string[]>();
+		for (const operation of operations) {
+			const scopes = [...new Set(scopesOf(operation))].join('`, `');
+			byScopes.set(scopes, [...(byScopes.get(scopes) ?? []), operation.option.name]);
+		}
+		return [...byScopes].map(
+			([scopes, names]) => `| ${name} | ${names.join(', ')} | ${scopes ? `\`${scopes}\`` : 'none'} |`,
+		);
+	});
+	return ['| Resource | Operations | Scopes |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** @throws Error if the contract has no such request */
+function scopesAt(contract: SecuredContract, method: string, path: string): string[] {
+	const shapeOf = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
+	const found = Object.keys(contract.paths).find((known) => shapeOf(known) === shapeOf(`/v1${path}`));
+	const request = contract.paths[found ?? '']?.[method];
+	if (!request) throw new Error(`The contract has no ${method} ${path}.`);
+	return (request.security ?? []).flatMap(({ oauth2 = [] }) => oauth2);
+}
+
+type Request = [method: string, path: string];
+
+/** The requests of an operation on the records at a path, as far as they need scopes of their own. */
+function requestsOf({ option: { value }, write }: SecuredOperation, path: string): Request[] {
+	// A file travels as a background job, whose results are read.
+	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
+	if (value === 'exportFile') return [['get', path], ...jobs];
+	if (value === 'getCurrent') return [['get', `${path}/me`]];
+	if (!write) return [['get', path]];
+	const requests = writesOf(write).map(([method, step]): Request => [method, `${path}${step}`]);
+	return value === 'importFile' ? [...requests, ...jobs] : requests;
+}
+
+/** The writes of a description: method, and what follows the path of the collection. */
+const writes: Record<string, Request> = {
+	create: ['post', ''],
+	upsert: ['put', ''],
+	update: ['patch', '/{}'],
+	delete: ['delete', '/{}'],
+	addTag: ['put', '/{}/tags/{}'],
+	removeTag: ['delete', '/{}/tags/{}'],
+};
+
+/** Which write an operation asks the service's description for. */
+function writesOf(write: (description: never) => unknown): Request[] {
+	const found: Request[] = [];
+	const nothing = { fields: [] };
+	const actions = new Proxy({}, { get: (_, step) => (found.push(['post', `/{}/${String(step)}`]), nothing) });
+	const description = new Proxy(
+		{},
+		{
+			get: (_, name) => {
+				if (name === 'actions') return actions;
+				const request = writes[String(name)];
+				if (request) found.push(request);
+				return nothing;
+			},
+		},
+	);
+	write(description as never);
+	return found;
+}
