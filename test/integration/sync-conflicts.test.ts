@@ -30,6 +30,14 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe(name);
 	});
 
+	test('is left by the rule latest where the source keeps only seconds, and changed it in the same second', async () => {
+		const { id, item } = await changed();
+		const { updated_at: at } = (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body as { updated_at: string };
+		const { conflict } = await run([{ ...item, at: at.replace(/\.\d+/, '') }], choices('latest'));
+		expect(syncIn(conflict[0]!).reason).toContain('unknown which of the two');
+		expect(await nameOf(id)).toBe('By the CRM');
+	});
+
 	test('is updated where the source has seen that change', async () => {
 		const { id, item } = await changed();
 		expect(counts(await run([{ ...item, seen: '2' }], choices('conflict')))).toEqual([0, 1, 0, 0, 0]);

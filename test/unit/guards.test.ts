@@ -60,3 +60,10 @@ test('what the source has is neither counted nor held back', () => {
 	// An empty source asks for no deletion here, so there is nothing to refuse.
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
+
+test('values that the service has stored in another notation were set before: they do not count', () => {
+	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
+	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
+	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();
+	expect(guarded([...again, set(4, 'A+', 'A-'), set(5, '12', '1.2')], { number: 1 }).reason).toContain('2 of 5');
+});

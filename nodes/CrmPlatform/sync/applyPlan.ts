@@ -181,7 +181,7 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 	const isStored = change.changes.every(({ from, to, kept }) => kept || looseText(from) === looseText(to));
 	if (isStored) return { ...made, record, action: 'unchanged', reason: storedAlready };
 	const { version: _, ...unclear } = record;
-	return { ...made, record: unclear as CrmRecord, reason: answeredAsBefore };
+	return { ...made, record: unclear, reason: answeredAsBefore };
 }
 
 /** Why the CRM refused a change that it would have taken when it was planned; undefined for errors. */
