@@ -144,10 +144,10 @@ describe('where only the ETag tells the version', () => {
 		['delete', { maximum: 100, takesVersion: false, results: 'all' }],
 	] as const)('an edit before any request is neither overwritten nor deleted (%s, %j)', async (what, batch) => {
 		for (let at = 1; at < 10; at++) {
-			const { run, service } = contacts(['a', 'b'], { ...dialect, batch });
+			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
 			let isEdited = false;
 			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
-			const run1 = await run([...same(['a']), ...(what === 'update' ? [{ external_id: 'b', last_name: 'new' }] : [])]);
+			const run1 = await run([...same(['a']), ...(what === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
 			if (!isEdited) return expect(run1.hints.join()).not.toContain('takes no version');
 			const wasRead = service.editedAfterReading.has('con_2');
 			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });

@@ -19,6 +19,11 @@ test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'j
 	},
 );
 
+test.each(['text', 'choice', 'any'] as const)('what a calculation without a result gives is no value of kind %s', (kind) => {
+	for (const none of [NaN, Infinity, -Infinity]) expect(() => given(kind, none)).toThrow(`Label: '${none}' is not a value`);
+	expect(() => given('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
+});
+
 test.each(['number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'json'] as const)(
 	'white space clears a field of kind %s, and is no value such as 0',
 	(kind) => expect(given(kind, ' \n')).toBeNull(),

@@ -32,10 +32,11 @@ export const trimmed = (text: string): string =>
 export function looseText(value: unknown): string {
 	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
 	const text = trimmed(given.normalize('NFKC')).toLowerCase().replace(/^['"`\u2018\u2019#]+|['"`\u2018\u2019]+$/g, '');
-	const whole = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(text)?.[1];
+	const compact = text.replace(/[\s()/]|(?<=\w|\))-(?=\w|\()/g, '');
+	const whole = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(compact)?.[1];
 	if (whole !== undefined) return whole;
-	const number = text === '' ? NaN : Number(text);
-	return Number.isSafeInteger(number) ? String(number) : text.replace(/[\s()/]|(?<=\w)-(?=\w)/g, '');
+	const number = compact === '' ? NaN : Number(compact);
+	return Number.isSafeInteger(number) ? String(number) : compact;
 }
 
 /** The value of a field in a record, or in the values that are written. */
