@@ -16,7 +16,7 @@ async function service(together: number, refused?: string) {
 	const answer = (url: string, response: ServerResponse) => {
 		const isRefused = refused !== undefined && url.includes(refused);
 		response.writeHead(isRefused ? 403 : 200, { 'content-type': 'application/json' });
-		response.end(JSON.stringify({ id: url.split('/')[3] }));
+		response.end(JSON.stringify({ id: url.split('/')[3] ?? `new_${seen.length}` }));
 	};
 	server = createServer((request, response) => {
 		const { url = '' } = request;

@@ -39,6 +39,8 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 				method,
 				headers: {
 					authorization: `Bearer ${sandbox.credential.apiKey}`,
+					// One that is kept may be closed just when it is used again.
+					connection: 'close',
 					...(body === undefined ? {} : { 'content-type': 'application/json' }),
 				},
 				...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,9 +1,13 @@
 import { parseJson } from '../api/http/json';
+import { mostLevels } from '../api/http/numbers';
 import type { Field } from '../api/openapi/fields';
 
 /** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
-export function isBlank(value: unknown): boolean {
-	if (Array.isArray(value)) return value.every(isBlank);
+export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
+
+/** What is nested too deep is no blank: it is refused where it is sent. */
+function isBlankAt(depth: number, value: unknown): boolean {
+	if (Array.isArray(value)) return depth <= mostLevels && value.every((one) => isBlankAt(depth + 1, one));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
@@ -19,16 +23,17 @@ export function isBlankFor({ kind }: Pick<Field, 'kind'>, value: unknown): boole
  *
  * @param isCleared whether a blank in an object that is not in a list becomes null, which clears it
  */
-export function withoutBlanks(value: unknown, isCleared = false): unknown {
+export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unknown {
+	if (depth > mostLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((one: unknown) => {
-			const left = withoutBlanks(one);
+			const left = withoutBlanks(one, false, depth + 1);
 			return left !== null && isNothing(left, one) ? [] : [left];
 		});
 	}
 	if (!isPlainObject(value)) return value;
 	const members = Object.entries(value).flatMap(([name, one]): Array<[string, unknown]> => {
-		const left = withoutBlanks(one, isCleared);
+		const left = withoutBlanks(one, isCleared, depth + 1);
 		if (left === null || !isNothing(left, one)) return [[name, left]];
 		return isCleared ? [[name, null]] : [];
 	});
