@@ -160,8 +160,9 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 	if (editedId !== undefined && edit && service.records.has(editedId)) {
 		const now = service.records.get(editedId)!;
 		const isKept = now[edit.field] === edited;
-		// What was read already with the edit is a value of the CRM like any other, and told as such.
-		if (!isKept && !isTold(edited) && !isUnprotected) broken.push(`an edit of ${editedId} was overwritten, and nobody was told`);
+		// What was read already with the edit is a value of the CRM like any other, and told as such; not by a run that stops.
+		const isReadBefore = service.editedAfterReading.has(editedId) || !(done instanceof Error);
+		if (!isKept && !isTold(edited) && !isUnprotected && isReadBefore) broken.push(`an edit of ${editedId} was overwritten, and nobody was told`);
 	}
 
 	for (const name of ['external_id', 'email'] as const) {

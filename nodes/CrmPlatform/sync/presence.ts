@@ -51,7 +51,7 @@ export function recordsPointedAt(
 	};
 	for (const record of records) {
 		for (const field of unique) {
-			for (const value of valuesIn(record, field)) {
+			for (const value of allValuesIn(record, field)) {
 				for (const name of namesOf(field, value)) {
 					const same = ids.get(name);
 					if (same) same.push(record.id);
@@ -65,7 +65,7 @@ export function recordsPointedAt(
 		const { item, values, id } = record;
 		const most = isUnmatched(record) ? 2 : 1;
 		for (const field of unique) {
-			const given = field.name === 'id' ? [id] : valuesIn(values, field);
+			const given = field.name === 'id' ? [id] : allValuesIn(values, field);
 			for (const value of given) {
 				for (const one of namesOf(field, value).slice(0, most).flatMap((name) => ids.get(name) ?? [])) {
 					const known = found.get(one);
@@ -78,8 +78,8 @@ export function recordsPointedAt(
 	return found;
 }
 
-/** The values of a unique field: its own, and those of its list. */
-export function valuesIn(values: IDataObject, field: UniqueField): unknown[] {
+/** The values of a field: its own, and those of its list. */
+export function allValuesIn(values: IDataObject, field: UniqueField): unknown[] {
 	return [valueIn(values, field), ...othersIn(values, field).map(valueOf)];
 }
 

@@ -8,7 +8,7 @@ import { isBlank } from '../mapping/blank';
 import { timeSpan } from '../mapping/dates';
 import { normalised, trimmed, valueIn } from '../mapping/keys';
 import type { FieldValue } from '../mapping/objectFields';
-import { listNameOf, valuesIn } from './presence';
+import { listNameOf, allValuesIn } from './presence';
 
 /** A filter of the scope that records can be held against. */
 export interface ScopedField {
@@ -56,7 +56,7 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 }
 
 function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
-	const values = valuesIn(record, field).flat().flatMap((one) => (isBlank(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+	const values = allValuesIn(record, field).flat().flatMap((one) => (isBlank(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
 	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
 	// Objects without an id or a value cannot be compared.
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
