@@ -69,7 +69,7 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
 		case 'create':
 			return createRecord(writing, item);
 		case 'upsert':
-			return upsertRecord(writing, matchOn!, item);
+			return upsertRecord(writing, matchOn!, item, undefined);
 		case 'update': {
 			const { id, ifMatch } = parseTarget(targetSchema, item);
 			const { id: _, version: __, ...change } = item;
