@@ -24,11 +24,16 @@ test.each([
 	expect(text.length).toBeLessThan(2000);
 });
 
-test('no more than a hundred errors are told of one body', async () => {
+test.each([
+	['unknown fields', members(900)],
+	['unknown custom fields', { last_name: 'x', custom_fields: members(400) }],
+	['unknown members', { last_name: 'x', emails: Array(20).fill(members(10)) }],
+	['wrong entries', { last_name: 'x', emails: Array(20).fill({ value: 1, label: 2, primary: 3 }) }],
+])('no more than twenty errors are told of one body, of %s', async (_, given) => {
 	const { post } = inProcess();
-	const { body } = await post('/v1/contacts', members(4000));
-	expect(body.errors).toHaveLength(100);
-	expect(body.detail).toContain('(3999 more errors)');
+	const { body } = await post('/v1/contacts', given);
+	expect(body.errors).toHaveLength(20);
+	expect(body.detail).toContain('(and more errors)');
 });
 
 test.each([
@@ -38,4 +43,19 @@ test.each([
 	const { job, results } = await runJob(inProcess(), 'create', `${line}\n{"last_name":"Moreno"}\n`);
 	expect(job).toMatchObject({ status: 'completed', succeeded: 1, failed: 1 });
 	expect(results.map(({ status }) => status)).toEqual([422, 201]);
+});
+
+test.each([
+	['unknown fields', (i: number) => ({ ...members(900), last_name: i })],
+	['unknown custom fields', () => ({ last_name: 'x', custom_fields: members(500) })],
+	['tags', () => ({ last_name: 'x', tag_ids: Array(900).fill('tag_1') })],
+	['e-mail addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
+	['members of an entry', () => ({ last_name: 'x', emails: Array(19).fill(members(40)) })],
+	['choices', () => ({ last_name: 'x', custom_fields: { interests: Array(900).fill('x') } })],
+])('very many %s in each item of a batch end at the first errors of each', async (_, item) => {
+	const { post } = inProcess();
+	const { status, body } = await post('/v1/contacts/batch/create', { items: Array.from({ length: 100 }, (__, i) => item(i)) });
+	expect(status).toBe(207);
+	expect(body.summary).toEqual({ total: 100, succeeded: 0, failed: 100 });
+	expect(JSON.stringify(body).length).toBeLessThan(400_000);
 });
