@@ -27,7 +27,7 @@ export async function* bodyChunks(c: Context): AsyncGenerator<Uint8Array> {
 }
 
 async function* received(c: Context): AsyncGenerator<Uint8Array> {
-	const reader = c.req.raw.body?.getReader();
+	const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();
 	while (reader) {
 		const { value, done } = await reader.read().catch(() => {
 			throw new Problem('malformed_json', 'The body ended before it was complete.');
