@@ -34,7 +34,7 @@ ${memberList}
 /** A mistake in the command line; the message is for the person who typed it. */
 export class UsageError extends Error {}
 
-const text = z.string().min(1, 'a value');
+const someText = z.string().min(1, 'a value');
 const wholeNumber = (from: number, to: number) =>
 	z
 		.string()
@@ -45,9 +45,9 @@ const wholeNumber = (from: number, to: number) =>
 		.transform(Number);
 const seconds = (from: number) => wholeNumber(from, 86_400).transform((number) => 1000 * number);
 
-const options = {
+const flags = {
 	port: wholeNumber(0, 65_535),
-	db: text,
+	db: someText,
 	contacts: wholeNumber(0, 1_000_000),
 	day: z.iso.date('a day such as 2026-01-31'),
 	'api-key': z.string().regex(/^[\x21-\x7e]+$/, 'printable ASCII characters without spaces'),
@@ -55,7 +55,7 @@ const options = {
 	'requests-per-minute': wholeNumber(1, 1_000_000),
 	'access-token-seconds': seconds(1),
 	'refresh-grace-seconds': seconds(0),
-	'host-name': text.toLowerCase(),
+	'host-name': someText.toLowerCase(),
 	'allow-private-webhooks': z.boolean(),
 	faults: z.boolean(),
 	help: z.boolean(),
@@ -67,7 +67,7 @@ const options = {
  * @throws UsageError
  */
 export function parseCommandLine(args: string[]): SandboxOptions | undefined {
-	const { data: given, error } = z.object(options).partial().safeParse(parseFlags(args));
+	const { data: given, error } = z.object(flags).partial().safeParse(parseFlags(args));
 	const [wrong] = error?.issues ?? [];
 	if (wrong) throw new UsageError(`--${wrong.path.join()} takes ${wrong.message}.`);
 	const { help, 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = given!;
@@ -92,7 +92,7 @@ const present = <T extends object>(values: T): Present<T> =>
 	Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>;
 
 function parseFlags(args: string[]): Record<string, unknown> {
-	const typed = Object.entries(options).map(([name, schema]) => {
+	const typed = Object.entries(flags).map(([name, schema]) => {
 		return [name, { type: schema instanceof z.ZodBoolean ? 'boolean' : 'string' }] as const;
 	});
 	try {

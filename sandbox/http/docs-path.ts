@@ -1,2 +1,2 @@
-/** The path of the interactive documentation, which deprecation headers refer to. */
+/** The path of the interactive documentation. */
 export const docsPath = '/docs';

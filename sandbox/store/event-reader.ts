@@ -51,10 +51,7 @@ export class EventReader {
 	/** Reads events in sequence, or newest first. */
 	page(conditions: Condition[], limit: number, descending = false): StoredEvent[] {
 		const { sql, values } = this.pageQuery(conditions, limit, descending);
-		return this.database
-			.prepare(sql)
-			.all(...values)
-			.map(eventOf);
+		return this.database.prepare(sql).all(...values).map(eventOf);
 	}
 
 	/** Reads the newest events that fit a page, without blocking other requests. */

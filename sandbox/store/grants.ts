@@ -18,20 +18,12 @@ export interface Code {
 	isUsed: boolean;
 }
 
+type Statement =
+	| 'insert' | 'select' | 'insertCode' | 'selectCode' | 'useCode' | 'dropUnused' | 'delete' | 'deleteOfUser' | 'ofClient';
+
 /** Grants and their authorization codes. Times are in milliseconds since 1970. */
 export class Grants {
-	private readonly statements: Record<
-		| 'insert'
-		| 'select'
-		| 'insertCode'
-		| 'selectCode'
-		| 'useCode'
-		| 'dropUnused'
-		| 'delete'
-		| 'deleteOfUser'
-		| 'ofClient',
-		StatementSync
-	>;
+	private readonly statements: Record<Statement, StatementSync>;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

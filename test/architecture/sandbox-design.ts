@@ -32,7 +32,7 @@ const partsOf = (floor: Record<string, string[]>): string[] =>
 export const sandboxDesign: Record<string, Part> = {
 	sandbox: {
 		files: ['sandbox/*'],
-		imports: [...floors.flatMap(partsOf), 'hono', '@hono/node-server', 'node:**'],
+		imports: [...floors.flatMap(partsOf), 'hono', 'zod', '@hono/node-server', 'node:**'],
 	},
 	...Object.fromEntries(
 		floors.flatMap((floor, height) =>

@@ -88,14 +88,14 @@ test('an export has the records that its user sees', async () => {
 	expect(result).toEqual(contacts.own);
 });
 
-test('a user and an API key see only their own jobs, an administrator’s token too', async () => {
+test('an application sees only the jobs it has started for its user, an administrator’s too, and an API key all', async () => {
 	const { body: others } = await start(asAccount, 'create', { last_name: 'x' });
 	const { body: own } = await start(asSales, 'create', { last_name: 'y' });
 	expect(ids(await asSales('GET', '/v1/jobs'))).toEqual([own.id]);
 	for (const [method, path] of [['GET', ''], ['GET', '/results'], ['POST', '/cancel']] as const) {
 		expect((await asSales(method, `/v1/jobs/${others.id}${path}`)).status).toBe(404);
 	}
-	expect(ids(await asAccount('GET', '/v1/jobs'))).toEqual([others.id]);
+	expect(ids(await asAccount('GET', '/v1/jobs'))).toEqual([others.id, own.id]);
 	expect(ids(await (await connected('admin', 'jobs:read'))('GET', '/v1/jobs'))).toEqual([]);
 });
 
