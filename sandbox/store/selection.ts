@@ -15,6 +15,10 @@ export interface Selection {
 	limit: number;
 }
 
+/** Every field to sort by has an index with the id; several have none together. */
+export const isIndexed = ([first, ...rest]: Order[]): boolean =>
+	rest.length <= 1 && rest.every(({ column, descending }) => column === 'id' && descending === first?.descending);
+
 export function pageQuery(table: string, selection: Selection): Query {
 	const { conditions, order, after, includeDeleted, limit } = selection;
 	const all = [...conditions];
