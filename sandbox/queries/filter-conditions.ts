@@ -60,7 +60,7 @@ function parseValue(filter: Filter, text: string): Cell {
 /** Query parameters are texts; converts them to the number or boolean that the filter expects. */
 function typed({ schema }: Filter, text: string): string | number | boolean {
 	const isNumber = schema.type === 'number' || schema.type === 'integer';
-	if (isNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+	if (isNumber && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
 	if (schema.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
 	return text;
 }

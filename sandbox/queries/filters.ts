@@ -149,8 +149,17 @@ export function valueFilters(
 	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
 }
 
-/** Selects records whose list contains at least one of the values. */
-export function listFilter(parameter: string, sql: string, schema: JsonSchema): Filter {
+/**
+ * Selects records whose list contains at least one of the values.
+ *
+ * @param type of one value
+ */
+export function listFilter(
+	parameter: string,
+	sql: string,
+	schema: JsonSchema,
+	type: z.ZodType = plainText(),
+): Filter {
 	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,
@@ -158,7 +167,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		sql,
 		isList: true,
 		isSelective: false,
-		type: plainText(),
+		type,
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};
