@@ -9,7 +9,7 @@ import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, isIndexed, pageQuery, type Selection } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */
@@ -72,9 +72,25 @@ export class RecordReader {
 		return this.source.statements.get(sql).all(...values).map(documentOf);
 	}
 
-	/** Reads a page without blocking other requests, even if it has to look at many rows. */
-	async nextPage(selection: Selection): Promise<RecordPage> {
-		const [rows] = await this.source.reader.read([this.listQuery(selection)]);
+	/**
+	 * The ids of all records of a list in its order, as JSON lists of `limit` ids, without blocking other
+	 * requests: whoever reads everything sorts it once.
+	 */
+	async idsInOrder(selection: Selection): Promise<string[]> {
+		const conditions = this.indexed([...selection.conditions, ...this.visible], false);
+		const query = idsQuery(this.name, { ...selection, conditions }, selection.limit);
+		const [rows] = await this.source.reader.read([query]);
+		return rows!.map(({ ids }) => ids as string);
+	}
+
+	/**
+	 * Reads records of a list by their ids, as far as they are in it still, without blocking other requests.
+	 *
+	 * @param ids a JSON list in the order of the list
+	 */
+	async recordsOf(ids: string, selection: Selection): Promise<RecordPage> {
+		const conditions = [...selection.conditions, ...this.visible];
+		const [rows] = await this.source.reader.read([recordsQuery(this.name, { ...selection, conditions }, ids)]);
 		return documentsOf(rows!, selection.limit);
 	}
 
