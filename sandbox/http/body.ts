@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { Problem } from '../foundation/problem.ts';
 import { bodyChunks, isCompressed } from './body-chunks.ts';
-import { refuseManyMembers, refuseOddText } from './odd-shapes.ts';
+import { refuseOddShape } from './odd-shapes.ts';
 
 export const largestBody = 1024 * 1024;
 
@@ -82,15 +82,12 @@ export function parseJson(bytes: Uint8Array): unknown {
  * @throws Problem malformed_json, validation_failed for what takes long to read and is no record
  */
 export function parseText(what: string, text: string): unknown {
-	refuseOddText(text);
-	let value: unknown;
+	refuseOddShape(text);
 	try {
-		value = JSON.parse(text);
+		return JSON.parse(text);
 	} catch (error) {
 		throw malformed(what, error as Error);
 	}
-	refuseManyMembers(value);
-	return value;
 }
 
 const malformed = (what: string, { message }: Error): Problem =>

@@ -11,52 +11,43 @@ const opening = new Set([0x5b, 0x7b]);
 const closing = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses text that no record or batch looks like, before it is parsed: parsing would take long.
+ * Refuses JSON that no record or batch looks like, before it is parsed: parsing and validating it would
+ * take long.
  *
  * @throws Problem validation_failed
  */
-export function refuseOddText(text: string): void {
+export function refuseOddShape(json: string): void {
+	const members = new Uint32Array(mostLevels + 1);
 	let values = 0;
 	let level = 0;
-	for (let i = 0; i < text.length; i++) {
-		const code = text.charCodeAt(i);
+	for (let i = 0; i < json.length; i++) {
+		const code = json.charCodeAt(i);
 		if (code === quote) {
-			i = endOfString(text, i);
+			i = endOfString(json, i);
 		} else if (opening.has(code)) {
 			values += 1;
 			level += 1;
 			if (level > mostLevels) throw tooMuch(`Lists and objects may be nested in at most ${mostLevels} levels.`);
+			members[level] = 1;
 		} else if (closing.has(code)) {
-			level -= 1;
+			level = Math.max(0, level - 1);
 		} else if (code === comma) {
 			values += 1;
+			members[level]! += 1;
 		}
+		if (members[level]! > mostMembers) throw tooMuch(`A list or an object may have at most ${mostMembers} members.`);
 		if (values > mostValues) throw tooMuch('A body may have at most 100,000 values in all. Send it in smaller parts.');
 	}
 }
 
 /** The place of the quotation mark that ends a string. */
-function endOfString(text: string, start: number): number {
-	for (let i = start + 1; i < text.length; i++) {
-		const code = text.charCodeAt(i);
+function endOfString(json: string, start: number): number {
+	for (let i = start + 1; i < json.length; i++) {
+		const code = json.charCodeAt(i);
 		if (code === quote) return i;
 		if (code === escape) i += 1;
 	}
-	return text.length;
-}
-
-/**
- * Refuses lists and objects that are longer than any field takes: validating them would take long.
- *
- * @throws Problem validation_failed
- */
-export function refuseManyMembers(value: unknown): void {
-	if (typeof value !== 'object' || value === null) return;
-	const members = Object.values(value);
-	if (members.length > mostMembers) {
-		throw tooMuch(`A list or an object may have at most ${mostMembers} members.`);
-	}
-	for (const member of members) refuseManyMembers(member);
+	return json.length;
 }
 
 const tooMuch = (detail: string): Problem =>

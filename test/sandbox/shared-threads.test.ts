@@ -98,8 +98,9 @@ test('names of receivers that are found slowly leave threads for everything else
 	const { signal } = new AbortController();
 	const posts = names.map((name) => post(`http://${name}:${port}/`, '{}', {}, true, signal));
 	await turn();
-	expect(begun).toEqual(names.slice(0, 2));
+	const atOnce = [...begun];
 	for (const name of names) await end(name);
 	expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
 	await receiver.close();
+	expect(atOnce).toEqual(names.slice(0, 2));
 });
