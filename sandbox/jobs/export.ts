@@ -8,7 +8,7 @@ import type { Job } from '../schemas/jobs.ts';
 import { parseRecord } from '../store/record-json.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
-const recordsPerStep = 500;
+const recordsPerStep = 200;
 
 /** The list that a job exports, with its filters and its order. */
 type Export = Pick<Job, 'resource' | 'query'>;
