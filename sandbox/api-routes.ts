@@ -4,6 +4,7 @@ import { collectionRoutes, readRoutes } from './collection/routes.ts';
 import { homeHandler } from './console/routes.ts';
 import { commonHeaders, errors } from './description/responses.ts';
 import { eventRoutes } from './event-log/routes.ts';
+import { refusingConditions } from './http/conditions.ts';
 import { docsPath } from './http/docs-path.ts';
 import type { Operation } from './http/operation.ts';
 import type { RateLimiter } from './http/rate-limiter.ts';
@@ -48,7 +49,7 @@ export function apiRoutes(
 				),
 		},
 	];
-	return routes;
+	return routes.map(refusingConditions);
 }
 
 /** The source document names the path without the version as well, to verify credentials with. */

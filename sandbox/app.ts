@@ -83,10 +83,6 @@ export function createApp(options: AppOptions): Hono<Env> {
 	}
 	for (const path of pagePaths) app.use(path, restrictHosts(options.hostNames ?? []));
 	for (const path of consolePaths) app.use(path, limitVisitors(service, limiter));
-	// Sign-in needs no credentials, so password guessing has to be slowed down. The page itself is always
-	// shown, or else a stranger could lock an address out by opening it. The OAuth endpoints count by
-	// client, once the client is known.
-	app.post('/sign-in', rateLimit(service, limiter, 'sign-in'));
 	// After authentication, so that a stranger cannot block a key.
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));

@@ -91,12 +91,12 @@ export function upsertOperation(resource: Resource): Operation {
 		tags: [resource.name],
 		summary: `Create or update ${aOne}`,
 		description: `Updates the ${one} with the same value in the field match_on, or creates one.`,
-		parameters: [matchOnParameter(resource), idempotencyKeyParameter],
+		parameters: [matchOnParameter(resource), ifMatchParameter, idempotencyKeyParameter],
 		requestBody: requestBody(`${One}Upsert`),
 		responses: {
 			200: success(`The updated ${one}.`, One, 'ETag', 'Idempotent-Replayed'),
 			201: success(`The new ${one}.`, One, 'ETag', 'Location', 'Idempotent-Replayed'),
-			...errors(...pathErrors(resource), ...writeErrors),
+			...errors(412, ...pathErrors(resource), ...writeErrors),
 		},
 	};
 }

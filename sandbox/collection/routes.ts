@@ -88,8 +88,9 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 
 	const upsert: ApiRoute['handler'] = (c) => {
 		const matchOn = matchOnOf(queryParameters(c, ['match_on']));
+		const ifMatch = c.req.header('If-Match');
 		return answerWrite(service, resource, c, true, (writing, body) =>
-			upsertRecord(writing, matchOn, body),
+			upsertRecord(writing, matchOn, body, ifMatch),
 		);
 	};
 

@@ -23,6 +23,8 @@ export function queueDeliveries(writing: Writing, event: StoredEvent, about: str
 	}
 }
 
+const testEvent = `${webhooks.object}.test`;
+
 export function activeWebhooks({ whole }: StoreView): Webhook[] {
 	const table = whole.table(webhooks.name)!;
 	const isActive = { sql: '"status" = ?', values: ['active'] };
@@ -49,6 +51,9 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
 	const rights = rightsToRead(store, webhook, event);
 	if (rights instanceof Ended) return rights.reason;
+	// A test belongs to no pattern.
+	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
+	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
 	const isFarewell = event.type.endsWith('.deleted');
 	const isSeen = isFarewell || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';

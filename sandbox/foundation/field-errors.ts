@@ -1,19 +1,19 @@
 import type { z } from 'zod/v4';
 import { type JsonObject, own } from './json.ts';
-import { type FieldError, Problem } from './problem.ts';
+import { type FieldError, mostErrors, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * The errors of a body, one for each invalid place.
+ * The errors of a body, one for each of the first invalid places.
  *
  * @param input the parsed value, to distinguish a wrong value from a missing one
  */
 export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
-	return error.issues.flatMap((issue) => {
+	return error.issues.slice(0, mostErrors).flatMap((issue) => {
 		const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
 		if (issue.code === 'unrecognized_keys') {
-			return issue.keys.map((key) => ({
+			return issue.keys.slice(0, mostErrors).map((key) => ({
 				pointer: `${pointer}/${escapePointer(key)}`,
 				code: 'unknown_field',
 				detail: `There is no field "${key}".`,

@@ -39,8 +39,8 @@ export type FieldError = { code: string; detail: string } & (
 	| { parameter: string }
 );
 
-/** The most errors in one response; a body can have thousands. */
-const mostErrors = 100;
+/** The most errors told of one body, which can have thousands. */
+export const mostErrors = 20;
 
 /** The body of an error response (RFC 9457). */
 export interface ProblemBody extends Record<string, unknown> {

@@ -2,6 +2,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { Problem } from '../foundation/problem.ts';
+import { bodyChunks, isCompressed } from './body-chunks.ts';
+import { refuseOddShape } from './odd-shapes.ts';
 
 export const largestBody = 1024 * 1024;
 
@@ -25,57 +27,28 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler {
 	const limit = bodyLimit({ maxSize, onError });
 	return (c, next) =>
 		limit(c, async () => {
-			const body = decodedBody(c);
-			if (body && body !== c.req.raw.body) {
+			if (isCompressed(c)) {
 				const { url, method, headers } = c.req.raw;
-				c.req.raw = new Request(url, { method, headers, body: await readUpTo(body, maxSize, onError) });
+				const body = await readUpTo(bodyChunks(c), maxSize, onError);
+				c.req.raw = new Request(url, { method, headers, body });
 			}
 			await next();
 		});
 }
 
-/** The body without its compression, as a stream: a small body can unfold to a very large one. */
-export function decodedBody(c: Context): ReadableStream<Uint8Array> | null {
-	const { body } = c.req.raw;
-	const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() ?? '';
-	if (['', 'identity'].includes(encoding)) return body;
-	if (encoding !== 'gzip') {
-		throw new Problem('unsupported_media_type', `Send the body with Content-Encoding: gzip or none, not ${encoding}.`, {
-			headers: { 'Accept-Encoding': 'gzip' },
-		});
-	}
-	return body && body.pipeThrough(new DecompressionStream('gzip') as TransformStream<Uint8Array, Uint8Array>);
-}
-
 async function readUpTo(
-	body: ReadableStream<Uint8Array>,
+	body: AsyncIterable<Uint8Array>,
 	maxSize: number,
 	onTooLarge: () => never,
 ): Promise<Uint8Array<ArrayBuffer>> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;
-	for await (const chunk of chunksOf(body)) {
+	for await (const chunk of body) {
 		size += chunk.length;
 		if (size > maxSize) onTooLarge();
 		chunks.push(chunk);
 	}
 	return new Uint8Array(Buffer.concat(chunks));
-}
-
-/** @throws Problem malformed_json if the body breaks off, or is not compressed as it says */
-export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-	const reader = body?.getReader();
-	while (reader) {
-		const { value, done } = await reader.read().catch((error: unknown) => {
-			const isBroken = (error as { code?: string }).code?.startsWith('Z_');
-			throw new Problem(
-				'malformed_json',
-				isBroken ? 'The body is not valid gzip.' : 'The body ended before it was complete.',
-			);
-		});
-		if (done) return;
-		yield value;
-	}
 }
 
 /**
@@ -94,43 +67,31 @@ export async function readBytes(c: Context): Promise<Uint8Array> {
 	return new Uint8Array(await c.req.arrayBuffer());
 }
 
-/** @throws Problem malformed_json, validation_failed (too many members) */
+/** @throws Problem malformed_json, validation_failed (see `parseText`) */
 export function parseJson(bytes: Uint8Array): unknown {
-	let value: unknown;
 	try {
-		value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+		return parseText('The body', new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch (error) {
-		throw new Problem('malformed_json', `The body is not valid JSON: ${(error as Error).message}.`);
+		if (error instanceof Problem) throw error;
+		throw malformed('The body', error as Error);
 	}
-	refuseManyMembers(value);
-	return value;
 }
-
-/** The most members of a list or object; more than any field or batch takes. */
-const mostMembers = 5000;
 
 /**
- * Checks sizes before zod validates the content: zod collects the issues of every member of a list, and
- * overflows the stack with a hundred thousand of them.
- *
- * @throws Problem validation_failed
+ * @param what `The body`, or a part of it
+ * @throws Problem malformed_json, validation_failed for what takes long to read and is no record
  */
-export function refuseManyMembers(value: unknown): void {
-	// An explicit stack, because nesting may be deeper than the call stack allows.
-	const rest: unknown[] = [[value]];
-	while (rest.length > 0) {
-		const members = Object.values(rest.pop() as object);
-		if (members.length > mostMembers) {
-			const detail = `A list or an object may have at most ${mostMembers} members.`;
-			throw new Problem('validation_failed', detail, {
-				errors: [{ pointer: '', code: 'too_long', detail }],
-			});
-		}
-		for (const member of members) {
-			if (typeof member === 'object' && member !== null) rest.push(member);
-		}
+export function parseText(what: string, text: string): unknown {
+	refuseOddShape(text);
+	try {
+		return JSON.parse(text);
+	} catch (error) {
+		throw malformed(what, error as Error);
 	}
 }
+
+const malformed = (what: string, { message }: Error): Problem =>
+	new Problem('malformed_json', `${what} is not valid JSON: ${message}.`);
 
 /** @throws Problem malformed_json, validation_failed */
 export function parseJsonObject(bytes: Uint8Array): JsonObject {

@@ -18,14 +18,9 @@ export const rateLimitHeaders = (service: Service, limiter: RateLimiter) =>
 		}
 	});
 
-/**
- * Counts the request, and refuses it if the limit is exceeded.
- *
- * @param purpose names a separate window for unauthenticated requests of this kind
- */
-export const rateLimit = (service: Service, limiter: RateLimiter, purpose?: string) =>
+/** Counts the request, and refuses it if the limit is exceeded. */
+export const rateLimit = (service: Service, limiter: RateLimiter) =>
 	createMiddleware<Env>(async (c, next) => {
-		if (purpose !== undefined) c.set('window', `${purpose} ${addressOf(c)}`);
 		spendRequest(service, limiter, c);
 		await next();
 	});

@@ -1,15 +1,14 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
-import { listedRecord, keysetPosition } from '../queries/list.ts';
+import { listedRecord } from '../queries/list.ts';
 import { parseListQuery } from '../queries/list-query.ts';
 import { unknownParameter } from '../http/query.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
-import type { Cell } from '../store/columns.ts';
 import { parseRecord } from '../store/record-json.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
-const recordsPerStep = 500;
+const recordsPerStep = 200;
 
 /** The list that a job exports, with its filters and its order. */
 type Export = Pick<Job, 'resource' | 'query'>;
@@ -24,28 +23,31 @@ export async function countExportedRecords(store: StoreView, about: Export): Pro
 	return await table.countAside(query.conditions, query.includeDeleted);
 }
 
-/** The next records of an export, read before the transaction that stores them as results. */
+/** What the next step of an export stores, read before its transaction. */
 export interface Exported {
 	records: Array<{ id: string; text: string }>;
-	/** The position of the last record, to go on after; undefined at the end. */
-	position: string | undefined;
+	/** The ids of records that follow, as JSON lists: all of them at first, later the rest of a list. */
+	follow: string[];
 }
 
-/** Reads the next records of an export without blocking requests: few of many records may match. */
+/**
+ * Reads the next records of an export without blocking requests: few of many records may match. At its
+ * first step it reads which records there are, in their order, so that they are sorted once.
+ */
 export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
 	const { table, query } = exportedList(store, job);
-	// An export has no input lines. Their table holds its cursor, the position of the last record
-	// exported.
-	const [last] = store.whole.jobItems.page(job.id, -1, 1);
-	const after = last && (JSON.parse(last.text) as Cell[]);
-	const { documents, hasMore } = await table.nextPage({ ...query, after, limit: recordsPerStep });
-	return {
-		records: documents.map((document) => ({
-			id: parseRecord(document).id,
-			text: listedRecord(document, query),
-		})),
-		position: hasMore ? JSON.stringify(keysetPosition(documents.at(-1)!, table, query)) : undefined,
-	};
+	const selection = { ...query, limit: recordsPerStep };
+	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
+	const [next] = store.whole.jobItems.page(job.id, -1, 1);
+	if (!next) return { records: [], follow: [] };
+	const { documents, hasMore } = await table.recordsOf(next.text, selection);
+	const records = documents.map((document) => ({
+		id: parseRecord(document).id,
+		text: listedRecord(document, query),
+	}));
+	const ids = JSON.parse(next.text) as string[];
+	const rest = hasMore ? ids.slice(ids.indexOf(records.at(-1)!.id) + 1) : [];
+	return { records, follow: rest.length > 0 ? [JSON.stringify(rest)] : [] };
 }
 
 /**
@@ -57,7 +59,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 export function storeRecords(
 	store: StoreView,
 	job: Job,
-	{ records, position }: Exported,
+	{ records, follow }: Exported,
 ): { count: number; isLast: boolean } {
 	const { jobItems, jobResults } = store.whole;
 	const { table } = exportedList(store, job);
@@ -66,9 +68,11 @@ export function storeRecords(
 	for (const [i, { text }] of kept.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
 	}
-	jobItems.drop(job.id);
-	if (position !== undefined) jobItems.add(job.id, { position: 0, text: position });
-	return { count: kept.length, isLast: position === undefined };
+	const [done] = jobItems.page(job.id, -1, 1);
+	if (done) jobItems.dropUntil(job.id, done.position);
+	const first = done?.position ?? 0;
+	for (const [i, text] of follow.entries()) jobItems.add(job.id, { position: first + i, text });
+	return { count: kept.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
 }
 
 function exportedList(store: StoreView, { resource: name, query: asked }: Export) {

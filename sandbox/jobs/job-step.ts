@@ -1,5 +1,6 @@
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
+import { parseText } from '../http/body.ts';
 import type { Writing } from '../store/writing.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
@@ -100,12 +101,10 @@ function writeLine(
 ): ItemResult {
 	let item: unknown;
 	try {
-		item = JSON.parse(line.text);
+		item = parseText('The line', line.text);
 	} catch (error) {
-		const detail = `The line is not valid JSON: ${(error as Error).message}.`;
-		const problem = new Problem('malformed_json', detail);
-		const { status } = problem;
-		return { index: line.position, status, id: null, error: problem.body(requestId) };
+		if (!(error instanceof Problem)) throw error;
+		return { index: line.position, status: error.status, id: null, error: error.body(requestId) };
 	}
 	return writeItem(() => writing, part, bulk, item, line.position, requestId);
 }

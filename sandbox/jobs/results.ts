@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonObject } from '../foundation/json.ts';
 import { redactResult } from '../access/redaction.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
@@ -5,7 +6,8 @@ import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
 import { hasEnded } from './queue.ts';
 
-const linesAtOnce = 500;
+/** Fewer if they are large. */
+const linesAtOnce = 200;
 
 /** The requested results: how many to skip, and how many to return at most. */
 export interface Range {
@@ -52,7 +54,10 @@ export function resultLines(
 	let after = offset - 1;
 	let left = limit;
 	return new ReadableStream({
-		pull(controller) {
+		async pull(controller) {
+			// A quick client would have the whole file at once, and hold up everybody else.
+			await turn();
+			if (!store.isOpen) return controller.error(new Problem('unavailable', 'The service is shutting down.'));
 			// A client may take hours to read, and what is thrown here ends the stream.
 			mayGoOn();
 			const lines = store.jobResults.page(job.id, after, Math.min(left, linesAtOnce));

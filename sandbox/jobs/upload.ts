@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { Context } from 'hono';
-import { chunksOf, decodedBody } from '../http/body.ts';
+import { bodyChunks } from '../http/body-chunks.ts';
 import { Problem } from '../foundation/problem.ts';
 import { jobLimits } from '../schemas/jobs.ts';
 import type { Line } from '../store/job-lines.ts';
@@ -39,21 +39,22 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		if (lines > jobLimits.lines) throw tooLarge('A job takes at most 100,000 lines.');
 		return [{ position: at, text: decode(bytes, at > 0) }];
 	};
-	for await (const bytes of chunksOf(decodedBody(c))) {
+	for await (const bytes of bodyChunks(c)) {
 		received += bytes.length;
 		if (received > jobLimits.bytes) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
 		hash.update(bytes);
 		const given: Line[] = [];
 		let start = 0;
-		for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
-			if (end === start && rest.length === 0) {
-				position += 1;
-			} else {
-				const line = bytes.subarray(start, end);
-				given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
-				rest = new Uint8Array();
-			}
+		const skipEmptyLines = () => {
+			for (; rest.length === 0 && bytes[start] === lineFeed; start++) position += 1;
+		};
+		skipEmptyLines();
+		for (let end = bytes.indexOf(lineFeed, start); end >= 0; end = bytes.indexOf(lineFeed, start)) {
+			const line = bytes.subarray(start, end);
+			given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
+			rest = new Uint8Array();
 			start = end + 1;
+			skipEmptyLines();
 		}
 		rest = Buffer.concat([rest, bytes.subarray(start)]);
 		if (rest.length > jobLimits.line_bytes) lineOf(rest);

@@ -68,7 +68,8 @@ a job takes 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a li
 
 Send a new \`Idempotency-Key\` with every write. After a timeout or a 5xx response, repeat the request with the
 same key: it takes effect once, and a repeated response has \`Idempotent-Replayed: true\`. Keys are kept for 24
-hours. To change only the version that you have read, send its \`ETag\` as \`If-Match\`.
+hours. To change only the version that you have read, send its \`ETag\` as \`If-Match\`, with an upsert as well.
+Operations that do not list \`If-Match\` refuse it with 400.
 
 # Errors
 

@@ -43,7 +43,7 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 			description: 'The extent of the recovery.',
 			type: 'object',
 			properties: {
-				recovered: { description: 'The number of queued events.', type: 'integer', minimum: 0 },
+				recovered: { description: 'The number of queued events. Those of records that the user no longer sees are not sent.', type: 'integer', minimum: 0 },
 			},
 			required: ['recovered'],
 		},

@@ -24,31 +24,40 @@ const returnPaths = /^\/((records|events|settings\/api|oauth\/authorize)(\/[\w./
 /** Per e-mail address and client address, so that a stranger elsewhere cannot lock anybody out. */
 const triesPerMinute = 20;
 
+/** Of all e-mail addresses from one client address: fewer than can be computed in a minute. */
+const triesFromOneAddress = 100;
+
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
 export const signInAddress = (returnTo: string): string =>
 	`${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);
+	const triesFrom = new RateLimiter(triesFromOneAddress);
 
 	/**
 	 * Takes as long for an unknown e-mail address as for a wrong password, so it does not reveal who
 	 * has an account.
 	 */
-	const verified = async (email: string, password: string) => {
+	const verified = async (address: string, email: string, password: string) => {
 		const found = service.store.members.findByEmail(email);
-		const isRight = await isPassword(password, found?.passwordHash ?? nobodysPassword);
-		return isRight ? found?.member : undefined;
+		const isRight = await isPassword(address, password, found?.passwordHash ?? nobodysPassword);
+		return { isTooMany: isRight === undefined, member: isRight ? found?.member : undefined };
 	};
 
 	const signIn: Route['handler'] = async (c) => {
 		const form = await readForm(c);
 		const email = form.get('email') ?? '';
 		const returnTo = returnPath(form.get('return_to'));
-		if (!tries.take(`${email.trim().toLowerCase()} ${addressOf(c)}`, service.now())) {
+		const from = addressOf(c);
+		const now = service.now();
+		if (!triesFrom.take(from, now) || !tries.take(`${email.trim().toLowerCase()} ${from}`, now)) {
 			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
-		const member = await verified(email, form.get('password') ?? '');
+		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');
+		if (isTooMany) {
+			return signInPage(c, returnTo, email, 429, 'Too many people sign in at this moment. Try again.');
+		}
 		if (!member) {
 			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
 		}

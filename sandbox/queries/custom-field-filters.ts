@@ -1,4 +1,4 @@
-import { type CustomField, customFieldType } from '../schemas/custom-field-type.ts';
+import { type CustomField, customFieldType, optionOf } from '../schemas/custom-field-type.ts';
 import { customFieldTypes } from '../schemas/custom-fields.ts';
 import { jsonSchema } from '../schemas/json-schema.ts';
 import type { Resource } from '../schemas/resource.ts';
@@ -40,7 +40,7 @@ function readFilters(field: CustomField): Filter[] {
 	const type = customFieldType(field);
 	const schema = jsonSchema(type, 'output');
 	if (field.type === 'multi_select') {
-		const list = listFilter(name, `document -> '$.${name}'`, schema);
+		const list = listFilter(name, `document -> '$.${name}'`, schema, optionOf(field));
 		return [list, emptyFilter(name, sql, schema, '[]')];
 	}
 	const compared = valueFilters(name, sql, type).map((filter) => ({ ...filter, customField: field.key }));

@@ -25,7 +25,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		const sql = `instr(fold_case(${filter.sql}), ?) ${place}`;
 		return { sql, values: values.map((value) => foldCase(String(value))) };
 	}
-	const { isSelective, customField: field, operator } = filter;
+	const { isSelective, isUnique, customField: field, operator } = filter;
 	const entries = field === undefined ? {} : { entries: entriesWith(field, operator, values) };
 	const mayUseIndex = isSelective || filter.sql === quoted(sortedBy);
 	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
@@ -34,7 +34,7 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 		const sql = filter.isList
 			? `${compared} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
 			: `${compared} ${anyOf}`;
-		return { sql, values, ...entries, ...(isSelective && { isSelective }) };
+		return { sql, values, ...entries, ...(isUnique && { isUnique }) };
 	}
 	const isText = typeof values[0] === 'string';
 	// An absent value sorts before all others, but compares less than none.
@@ -60,7 +60,7 @@ function parseValue(filter: Filter, text: string): Cell {
 /** Query parameters are texts; converts them to the number or boolean that the filter expects. */
 function typed({ schema }: Filter, text: string): string | number | boolean {
 	const isNumber = schema.type === 'number' || schema.type === 'integer';
-	if (isNumber && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+	if (isNumber && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
 	if (schema.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
 	return text;
 }

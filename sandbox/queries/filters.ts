@@ -20,6 +20,8 @@ export interface Filter {
 	 * Whether the filter leaves few records, so that its index is better than one on the sort order.
 	 */
 	isSelective: boolean;
+	/** Whether no two live records have the same value. */
+	isUnique?: boolean;
 	/** The key of the custom field whose values the filter compares. */
 	customField?: string;
 	/** Parses one value. */
@@ -45,7 +47,8 @@ export function filtersOf(resource: Resource): Filter[] {
 }
 
 function readFilters(resource: Resource): Filter[] {
-	const selective = [...resource.lookups, ...Object.values(resource.unique).flat()];
+	const unique = Object.values(resource.unique);
+	const selective = [...resource.lookups, ...unique.flat()];
 	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
 	return Object.entries(resource.properties)
 		.filter(([name]) => !notFilters.includes(name))
@@ -58,7 +61,9 @@ function readFilters(resource: Resource): Filter[] {
 			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, nothing)] : [];
 			if (isComparable(resource, name)) {
 				const isSelective = selective.includes(name);
-				return [...valueFilters(name, sql, resource.fields[name]!, isSelective), ...empty];
+				const isUnique = unique.some((fields) => fields.join() === name);
+				const filters = valueFilters(name, sql, resource.fields[name]!, isSelective);
+				return [...filters.map((filter) => ({ ...filter, isUnique })), ...empty];
 			}
 			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
 			return [...textFilters(name, sql, notNull(schema)), ...empty];
@@ -144,8 +149,17 @@ export function valueFilters(
 	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
 }
 
-/** Selects records whose list contains at least one of the values. */
-export function listFilter(parameter: string, sql: string, schema: JsonSchema): Filter {
+/**
+ * Selects records whose list contains at least one of the values.
+ *
+ * @param type of one value
+ */
+export function listFilter(
+	parameter: string,
+	sql: string,
+	schema: JsonSchema,
+	type: z.ZodType = plainText(),
+): Filter {
 	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,
@@ -153,7 +167,7 @@ export function listFilter(parameter: string, sql: string, schema: JsonSchema): 
 		sql,
 		isList: true,
 		isSelective: false,
-		type: plainText(),
+		type,
 		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
 		takesList: true,
 	};

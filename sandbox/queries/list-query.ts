@@ -144,5 +144,5 @@ function idCondition(text: string): Condition {
 	if (ids.length > pageSize.maximum) {
 		throw invalidParameter('ids', `ids takes at most ${pageSize.maximum} ids.`);
 	}
-	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isSelective: true };
+	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true };
 }

@@ -1,4 +1,3 @@
-import { refuseManyMembers } from '../http/body.ts';
 import { Problem, type ProblemBody } from '../foundation/problem.ts';
 import { type BulkOperation, targetSchema } from '../schemas/batch.ts';
 import type { Answer } from '../foundation/answer.ts';
@@ -47,7 +46,6 @@ export function writeItem(
 	try {
 		const { status, body, id } = part(() => {
 			if (!isObject(item)) throw notAnObject();
-			refuseManyMembers(item);
 			return effect(writing(), bulk, item);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
@@ -69,9 +67,9 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
 		case 'create':
 			return createRecord(writing, item);
 		case 'upsert':
-			return upsertRecord(writing, matchOn!, item);
+			return upsertRecord(writing, matchOn!, item, undefined);
 		case 'update': {
-			const { id, ifMatch } = parseTarget(targetSchema, item);
+			const { id, ifMatch } = parseTarget(targetSchema, { id: item['id'], version: item['version'] });
 			const { id: _, version: __, ...change } = item;
 			return updateRecord(writing, id, change, ifMatch);
 		}

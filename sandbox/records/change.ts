@@ -1,9 +1,10 @@
-import { type FieldError, Problem } from '../foundation/problem.ts';
+import { type FieldError, mostErrors, Problem } from '../foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../foundation/field-errors.ts';
+import { excessIn } from './excess.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
 import { ruleContext } from './rules.ts';
@@ -27,6 +28,8 @@ export function changedValues(
 	byService = false,
 ): Values {
 	const { store, resource } = writing;
+	const excess = byService ? [] : excessIn(change, resource.properties);
+	if (excess.length > 0) throw invalid(excess);
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {
@@ -48,8 +51,11 @@ export function changedValues(
 		errors.push(...(resource.check?.(values, stored, context) ?? []));
 		if (errors.length === 0) return values;
 	}
-	throw new Problem('validation_failed', sentence(errors), { errors });
+	throw invalid(errors);
 }
+
+const invalid = (errors: FieldError[]): Problem =>
+	new Problem('validation_failed', sentence(errors), { errors });
 
 /**
  * The problem of a record that shares a unique value with another record, even one the caller cannot
@@ -136,6 +142,7 @@ function sentence(errors: FieldError[]): string {
 	const first = errors[0]!;
 	const place = 'pointer' in first ? first.pointer.slice(1).replaceAll('/', '.') : first.parameter;
 	const others = errors.length - 1;
-	const more = others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
+	const isCut = errors.length >= mostErrors;
+	const more = isCut ? ' (and more errors)' : others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
 	return `${place ? `${place}: ` : ''}${first.detail}${more}`;
 }

@@ -1,4 +1,4 @@
-import { Problem, type FieldError } from '../foundation/problem.ts';
+import { type FieldError, mostErrors, Problem } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { StoreView } from '../store/visible-store.ts';
@@ -33,6 +33,7 @@ export function mergeCustomValues(
 		errors.push({ pointer: `/custom_fields/${escapePointer(key)}`, code, detail });
 
 	for (const [key, value] of Object.entries(change)) {
+		if (errors.length > mostErrors) break;
 		const field = fields.get(key);
 		if (field?.read_only) {
 			refuse(key, 'read_only', `${field.label} is read-only.`);
@@ -45,7 +46,7 @@ export function mergeCustomValues(
 		} else {
 			const parsed = customFieldType(field).safeParse(value);
 			if (parsed.success) values.set(key, parsed.data);
-			else refuse(key, 'invalid_value', parsed.error.issues.map(explainIssue).join(' '));
+			else refuse(key, 'invalid_value', explainIssue(parsed.error.issues[0]!));
 			const target = field.type === 'user' ? users.name : field.reference_resource;
 			if (parsed.success && target !== null && !store.table(target)?.find(value as string)) {
 				refuse(key, 'reference_not_found', `There is no such record in ${target}.`);

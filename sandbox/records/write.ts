@@ -74,10 +74,25 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 	return { status: 204, headers: {}, body: null };
 }
 
-/** Updates the record whose field `matchOn` has the value in the body, or creates a record. */
-export function upsertRecord(writing: Writing, matchOn: string, body: JsonObject): Answer {
+/**
+ * Updates the record whose field `matchOn` has the value in the body, or creates a record.
+ *
+ * @param ifMatch the value of the header If-Match, if there is one
+ * @throws Problem version_mismatch, also if the condition asks for a record and there is none
+ */
+export function upsertRecord(
+	writing: Writing,
+	matchOn: string,
+	body: JsonObject,
+	ifMatch: string | undefined,
+): Answer {
 	const match = findMatch(writing.store, writing.resource, matchOn, body);
-	return match ? recordAnswer(200, changeRecord(writing, match, body)) : createRecord(writing, body);
+	if (match) {
+		requireVersion(match, ifMatch);
+		return recordAnswer(200, changeRecord(writing, match, body));
+	}
+	if (ifMatch === undefined) return createRecord(writing, body);
+	throw new Problem('version_mismatch', `No record has this ${matchOn}, so none was changed or created.`);
 }
 
 /** @throws Problem not_found if the definition of the records was deleted meanwhile */

@@ -72,5 +72,6 @@ function referenceTo(target: string | null): z.ZodType {
 	return type;
 }
 
-const optionOf = ({ options }: CustomField) =>
+/** The type of one choice. */
+export const optionOf = ({ options }: CustomField) =>
 	plainText().pipe(z.enum(options.map(({ value }) => value) as [string, ...string[]]));

@@ -52,7 +52,7 @@ export const customFieldTypes = [
 export const mostCustomFields = 500;
 
 const option = z.strictObject({
-	value: plainText().min(1).max(100).meta({
+	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not have a comma: filters have one between values.' }).meta({
 		title: 'Value',
 		description: 'The value that records store.',
 		examples: ['express'],

@@ -33,7 +33,7 @@ export const tickets = defineResource({
 		),
 		status: choiceOr('new', ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'], {
 			title: 'Status',
-			description: 'Status of the ticket; solved requires an assignee, and closed is final.',
+			description: 'Status of the ticket, set by updating it. Solved requires an assignee; closing a ticket that is not solved solves it as well; closed is final.',
 			examples: ['open'],
 		}),
 		priority: choiceOr('normal', ['low', 'normal', 'high', 'urgent'], {
@@ -127,10 +127,10 @@ export const tickets = defineResource({
 	states: {
 		field: 'status',
 		transitions: {
-			new: ['open', 'pending', 'on_hold', 'solved'],
-			open: ['pending', 'on_hold', 'solved'],
-			pending: ['open', 'on_hold', 'solved'],
-			on_hold: ['open', 'pending', 'solved'],
+			new: ['open', 'pending', 'on_hold', 'solved', 'closed'],
+			open: ['pending', 'on_hold', 'solved', 'closed'],
+			pending: ['open', 'on_hold', 'solved', 'closed'],
+			on_hold: ['open', 'pending', 'solved', 'closed'],
 			solved: ['open', 'pending', 'on_hold', 'closed'],
 			closed: [],
 		},
@@ -147,28 +147,27 @@ export const tickets = defineResource({
 				ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
 		},
 		solved: {
-			description: 'A ticket was solved.',
-			when: (ticket, previous) => ticket.status === 'solved' && previous?.status !== 'solved',
+			description: 'A ticket was solved, or closed without having been solved before.',
+			when: (ticket, previous) => isSolved(ticket) && !isSolved(previous),
 		},
 		reopened: {
 			description: 'A solved ticket was reopened.',
 			when: (ticket, previous) =>
-				previous?.status === 'solved' && !['solved', 'closed'].includes(ticket.status),
+				previous?.status === 'solved' && !isSolved(ticket),
 		},
 	},
 
 	complete(ticket, previous, { at, next }) {
-		const isSolved = ticket.status === 'solved' || ticket.status === 'closed';
 		return {
 			number: previous?.number ?? next('tickets', 'number'),
-			solved_at: isSolved ? (previous?.solved_at ?? at) : null,
+			solved_at: isSolved(ticket) ? (previous?.solved_at ?? at) : null,
 			closed_at: ticket.status === 'closed' ? (previous?.closed_at ?? at) : null,
 		};
 	},
 
 	check(ticket, previous) {
 		const errors: FieldError[] = [];
-		if (['solved', 'closed'].includes(ticket.status) && ticket.assignee_id === null) {
+		if (isSolved(ticket) && ticket.assignee_id === null) {
 			const detail = `A ticket that is ${ticket.status} needs an assignee.`;
 			errors.push({ pointer: '/assignee_id', code: 'required', detail });
 		}
@@ -179,3 +178,8 @@ export const tickets = defineResource({
 		return errors;
 	},
 });
+
+/** A closed ticket counts as solved. */
+function isSolved(ticket: { status: string } | undefined): boolean {
+	return ticket?.status === 'solved' || ticket?.status === 'closed';
+}

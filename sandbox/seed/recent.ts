@@ -35,7 +35,8 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 		(pipeline['stages'] as Stage[]).map((stage) => ({ ...stage, pipelineId: pipeline.id })),
 	);
 	const open = records(deals).filter(({ status }) => status === 'open');
-	const people = records(contacts);
+	const everybody = records(contacts);
+	const people = [...everybody];
 	const due = records(tasks).filter(({ status }) => status !== 'completed');
 	if (open.length === 0 || people.length === 0) return;
 
@@ -57,7 +58,7 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 		const [resource, record, change] = deeds[i % deeds.length]!();
 		if (record) changeRecord({ ...writing, resource }, record, change(record));
 		if (i % 6 === 5) {
-			const { id } = random.pick(people);
+			const { id } = random.pick(everybody);
 			createRecord({ ...writing, resource: tickets }, { subject: random.pick(replies), contact_id: id, channel: 'email' });
 		}
 	}

@@ -11,8 +11,8 @@ export interface Entries {
 export interface Condition {
 	sql: string;
 	values: Cell[];
-	/** Whether the condition leaves few rows, which an index finds. */
-	isSelective?: boolean;
+	/** Whether each of its values is that of one live record at most, which an index finds. */
+	isUnique?: boolean;
 	entries?: Entries;
 	/** Whether changes of other tables change what meets the condition. */
 	readsOtherTables?: boolean;

@@ -9,11 +9,14 @@ import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, pageQuery, type Selection } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */
 const mostSorted = 2000;
+
+/** The most deleted records that a page may have to skip while others wait. */
+const mostSkipped = 2000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
@@ -69,9 +72,25 @@ export class RecordReader {
 		return this.source.statements.get(sql).all(...values).map(documentOf);
 	}
 
-	/** Reads a page without blocking other requests, even if it has to look at many rows. */
-	async nextPage(selection: Selection): Promise<RecordPage> {
-		const [rows] = await this.source.reader.read([this.listQuery(selection)]);
+	/**
+	 * The ids of all records of a list in its order, as JSON lists of `limit` ids, without blocking other
+	 * requests: whoever reads everything sorts it once.
+	 */
+	async idsInOrder(selection: Selection): Promise<string[]> {
+		const conditions = this.indexed([...selection.conditions, ...this.visible], false);
+		const query = idsQuery(this.name, { ...selection, conditions }, selection.limit);
+		const [rows] = await this.source.reader.read([query]);
+		return rows!.map(({ ids }) => ids as string);
+	}
+
+	/**
+	 * Reads records of a list by their ids, as far as they are in it still, without blocking other requests.
+	 *
+	 * @param ids a JSON list in the order of the list
+	 */
+	async recordsOf(ids: string, selection: Selection): Promise<RecordPage> {
+		const conditions = [...selection.conditions, ...this.visible];
+		const [rows] = await this.source.reader.read([recordsQuery(this.name, { ...selection, conditions }, ids)]);
 		return documentsOf(rows!, selection.limit);
 	}
 
@@ -112,14 +131,22 @@ export class RecordReader {
 	 */
 	async list(selection: Selection): Promise<RecordPage & { total: number }> {
 		const { conditions, includeDeleted, limit } = selection;
-		const all = [...conditions, ...this.visible];
 		const query = this.listQuery(selection);
-		if (all.length === 0 || all.some(({ isSelective }) => isSelective)) {
+		if (this.isQuick(selection)) {
 			const rows = readRows(this.source.statements.get(query.sql), query);
 			return { ...documentsOf(rows, limit), total: this.count(conditions, includeDeleted) };
 		}
 		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
 		return { ...documentsOf(rows, limit), total };
+	}
+
+	/** Whether a page comes from an index alone, however many records there are. */
+	private isQuick({ conditions, order, includeDeleted }: Selection): boolean {
+		const [first] = conditions;
+		if (first) return conditions.length === 1 && first.isUnique === true && !includeDeleted;
+		if (this.visible.length > 0 || !isIndexed(order)) return false;
+		const { rows } = this.source;
+		return includeDeleted || rows.total(true) - rows.total(false) <= mostSkipped;
 	}
 
 	/** Counts exactly, without blocking other requests. */

@@ -1,5 +1,7 @@
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { Turns } from '../foundation/turns.ts';
 
 export interface Address {
 	address: string;
@@ -35,10 +37,32 @@ function isPublic(address: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
+/** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
+const nameServers = new Resolver({ timeout: 3000, tries: 2 });
+
 async function resolve(host: string): Promise<Address[]> {
-	try {
-		return (await lookup(host.replace(/^\[|\]$/g, ''), { all: true })) as Address[];
-	} catch {
-		throw new Error(`The host ${host} is unknown.`);
-	}
+	const name = bare(host);
+	const family = isIP(name) as 4 | 6 | 0;
+	if (family !== 0) return [{ address: name, family }];
+	// Name servers know nothing of it (RFC 6761, 6.3).
+	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
+	const found = await Promise.all([
+		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
+		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), none),
+	]);
+	if (found.flat().length > 0) return found.flat();
+	throw new Error(`The host ${host} is unknown.`);
 }
+
+/** Names of this machine and its network are looked up in threads that passwords and gzip need as well. */
+const localLookups = new Turns(2, 10_000);
+
+/** Resolves a host as this machine does, to any address. */
+export async function anyAddress(host: string): Promise<Address[]> {
+	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
+	if (found && found.length > 0) return found as Address[];
+	throw new Error(`The host ${host} is unknown.`);
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
+const none = (): Address[] => [];

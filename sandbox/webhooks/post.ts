@@ -1,6 +1,6 @@
 import axios, { type AxiosResponse } from 'axios';
 import type { Readable } from 'node:stream';
-import { publicAddress } from './addresses.ts';
+import { anyAddress, publicAddress } from './addresses.ts';
 
 /** The time limit of an attempt. */
 const timeoutMs = 15_000;
@@ -30,7 +30,8 @@ export async function post(
 	canceled: AbortSignal,
 ): Promise<Outcome> {
 	try {
-		const vetted = isPrivateAllowed ? undefined : await publicAddress(new URL(url).hostname);
+		const { hostname } = new URL(url);
+		const addresses = isPrivateAllowed ? await anyAddress(hostname) : [await publicAddress(hostname)];
 		const response: AxiosResponse<Readable> = await axios.post(url, Buffer.from(body), {
 			headers: { 'Content-Type': 'application/json', 'User-Agent': 'CRM-Platform', ...headers },
 			// Includes the time to connect, which `timeout` does not.
@@ -39,7 +40,7 @@ export async function post(
 			proxy: false,
 			responseType: 'stream',
 			validateStatus: () => true,
-			...(vetted && { lookup: async () => [vetted.address, vetted.family] as [string, 4 | 6] }),
+			lookup: async () => [addresses] as [typeof addresses],
 		});
 		response.data.destroy();
 		const { status } = response;

@@ -5,7 +5,7 @@ const floors: Array<Record<string, string[]>> = [
 	{ foundation: ['zod'] },
 	{ schemas: ['zod'] },
 	{ store: ['node:**'] },
-	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:crypto'] },
+	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:**'] },
 	{
 		access: ['hono'],
 		control: ['hono', 'zod', 'node:timers/promises'],

@@ -65,9 +65,15 @@ describe('a ticket', () => {
 		const { id } = await given('/tickets', { subject: 'New' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
 		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
-		await expect(run(on('ticket', 'close', id))).rejects.toMatchObject({
-			description: expect.stringContaining('solved'),
-		});
+		const back = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'new' }) });
+		await expect(run(back)).rejects.toMatchObject({ description: expect.stringContaining('solved') });
+	});
+
+	test('that is not solved is solved by closing it', async () => {
+		const [user] = await listed('/users?limit=1');
+		const { id } = await given('/tickets', { subject: 'Open', assignee_id: user?.id });
+		const [closed] = await run(on('ticket', 'close', id));
+		expect(closed).toMatchObject({ status: 'closed', solved_at: closed!['closed_at'] });
 	});
 
 	test('is given no status that is none', async () => {

@@ -114,3 +114,41 @@ test('what comes out of sight while an export reads it is not handed out', async
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
 	expect(results.body).toMatchObject([{ id: kept!.body.id }]);
 });
+
+test('an export sorts its records once, however many steps it takes', async () => {
+	const sandbox = inProcess({ contacts: 1200 });
+	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
+	const sort = 'sort=lifecycle_stage,-name';
+	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${sort}`, undefined);
+	await ended(sandbox, body.id);
+	const sorted = reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('"lifecycle_stage"'));
+	jest.restoreAllMocks();
+	expect(sorted).toHaveLength(1);
+	const { body: results } = await sandbox.get(`/v1/jobs/${body.id}/results`);
+	expect(results).toEqual(await sandbox.all(`/v1/contacts?limit=500&${sort}`));
+});
+
+test('an export of large records has all of them, in order', async () => {
+	const sandbox = inProcess();
+	const items = Array.from({ length: 100 }, (_, i) => ({ subject: `${(i * 37) % 100}`, description: 'x'.repeat(45_000) }));
+	await sandbox.post('/v1/tickets/batch/create', { items });
+	const sort = 'sort=-subject,number';
+	const { body } = await sandbox.post(`/v1/jobs?resource=tickets&operation=export&${sort}`, undefined);
+	expect(await ended(sandbox, body.id)).toMatchObject({ processed: 100, total: 100 });
+	const { body: results } = await sandbox.get(`/v1/jobs/${body.id}/results`);
+	expect(results).toEqual(await sandbox.all(`/v1/tickets?${sort}`));
+});
+
+test('an export leaves out what was deleted or changed so that it no longer belongs, while it ran', async () => {
+	const sandbox = inProcess({ contacts: 1200 });
+	const query = 'sort=lifecycle_stage,name&created_at[gte]=2000-01-01T00:00:00Z';
+	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);
+	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
+	while ((await sandbox.get(`/v1/jobs/${body.id}`)).body.started_at === null) await new Promise((resolve) => setImmediate(resolve));
+	const last = listed.at(-1);
+	await sandbox.delete(`/v1/contacts/${last.id}`);
+	const job = await ended(sandbox, body.id);
+	expect(job.status).toBe('completed');
+	const { body: results } = await sandbox.get(`/v1/jobs/${body.id}/results`);
+	expect(results.map(({ id }: Json) => id)).toEqual(listed.slice(0, -1).map(({ id }) => id));
+});

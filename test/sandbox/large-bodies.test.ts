@@ -1,3 +1,4 @@
+import { contacts } from '../../sandbox/schemas/contacts.ts';
 import { brokenPromises } from '../fuzz/promises.ts';
 import { inProcess } from './in-process.ts';
 import { runJob } from './job-client.ts';
@@ -24,11 +25,16 @@ test.each([
 	expect(text.length).toBeLessThan(2000);
 });
 
-test('no more than a hundred errors are told of one body', async () => {
+test.each([
+	['unknown fields', members(900)],
+	['unknown custom fields', { last_name: 'x', custom_fields: members(400) }],
+	['unknown members', { last_name: 'x', emails: Array(20).fill(members(10)) }],
+	['wrong entries', { last_name: 'x', emails: Array(20).fill({ value: 1, label: 2, primary: 3 }) }],
+])('no more than twenty errors are told of one body, of %s', async (_, given) => {
 	const { post } = inProcess();
-	const { body } = await post('/v1/contacts', members(4000));
-	expect(body.errors).toHaveLength(100);
-	expect(body.detail).toContain('(3999 more errors)');
+	const { body } = await post('/v1/contacts', given);
+	expect(body.errors).toHaveLength(20);
+	expect(body.detail).toContain('(and more errors)');
 });
 
 test.each([
@@ -38,4 +44,39 @@ test.each([
 	const { job, results } = await runJob(inProcess(), 'create', `${line}\n{"last_name":"Moreno"}\n`);
 	expect(job).toMatchObject({ status: 'completed', succeeded: 1, failed: 1 });
 	expect(results.map(({ status }) => status)).toEqual([422, 201]);
+});
+
+test.each([
+	['unknown fields', () => ({ ...members(900), last_name: 'x' })],
+	['custom fields', () => ({ last_name: 'x', custom_fields: members(501) })],
+	['tags', () => ({ last_name: 'x', tag_ids: Array(900).fill('tag_1') })],
+	['e-mail addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
+	['members of an entry', () => ({ last_name: 'x', emails: Array(19).fill(members(40)) })],
+])('very many %s in each item of a batch are refused before they are looked at', async (_, item) => {
+	const { post } = inProcess();
+	const looks = jest.spyOn(contacts.input, 'safeParse');
+	const { status, body } = await post('/v1/contacts/batch/create', { items: Array.from({ length: 100 }, item) });
+	expect([status, body.summary]).toEqual([207, { total: 100, succeeded: 0, failed: 100 }]);
+	expect(looks).not.toHaveBeenCalled();
+	jest.restoreAllMocks();
+});
+
+test('very many wrong choices are told in few words', async () => {
+	const { post } = inProcess();
+	const reply = await post('/v1/contacts', { last_name: 'x', custom_fields: { interests: Array(900).fill('x') } });
+	expect(reply.status).toBe(422);
+	expect(JSON.stringify(reply.body).length).toBeLessThan(2000);
+});
+
+test.each(['[1,2', '}{', ']]]]', '"', '{"a":"\\', '[[}}', ''])('%j is malformed, whatever is counted in it', async (text) => {
+	const { post } = inProcess();
+	expect((await post('/v1/contacts', text)).body.code).toBe('malformed_json');
+});
+
+test('commas and brackets in texts are texts', async () => {
+	const { post } = inProcess();
+	const name = `\\"${'[{,'.repeat(80)}`;
+	expect((await post('/v1/contacts', { last_name: name })).body.last_name).toBe(name);
+	const description = ',['.repeat(30_000);
+	expect((await post('/v1/tickets', { subject: 'x', description })).status).toBe(201);
 });

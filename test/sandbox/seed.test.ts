@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resources } from '../../sandbox/schemas/index.ts';
 import { isReadOnly } from '../../sandbox/schemas/resource.ts';
+import { seed } from '../../sandbox/seed/index.ts';
 import { Store } from '../../sandbox/store/store.ts';
 import { inProcess } from './in-process.ts';
 
@@ -64,4 +65,13 @@ test('a file that has data is not filled again', async () => {
 	expect(await after.all('/v1/contacts')).toEqual(left);
 	after.store.close();
 	rmSync(folder, { recursive: true });
+});
+
+test('an account with a few contacts, or none, can be made', () => {
+	for (let contacts = 0; contacts <= 60; contacts++) {
+		const store = new Store(':memory:');
+		seed(store, contacts, { isLively: true });
+		expect(store.table('contacts')!.count([], false)).toBe(contacts);
+		store.close();
+	}
 });

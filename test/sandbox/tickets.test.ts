@@ -14,10 +14,10 @@ async function withTicket(values: object = {}) {
 
 const states = ['new', 'open', 'pending', 'on_hold', 'solved', 'closed'];
 const moves: Record<string, string[]> = {
-	new: ['open', 'pending', 'on_hold', 'solved'],
-	open: ['pending', 'on_hold', 'solved'],
-	pending: ['open', 'on_hold', 'solved'],
-	on_hold: ['open', 'pending', 'solved'],
+	new: ['open', 'pending', 'on_hold', 'solved', 'closed'],
+	open: ['pending', 'on_hold', 'solved', 'closed'],
+	pending: ['open', 'on_hold', 'solved', 'closed'],
+	on_hold: ['open', 'pending', 'solved', 'closed'],
 	solved: ['open', 'pending', 'on_hold', 'closed'],
 	closed: [],
 };
@@ -95,4 +95,21 @@ test('tickets are found by their number', async () => {
 	expect(await find('number=1')).toEqual([ticket.id]);
 	expect(await find('q=1 help')).toEqual([ticket.id]);
 	expect(await find('status=open,pending')).toEqual([]);
+});
+
+test.each(['new', 'open', 'pending', 'on_hold'])('closing a ticket that is %s solves it, in one call', async (from) => {
+	const { become, get } = await withTicket({ status: from });
+	const { status, body } = await become('closed');
+	const at = '2026-02-03T04:05:06.000Z';
+	expect([status, body.solved_at, body.closed_at, body.version]).toEqual([200, at, at, 2]);
+	const { data } = (await get('/v1/events?type=ticket.*')).body;
+	const types = data.map(({ type }: { type: string }) => type).filter((type: string) => !/created|assigned/.test(type));
+	expect(types.toSorted()).toEqual(['ticket.solved', 'ticket.status_changed', 'ticket.updated']);
+});
+
+test('a ticket that was solved is not solved again by closing it', async () => {
+	const { become, get } = await withTicket({ status: 'open' });
+	for (const status of ['solved', 'closed']) await become(status);
+	expect((await get('/v1/events?type=ticket.solved')).body.total).toBe(1);
+	expect((await get('/v1/events?type=ticket.status_changed')).body.total).toBe(2);
 });

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import dns from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 import { publicAddress } from '../../sandbox/webhooks/addresses.ts';
 import { post } from '../../sandbox/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
@@ -7,11 +7,17 @@ import { hasTried, startWebhookSandbox } from './webhook-client.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
-const resolveTo = (...addresses: string[]) =>
-	jest
-		.spyOn(dns, 'lookup')
-		.mockImplementation((async () =>
-			addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))) as never);
+/** What name servers answer. */
+function resolveTo(...addresses: string[]) {
+	const answer = (ofFamily: string[]) => (async () => {
+		if (ofFamily.length > 0) return ofFamily;
+		throw new Error('queryA ENOTFOUND');
+	}) as never;
+	const isSix = (address: string) => address.includes(':');
+	jest.spyOn(Resolver.prototype, 'resolve6').mockImplementation(answer(addresses.filter(isSix)));
+	const fours = addresses.filter((address) => !isSix(address));
+	return jest.spyOn(Resolver.prototype, 'resolve4').mockImplementation(answer(fours));
+}
 
 test.each([
 	'127.0.0.1',
@@ -60,6 +66,7 @@ test('every address of a name has to be public', async () => {
 });
 
 test('a name that is not known is named', async () => {
+	resolveTo();
 	await expect(publicAddress('nowhere.invalid')).rejects.toThrow(
 		'The host nowhere.invalid is unknown.',
 	);

@@ -75,3 +75,26 @@ test('while paused nothing is sent; what was queued before waits', async () => {
 	const [delivery, ...others] = await deliveries(id, isDone);
 	expect([delivery.attempts.length, others]).toEqual([2, []]);
 });
+
+test('what is queued of types that a webhook no longer subscribes to is not sent, not even by hand', async () => {
+	const { receiver, subscribe, happen, advance, deliveries, patch, post } = sandbox;
+	receiver.answer = answering(500);
+	const { id } = await subscribe('contact.created', 'company.created');
+	await happen();
+	await post('/v1/companies', { name: 'x' });
+	await deliveries(id, ({ attempts }: Json) => attempts.length > 0);
+	await patch(`/v1/webhooks/${id}`, { events: ['company.*'] });
+	receiver.answer = answering(200);
+	receiver.received.length = 0;
+	await advance(60);
+	const [contact, company] = await deliveries(id, ({ status }: Json) => status !== 'pending');
+	expect([contact.status, company.status]).toEqual(['failed', 'succeeded']);
+	expect(contact.attempts.at(-1).error).toBe('Not sent. The webhook no longer subscribes to contact.created.');
+	await post(`/v1/webhooks/${id}/deliveries/${contact.id}/retry`, undefined);
+	await deliveries(id, ({ status, attempts }: Json) => status !== 'pending' && (status === 'succeeded' || attempts.length > 2));
+	expect(receiver.received.map(({ event }) => event.type)).toEqual(['company.created']);
+	// A test arrives whatever is subscribed to, by hand as well.
+	const { body: test } = await post(`/v1/webhooks/${id}/test`, undefined);
+	await post(`/v1/webhooks/${id}/deliveries/${test.id}/retry`, undefined);
+	await receiver.events(3);
+});

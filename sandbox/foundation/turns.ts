@@ -1,0 +1,49 @@
+type Begin = (isTurn: boolean) => void;
+
+/**
+ * Lets so many pieces of work run at once, such as those that share the threads of Node.js. Those who wait
+ * take turns. Of the work of one of them the newest is next, and only some of it waits: who sends very much
+ * delays mostly what they have sent before.
+ */
+export class Turns {
+	private free: number;
+	private readonly mostWaiting: number;
+	private readonly waiting = new Map<string, Begin[]>();
+
+	/** @param mostWaiting for each of those who wait */
+	constructor(atOnce: number, mostWaiting: number) {
+		this.free = atOnce;
+		this.mostWaiting = mostWaiting;
+	}
+
+	/** @returns undefined, without having begun the work, if too much of the same came after it */
+	async take<T>(who: string, work: () => Promise<T>): Promise<T | undefined> {
+		if (this.free > 0) this.free -= 1;
+		else if (!(await this.turnOf(who))) return undefined;
+		try {
+			return await work();
+		} finally {
+			const begin = this.next();
+			if (begin) begin(true);
+			else this.free += 1;
+		}
+	}
+
+	private async turnOf(who: string): Promise<boolean> {
+		return await new Promise((begin) => {
+			const own = [...(this.waiting.get(who) ?? []), begin];
+			this.waiting.set(who, own.slice(-this.mostWaiting));
+			if (own.length > this.mostWaiting) own[0]!(false);
+		});
+	}
+
+	/** Whoever is first goes to the end of those who wait. */
+	private next(): Begin | undefined {
+		const [first] = this.waiting;
+		if (!first) return undefined;
+		const [who, own] = first;
+		this.waiting.delete(who);
+		if (own.length > 1) this.waiting.set(who, own.slice(0, -1));
+		return own.at(-1);
+	}
+}

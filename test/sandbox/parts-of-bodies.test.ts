@@ -1,0 +1,88 @@
+import { gzipSync } from 'node:zlib';
+import { JobLines } from '../../sandbox/store/job-lines.ts';
+import { inProcess, type InProcess } from './in-process.ts';
+import { ended, ndjson, people, runJob } from './job-client.ts';
+
+let sandbox: InProcess;
+beforeEach(() => void (sandbox = inProcess()));
+afterEach(() => jest.restoreAllMocks());
+
+/** The most calls between two turns of the event loop, in which other requests are answered. */
+async function mostInATurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
+	let isDone = false;
+	void work.finally(() => (isDone = true));
+	let most = 0;
+	let before = calls.mock.calls.length;
+	while (!isDone) {
+		await new Promise((resolve) => setImmediate(resolve));
+		most = Math.max(most, calls.mock.calls.length - before);
+		before = calls.mock.calls.length;
+	}
+	return most;
+}
+
+test('requests are answered between the parts of a job’s results, however quickly they are taken', async () => {
+	const { job } = await runJob(sandbox, 'create', people(1500));
+	const pages = jest.spyOn(JobLines.prototype, 'page');
+	const download = sandbox.get(`/v1/jobs/${job.id}/results`);
+	expect(await mostInATurn(pages, download)).toBe(1);
+	expect((await download).body).toHaveLength(1500);
+	expect(pages.mock.calls.length).toBeGreaterThan(5);
+});
+
+test('requests are answered between the parts of an upload, however quickly it comes', async () => {
+	const lines = people(200).map((one) => new TextEncoder().encode(`${JSON.stringify(one)}\n`));
+	const stream = () => new ReadableStream({
+		start(controller) {
+			for (const line of lines) controller.enqueue(line);
+			controller.close();
+		},
+	});
+	const kept = jest.spyOn(sandbox.store, 'transaction');
+	const sent = sandbox.post('/v1/jobs?resource=contacts&operation=create', stream(), ndjson);
+	const most = await mostInATurn(kept, sent);
+	expect(most).toBeLessThan(10);
+	expect((await ended(sandbox, (await sent).body.id)).succeeded).toBe(200);
+});
+
+test('a compressed file may have several members, as pigz and cat write them', async () => {
+	const { send, all } = sandbox;
+	const gzip = { 'Content-Encoding': 'gzip' };
+	const members = new Uint8Array(Buffer.concat(['{"last_', 'name":"', 'Zip"}', ''].map((text) => gzipSync(text))));
+	expect((await send('POST', '/v1/contacts', members, gzip)).body.last_name).toBe('Zip');
+	const texts = people(300).map((one) => JSON.stringify(one)).join('\n').match(/[^]{1,500}/g)!;
+	const file = new Uint8Array(Buffer.concat(texts.map((text) => gzipSync(text))));
+	const { body } = await send('POST', '/v1/jobs?resource=contacts&operation=upsert&match_on=external_id', file, { ...ndjson, ...gzip });
+	expect((await ended(sandbox, body.id)).succeeded).toBe(300);
+	expect((await all('/v1/contacts')).length).toBe(301);
+});
+
+test.each([
+	['breaks off', (file: Buffer) => file.subarray(0, -12)],
+	['has other text behind it', (file: Buffer) => Buffer.concat([file, Buffer.from('{"last_name":"lost"}\n')])],
+	['has another sum', (file: Buffer) => Buffer.concat([file.subarray(0, -8), Buffer.alloc(8)])],
+	['has a broken second member', (file: Buffer) => Buffer.concat([file, file.subarray(0, 15)])],
+])('a compressed body that %s is refused, and nothing is written', async (_, broken) => {
+	const file = broken(gzipSync(people(50).map((one) => `${JSON.stringify(one)}\n`).join('')));
+	const headers = { ...ndjson, 'Content-Encoding': 'gzip' };
+	const reply = await sandbox.send('POST', '/v1/jobs?resource=contacts&operation=create', new Uint8Array(file), headers);
+	expect([reply.status, reply.body.code]).toEqual([400, 'malformed_json']);
+	for (const list of ['jobs', 'contacts']) expect((await sandbox.get(`/v1/${list}`)).body.total).toBe(0);
+});
+
+test('lines keep their places, whatever empty lines are between them and however they are cut', async () => {
+	const text = '\n\n{"last_name":"a"}\n\n\n \n{"last_name":"b"}\n\n';
+	for (const size of [1, 2, 7, 100]) {
+		const parts = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!;
+		const stream = new ReadableStream({
+			start(controller) {
+				for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
+				controller.close();
+			},
+		});
+		const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=create', stream, ndjson);
+		const job = await ended(sandbox, body.id);
+		const results = (await sandbox.get(`/v1/jobs/${job.id}/results`)).body;
+		expect(results.map(({ index }: { index: number }) => index)).toEqual([2, 6]);
+	}
+});

@@ -1,0 +1,106 @@
+import dns from 'node:dns/promises';
+import { gzipSync } from 'node:zlib';
+import { createApp } from '../../sandbox/app.ts';
+import { Turns } from '../../sandbox/foundation/turns.ts';
+import { seed } from '../../sandbox/seed/index.ts';
+import { Store } from '../../sandbox/store/store.ts';
+import { post } from '../../sandbox/webhooks/post.ts';
+import { startReceiver } from './receiver.ts';
+
+afterEach(() => jest.restoreAllMocks());
+
+const turn = async () => await new Promise((resolve) => setImmediate(resolve));
+
+/** Work that goes on until it is told to end. */
+function works() {
+	const begun: string[] = [];
+	const ends = new Map<string, () => void>();
+	const work = (name: string) => async () => {
+		begun.push(name);
+		await new Promise<void>((resolve) => ends.set(name, resolve));
+		return name;
+	};
+	const end = async (name: string) => {
+		ends.get(name)!();
+		await turn();
+	};
+	return { begun, work, end };
+}
+
+test('those who wait take turns, with the newest of their own first and the oldest refused', async () => {
+	const { begun, work, end } = works();
+	const turns = new Turns(1, 2);
+	const refused: string[] = [];
+	const take = (who: string, name: string) =>
+		turns.take(who, work(name)).then((done) => (done === undefined ? refused.push(name) : undefined));
+	for (const name of ['a1', 'a2', 'a3', 'a4']) void take('a', name);
+	void take('b', 'b1');
+	await turn();
+	expect([begun, refused]).toEqual([['a1'], ['a2']]);
+	for (const name of ['a1', 'a4', 'b1', 'a3']) await end(name);
+	expect(begun).toEqual(['a1', 'a4', 'b1', 'a3']);
+	// All places are free again.
+	void take('c', 'c1');
+	void take('c', 'c2');
+	await turn();
+	expect(begun.slice(4)).toEqual(['c1']);
+	await end('c1');
+	expect(begun.slice(4)).toEqual(['c1', 'c2']);
+	await end('c2');
+});
+
+test('work that fails leaves its place', async () => {
+	const turns = new Turns(1, 2);
+	const fail = async () => await Promise.reject(new Error('no'));
+	await expect(turns.take('a', fail)).rejects.toThrow('no');
+	expect(await turns.take('a', async () => 'done')).toBe('done');
+});
+
+test('a flood of wrong passwords delays no other body, and a sign-in by some of them at most', async () => {
+	const store = new Store(':memory:');
+	seed(store, 0);
+	store.apiKeys.add('key_1', 'key');
+	const app = createApp({ store });
+	let finished = 0;
+	const signIn = async (remoteAddress: string, email: string, password: string) => {
+		const body = new URLSearchParams({ email, password });
+		const reply = await app.request('/sign-in', { method: 'POST', body }, { incoming: { socket: { remoteAddress } } as never });
+		if (reply.status === 422) finished += 1;
+		return reply.status;
+	};
+	const flood = Array.from({ length: 40 }, (_, i) => signIn('192.0.2.1', `${i}@x.example`, 'wrong'));
+	await turn();
+	const body = gzipSync('{"last_name":"x"}');
+	const headers = { Authorization: 'Bearer key', 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+	expect((await app.request('/v1/contacts', { method: 'POST', headers, body })).status).toBe(201);
+	expect(finished).toBeLessThanOrEqual(1);
+	// From the same address the newest is next; from elsewhere one takes turns.
+	for (const address of ['192.0.2.1', '192.0.2.2']) {
+		const before = finished;
+		expect(await signIn(address, 'sales@crm-platform.example', 'sandbox-sales')).toBe(303);
+		expect(finished - before).toBeLessThanOrEqual(2);
+	}
+	const statuses = await Promise.all(flood);
+	expect(statuses.filter((status) => status === 422).length).toBeLessThanOrEqual(10);
+	expect(new Set(statuses)).toEqual(new Set([422, 429]));
+	store.close();
+});
+
+test('names of receivers that are found slowly leave threads for everything else', async () => {
+	const receiver = await startReceiver();
+	const { work, begun, end } = works();
+	jest.spyOn(dns, 'lookup').mockImplementation((async (name: string) => {
+		await work(name)();
+		return [{ address: '127.0.0.1', family: 4 }];
+	}) as never);
+	const { port } = new URL(receiver.url);
+	const names = ['a', 'b', 'c', 'd'].map((name) => `${name}.invalid`);
+	const { signal } = new AbortController();
+	const posts = names.map((name) => post(`http://${name}:${port}/`, '{}', {}, true, signal));
+	await turn();
+	const atOnce = [...begun];
+	for (const name of names) await end(name);
+	expect((await Promise.all(posts)).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+	await receiver.close();
+	expect(atOnce).toEqual(names.slice(0, 2));
+});
