@@ -35,7 +35,7 @@ export const ticket: Resource = {
 		change('Close a ticket', {
 			name: 'Close',
 			value: 'close',
-			description: 'Close a solved ticket permanently',
+			description: 'Close a ticket permanently',
 			preset: { status: 'closed' },
 			only: [],
 		}),
