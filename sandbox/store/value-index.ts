@@ -52,7 +52,8 @@ export class ValueIndex {
  */
 export const entriesWith = (field: string, operator: string, values: Cell[]): Entries => ({
 	field,
-	sql: operator === '=' ? `value IN (${values.map(() => '?').join()})` : `value ${operator} ?`,
+	// Of two long texts, the beginnings may be equal.
+	sql: operator === '=' ? `value IN (${values.map(() => '?').join()})` : `value ${operator[0]}= ?`,
 	values: values.map((value) => entryOf(value)!),
 });
 
