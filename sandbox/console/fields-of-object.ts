@@ -20,7 +20,7 @@ export function fieldsOfObject(visitor: Visitor, { name }: Resource, object: Sto
 	const add = new URLSearchParams({ resource, ...(!hasPrimary && { key: primary, type: 'text' }) });
 	return html`<section aria-labelledby="fields">
 		<div class="row apart">
-			<h2 id="fields">Fields</h2>
+			<h2 id="fields">Fields of its records</h2>
 			<a href="${recordsPath(resource)}">All ${String(object['label_plural'])}</a>
 		</div>
 		<ul class="card related">

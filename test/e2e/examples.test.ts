@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INode, IRunExecutionData } from 'n8n-workflow';
 import { listExamples, readExample } from '../../demo/examples.ts';
 import type { Execution, Workflow } from '../../demo/n8n-client.ts';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { sandboxCredential, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel } from './harness/model.ts';
 import { callSandbox } from './harness/sandbox.ts';
 
@@ -29,13 +28,6 @@ const startOf = (nodes: INode[]): INode | undefined =>
 	nodes.filter(isTrigger).sort((one, other) => PREFERRED.indexOf(one.type) - PREFERRED.indexOf(other.type))[0];
 
 const eventOf = ({ parameters }: INode): string => (parameters['events'] as string[])[0]!;
-
-/** Text of 14 pixels stays as large as small print. */
-const leastZoom = 0.7;
-
-/** Runs in the page. */
-const zoomOf = (panes: Array<{ style: { transform: string } }>): number[] =>
-	panes.map(({ style }) => Number(/scale\((.+)\)/.exec(style.transform)![1]));
 
 /** What has to happen in the CRM so that a published example starts. */
 const deeds: Record<string, () => Promise<unknown>> = {
@@ -128,26 +120,6 @@ test('Renewal reminders makes one task for each open deal of the next 30 days, a
 	const { body: tasks } = await callSandbox('GET', '/v1/tasks?external_id[starts_with]=renewal-&limit=500');
 	const ofDeals = tasks.data.map((task) => String(task['external_id']));
 	expect(ofDeals.sort()).toEqual(deals.data.map(({ id }) => `renewal-${id}`).sort());
-});
-
-const testWithChromium = theWorld().chromium ? test : test.skip;
-
-testWithChromium('n8n opens each example with a note that can be read, and starts what its note is about', async () => {
-	const editor = await Editor.open();
-	await editor.signIn();
-	for (const file of listExamples()) {
-		const { workflowId, nodes } = await importExample(file);
-		await editor.page.goto(`${theWorld().n8nUrl}/workflow/${workflowId}`);
-		const note = editor.page.getByTestId('sticky').getByRole('heading').first();
-		await note.waitFor();
-		const [zoom] = await editor.page.locator('.vue-flow__transformationpane').evaluateAll(zoomOf);
-		await editor.screenshot(`example ${file}`);
-		expect({ file, zoom: zoom! >= leastZoom }).toEqual({ file, zoom: true });
-		if (nodes.filter((node) => isTrigger(node) && node.type !== CHAT).length < 2) continue;
-		const button = await editor.page.getByTestId('execute-workflow-button').innerText();
-		expect(button).toContain(startOf(nodes)!.name);
-	}
-	await editor.close();
 });
 
 test('every example says on the canvas what it does', () => {
