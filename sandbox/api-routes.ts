@@ -96,4 +96,4 @@ function discovery(operationId: string, summary: string, description: string): O
 let documentText: string | undefined;
 
 /** The document as JSON, built once: the routes differ between services in their handlers only. */
-const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));
+export const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));

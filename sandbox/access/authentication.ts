@@ -23,6 +23,9 @@ export const identifyCaller = ({ store, now }: Service) =>
 		} else if (token && !c.get('isExpired')) {
 			const { userId, clientId: application, ...grant } = token;
 			setRights(store, c, { caller: { type: 'user', id: userId }, application, grant });
+		} else if (!token) {
+			const id = store.sessions.findByApiToken(bearer, now());
+			if (id !== undefined) setRights(store, c, { caller: { type: 'user', id }, application: undefined });
 		}
 		await next();
 	});

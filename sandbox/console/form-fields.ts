@@ -1,4 +1,8 @@
+import { own } from '../foundation/json.ts';
 import { customFieldType, type CustomField } from '../schemas/custom-field-type.ts';
+import { customFields } from '../schemas/custom-fields.ts';
+import { customObjects, recordsName } from '../schemas/custom-objects.ts';
+import { resources } from '../schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 import {
 	hasCustomFields,
@@ -10,7 +14,7 @@ import {
 import { customFieldsOf } from '../store/custom-fields.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import type { TableView } from '../store/visible-table.ts';
-import { itemTitles, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
@@ -44,12 +48,19 @@ export function formFields(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
 	const withChoices = choicesIn(store);
+	const schemaOf = (name: string): JsonSchema => {
+		if (name === 'custom_fields' && hasCustomFields(resource)) {
+			return customFieldsSchema(store, resource, stored, withChoices);
+		}
+		if (name === 'resource' && resource.name === customFields.name) {
+			const description = 'Records that get the field.';
+			return { ...properties[name]!, description, ...offered(customizable(store), Infinity) };
+		}
+		return withChoices(properties[name]!, stored?.[name]);
+	};
 	return names.map((name) => ({
 		name,
-		schema:
-			name === 'custom_fields' && hasCustomFields(resource)
-				? customFieldsSchema(store, resource, withChoices)
-				: withChoices(properties[name]!),
+		schema: schemaOf(name),
 		isRequired: required.includes(name),
 		isImportant: resource.important.includes(name) || name === 'custom_fields',
 	}));
@@ -66,13 +77,32 @@ export function actionFields(store: StoreView, input: Resource['fields']): FormF
 	}));
 }
 
-type WithChoices = (schema: JsonSchema) => JsonSchema;
+/** @param value that the record has: what it refers to is named, too, where choices are too many */
+type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 
-function customFieldsSchema(store: StoreView, resource: Resource, withChoices: WithChoices): JsonSchema {
+/** The kinds of records that custom fields can be added to, by name. */
+const customizable = (store: StoreView): Array<[name: string, label: string]> => {
+	const objects = store.table(customObjects.name)!.findAll([], 10_000);
+	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	return [...resources.filter(hasCustomFields), ...ofObjects].map((one) => [
+		one.name,
+		resourceLabels(store, one).many,
+	]);
+};
+
+function customFieldsSchema(
+	store: StoreView,
+	resource: Resource,
+	stored: StoredRecord | undefined,
+	withChoices: WithChoices,
+): JsonSchema {
 	const fields = [...customFieldsOf(store, resource.name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
 	);
-	const properties = fields.map((field) => [field.key, withChoices(customFieldSchema(field))] as const);
+	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
+	const properties = fields.map(
+		(field) => [field.key, withChoices(customFieldSchema(field), own(values, field.key))] as const,
+	);
 	return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(properties) };
 }
 
@@ -105,14 +135,14 @@ function choicesIn(store: StoreView): WithChoices {
 		known.set(table.resource, records);
 		return records;
 	};
-	return (schema) => {
+	return (schema, value) => {
 		const target = schema['x-resource'];
 		if (typeof schema['x-item-of'] === 'string') {
 			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], mostItems) };
 		}
 		const table = typeof target === 'string' ? store.table(target) : undefined;
 		if (!table) return schema;
-		const choices = offered(recordsIn(table), mostChoices);
+		const choices = offered(recordsIn(table), mostChoices, namedIn(table, value));
 		return schema.items && 'enum' in choices
 			? { ...schema, items: { ...schema.items, ...choices } }
 			: { ...schema, ...choices };
@@ -130,8 +160,19 @@ function newestTitles(table: TableView): Array<[id: string, title: string]> {
 		.toSorted(([, one], [, other]) => one.localeCompare(other));
 }
 
+/** The records that a value refers to, by title. */
+const namedIn = (table: TableView, value: unknown): Array<[id: string, title: string]> =>
+	[value ?? []].flat().flatMap((id): Array<[string, string]> => {
+		const record = table.find(String(id));
+		return record ? [[record.id, titleOf(table.resource, record)]] : [];
+	});
+
 /** Records to choose from: a list of all of them, or suggestions if they are many. */
-const offered = (named: Array<[id: string, title: string]>, most: number): Record<string, unknown> =>
+const offered = (
+	named: Array<[id: string, title: string]>,
+	most: number,
+	chosen: Array<[id: string, title: string]> = [],
+): Record<string, unknown> =>
 	named.length > most
-		? { 'x-suggestions': Object.fromEntries(named) }
+		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
 		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };

@@ -8,7 +8,7 @@ import type { FormField } from './form-fields.ts';
 export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !== undefined;
 
 /** Lists begin with so many rows to fill in, and have one more for each time they are edited. */
-const firstRows = 3;
+export const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
 export const formTexts = (fields: FormField[], values: Record<string, unknown>): FormTexts =>
@@ -115,8 +115,16 @@ function valueOf(schema: JsonSchema, typed: string): unknown {
 		const time = Date.parse(`${text}Z`);
 		return Number.isNaN(time) ? text : new Date(time).toISOString();
 	}
-	if ('x-suggestions' in schema) return /\((\w+)\)$/.exec(text.trim())?.[1] ?? text.trim();
+	if ('x-suggestions' in schema) return idIn(schema['x-suggestions'] as Record<string, string>, text.trim());
 	return text;
+}
+
+/** The id that is behind a suggested name, or that of the only record with the typed name. */
+function idIn(suggestions: Record<string, string>, text: string): string {
+	const id = /\((\w+)\)$/.exec(text)?.[1];
+	if (id !== undefined) return id;
+	const named = Object.entries(suggestions).filter(([, title]) => title.toLowerCase() === text.toLowerCase());
+	return named.length === 1 ? named[0]![0] : text;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Resource } from '../schemas/resource.ts';
 import type { Writing } from '../store/writing.ts';
 import type { FormField } from './form-fields.ts';
 import { type FormState, formInput } from './widgets.ts';
-import { type Visitor, writingOf } from './visitor.ts';
+import { type Deed, type Visitor, writingOf } from './visitor.ts';
 
 interface Asked {
 	title: string;
@@ -52,6 +52,7 @@ export function recordForm({ session }: Visitor, asked: Asked): Html {
 /** What a submitted form is about, and what follows. */
 export interface Submission {
 	resource: Resource;
+	deed: Deed;
 	/** @returns where to go on */
 	effect(writing: Writing, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
@@ -70,8 +71,8 @@ export const submitForm = (
 	submissionOf: () => Submission,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, effect, refused } = submissionOf();
-		const writing = writingOf(service, c, resource);
+		const { resource, deed, effect, refused } = submissionOf();
+		const writing = writingOf(service, c, resource, deed);
 		try {
 			return doOnce(() => effect(writing, form));
 		} catch (error) {

@@ -3,6 +3,7 @@ import { docsPath } from '../http/docs-path.ts';
 import type { Service } from '../http/service.ts';
 import { customerResources, eventsPath, recordsPath, settingsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
+import { customObjects, recordsName } from '../schemas/custom-objects.ts';
 import { recentEventList } from './events.ts';
 import { resourceLabels } from './titles.ts';
 import type { Visitor } from './visitor.ts';
@@ -14,7 +15,9 @@ import type { Visitor } from './visitor.ts';
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;
-	const tiles = customerResources.map(async (resource) => {
+	const objects = store.table(customObjects.name)!.findAll([], 10_000);
+	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	const tiles = [...customerResources, ...ofObjects].map(async (resource) => {
 		const total = await store.table(resource.name)!.countAside([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { recordsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -6,16 +7,25 @@ import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage } from '../queries/list.ts';
 import { longestSearch, parseListQuery, sortableFields } from '../queries/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { objectKeyOf } from '../schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { customFieldsOf } from '../store/custom-fields.ts';
 import { existingTable } from '../records/write.ts';
+import { customFieldSchema } from './form-fields.ts';
 import { resourceLabels, recordLink, titleField } from './titles.ts';
 import { shownValue } from './values.ts';
-import { mayWrite, type Visitor } from './visitor.ts';
+import { may, type Visitor } from './visitor.ts';
 
 const pageLength = '25';
 
 /** What changed last is what somebody who tries a workflow looks for. */
 const usualSort = '-updated_at';
+
+/** What to know before making one. */
+const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
+	make the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
+	makes its own webhook when a workflow is published, and deletes it afterwards: make one here for other programs.`;
 
 interface Listed {
 	data: StoredRecord[];
@@ -26,7 +36,7 @@ interface Listed {
 /**
  * The records of a resource, found as the API finds them: its parameters are those of the page.
  *
- * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
+ * @throws Problem invalid_parameter, unknfieldsparameter, invalid_cursor
  */
 export async function listBody(
 	{ store: { accountKey } }: Service,
@@ -49,11 +59,11 @@ export async function listBody(
 	};
 	return html`<div class="row apart">
 			<h1>${many} <small>${total.toLocaleString('en-GB')}</small></h1>
-			${mayWrite(visitor, resource)
+			${may(visitor, 'create', resource)
 				? html`<a class="button main" href="${path}/new">New ${one.toLowerCase()}</a>`
 				: ''}
 		</div>
-		<p class="quiet">${resource.description}</p>
+		<p class="quiet">${resource.description} ${resource.name === webhooks.name ? webhooksExplained : ''}</p>
 		${searchForm(resource, asked, path)}
 		${data.length === 0
 			? html`<p class="card quiet">There are no such records.</p>`
@@ -105,23 +115,49 @@ function listedFields({ properties, important }: Resource, title: string | undef
 	const parts = title === 'name' && properties['name']!.readOnly ? ['first_name', 'last_name'] : [];
 	const isShort = ({ items, properties: members, maxLength }: JsonSchema) =>
 		!items?.properties && !members && Number(maxLength ?? 0) <= 300;
+	// A stage is listed with the name of its pipeline.
+	const named = important.map((name) => String(properties[name]!['x-item-of'] ?? '').split('.')[0]);
 	return important
 		.filter((name) => name !== title && !parts.includes(name) && isShort(properties[name]!))
-		.filter((name) => name !== 'custom_fields')
+		.filter((name) => name !== 'custom_fields' && !named.includes(String(properties[name]!['x-resource'])))
 		.slice(0, 5);
 }
 
+interface ListedColumn {
+	/** Of the field; undefined for a custom one, by which the API does not sort. */
+	name?: string;
+	schema: JsonSchema;
+	valueIn(record: StoredRecord): unknown;
+}
+
+/** A custom object has its own fields, the others have those that people use first. */
+function listedColumns({ store }: Visitor, resource: Resource, title: string | undefined): ListedColumn[] {
+	const isCustom = objectKeyOf(resource.name) !== undefined;
+	const fields = isCustom ? [...customFieldsOf(store, resource.name).values()] : [];
+	const custom = fields.filter(({ archived_at: archivedAt }) => archivedAt === null).map((field) => ({
+		schema: customFieldSchema(field),
+		valueIn: (record: StoredRecord) => own(record['custom_fields'] as Record<string, unknown>, field.key),
+	}));
+	const names = custom.length > 0 ? ['owner_id'] : listedFields(resource, title);
+	const column = (name: string): ListedColumn => ({
+		name,
+		schema: resource.properties[name]!,
+		valueIn: (record) => record[name],
+	});
+	return [...custom.slice(0, 4), ...[...names, 'updated_at'].map(column)];
+}
+
 function recordsTable(
-	{ store }: Visitor,
+	visitor: Visitor,
 	resource: Resource,
 	records: StoredRecord[],
 	sort: string,
 	to: (change: Record<string, string | undefined>) => string,
 ): Html {
 	const title = titleField(resource);
-	const columns = [...listedFields(resource, title), 'updated_at'];
-	const header = (name: string) => {
-		const label = resource.properties[name]?.title ?? 'Record';
+	const columns = listedColumns(visitor, resource, title);
+	const header = ({ name = '', schema }: Pick<ListedColumn, 'name' | 'schema'>) => {
+		const label = schema.title ?? 'Record';
 		if (!sortableFields(resource).includes(name)) return html`<th scope="col">${label}</th>`;
 		const direction = { [name]: 'ascending', [`-${name}`]: 'descending' }[sort];
 		const next = sort === name ? `-${name}` : name;
@@ -131,13 +167,18 @@ function recordsTable(
 	};
 	return html`<table>
 		<thead>
-			<tr>${[title ?? 'id', ...columns].map(header)}</tr>
+			<tr>${[{ name: title ?? 'id', schema: resource.properties[title ?? ''] ?? {} }, ...columns].map(header)}</tr>
 		</thead>
 		<tbody>
 			${records.map(
 				(record) => html`<tr>
 					<th scope="row">${recordLink(resource, record)}</th>
-					${columns.map((name) => html`<td>${shownValue(store, resource.properties[name]!, record[name])}</td>`)}
+					${columns.map(
+						(one) => html`<td>
+							${shownValue(visitor.store, one.schema, one.valueIn(record))}
+							${one.name === 'amount' ? String(record['currency'] ?? '') : ''}
+						</td>`,
+					)}
 				</tr>`,
 			)}
 		</tbody>

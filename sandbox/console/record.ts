@@ -3,7 +3,7 @@ import { own } from '../foundation/json.ts';
 import type { Service } from '../http/service.ts';
 import { recordsPath } from '../pages/navigation.ts';
 import { formInputs } from '../pages/own-forms.ts';
-import { alert, type Html } from '../pages/page.ts';
+import type { Html } from '../pages/page.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { resources } from '../schemas/index.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -15,9 +15,10 @@ import { actionFields, customFieldSchema } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
 import { formInput } from './widgets.ts';
 import { deliveryLine, recentEventList } from './events.ts';
+import { fieldsOfObject } from './fields-of-object.ts';
 import { resourceLabels, recordPath, titleField, titleOf } from './titles.ts';
 import { isEmptyValue, shownValue, timeOf } from './values.ts';
-import { mayWrite, type Visitor } from './visitor.ts';
+import { may, type Visitor } from './visitor.ts';
 
 /** Shown at the end or not at all: people need them rarely. */
 const technical = ['object', 'version', 'created_by', 'updated_by', 'created_at', 'updated_at', 'deleted_at'];
@@ -28,15 +29,15 @@ export async function recordBody(
 	visitor: Visitor,
 	resource: Resource,
 	record: StoredRecord,
-	message?: string,
+	notice: Html | '' = '',
 ): Promise<Html> {
 	const { many } = resourceLabels(visitor.store, resource);
 	return html`<p class="quiet"><a href="${recordsPath(resource.name)}">${many}</a></p>
 		<div class="row apart">
 			<h1>${titleOf(resource, record)}</h1>
-			${mayWrite(visitor, resource) ? actions(visitor, resource, record) : ''}
+			${actions(visitor, resource, record)}
 		</div>
-		${alert(message)}
+		${notice}
 		<div class="columns">
 			<section class="card" aria-label="Fields">
 				${fieldList(visitor, resource, record)}
@@ -46,7 +47,7 @@ export async function recordBody(
 				</details>
 			</section>
 			<div>
-				${await related(visitor, resource, record)}
+				${fieldsOfObject(visitor, resource, record)} ${await related(visitor, resource, record)}
 				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
 				<section aria-labelledby="recent">
 					<h2 id="recent">Recent events</h2>
@@ -85,12 +86,13 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 	</dl>`;
 }
 
-function actions({ store, session }: Visitor, resource: Resource, record: StoredRecord): Html {
+function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Html {
+	const { store, session } = visitor;
 	const path = recordPath(resource, record);
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	return html`<div class="row">
-		${Object.entries(resource.actions ?? {}).map(([name, { summary, input }]) => {
+		${Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {}).map(([name, { summary, input }]) => {
 			const fields = input ? actionFields(store, input) : [];
 			const state = { texts: formTexts(fields, {}), errors: new Map<string, string[]>(), isNew: true };
 			const verb = summary.split(' ')[0];
@@ -102,15 +104,17 @@ function actions({ store, session }: Visitor, resource: Resource, record: Stored
 				? form
 				: html`<details class="menu"><summary>${verb}…</summary>${form}</details>`;
 		})}
-		<a class="button main" href="${path}/edit">Edit</a>
-		<details class="menu">
-			<summary class="danger">Delete…</summary>
-			<form method="post" action="${path}/delete">
-				${hidden}
-				<p><small>${afterDeletion(resource)}</small></p>
-				<button class="danger">Delete</button>
-			</form>
-		</details>
+		${may(visitor, 'change', resource) ? html`<a class="button main" href="${path}/edit">Edit</a>` : ''}
+		${may(visitor, 'delete', resource)
+			? html`<details class="menu">
+					<summary class="danger">Delete…</summary>
+					<form method="post" action="${path}/delete">
+						${hidden}
+						<p><small>${afterDeletion(resource)}</small></p>
+						<button class="danger">Delete</button>
+					</form>
+				</details>`
+			: ''}
 	</div>`;
 }
 
@@ -124,7 +128,7 @@ const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
 async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {
 	const { store } = visitor;
 	const add = (other: Resource, values: Record<string, string>) =>
-		mayWrite(visitor, other)
+		may(visitor, 'create', other)
 			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
 					aria-label="New ${resourceLabels(store, other).one.toLowerCase()}">New</a>`
 			: '';
@@ -161,11 +165,13 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	</section>`;
 }
 
-const deliveries = ({ store }: Service, visitor: Visitor, { id }: StoredRecord): Html =>
-	html`<section aria-labelledby="deliveries">
+function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Html {
+	const { deliveries: latest } = store.deliveries.page(id, [...deliveryStatuses], undefined, 10);
+	return html`<section aria-labelledby="deliveries">
 		<h2 id="deliveries">Latest deliveries</h2>
 		<ol class="card events">
-			${store.deliveries.page(id, [...deliveryStatuses], undefined, 10).deliveries.map(
+			${latest.length === 0 ? html`<li class="quiet">No event has been sent yet.</li>` : ''}
+			${latest.map(
 				(delivery) => html`<li>
 					<div class="row apart">
 						<strong class="event-type">${delivery.eventType}</strong>
@@ -176,3 +182,4 @@ const deliveries = ({ store }: Service, visitor: Visitor, { id }: StoredRecord):
 			)}
 		</ol>
 	</section>`;
+}

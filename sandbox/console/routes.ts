@@ -5,11 +5,17 @@ import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
+import { alert } from '../pages/page.ts';
+import { copyScript } from '../pages/copy-script.ts';
 import { eventsPath, recordsPath } from '../pages/navigation.ts';
+import { madeNotice, Notices } from '../pages/notices.ts';
 import { applyOwnTransitions } from '../records/due-transitions.ts';
 import { takeAction } from '../records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../records/write.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { createWebhook } from '../webhooks/create.ts';
+import { deleteWebhook } from '../webhooks/grants.ts';
 import { eventsBody } from './events.ts';
 import { formErrors, recordForm, type Submission, submitForm } from './form.ts';
 import { actionFields, formFields } from './form-fields.ts';
@@ -22,10 +28,12 @@ import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
 
 const list = '/records/{resource}';
 const one = `${list}/{id}`;
+const secretNote = 'Copy it now: it is not shown again. Receivers check with it who has sent an event.';
 const noErrors = { errors: new Map<string, string[]>(), message: undefined };
 
 /** The console: pages on which people see and change what the API serves. */
 export function consoleRoutes(service: Service): Route[] {
+	const notices = new Notices(service.now);
 	const page = (path: string, show: (c: Context<Env>, visitor: Visitor) => Response | Promise<Response>): Route => ({
 		method: 'GET',
 		path,
@@ -53,7 +61,7 @@ export function consoleRoutes(service: Service): Route[] {
 		stored: StoredRecord | undefined,
 		refused?: { typed: FormTexts; problem: ProblemBody },
 	) => {
-		writingOf(service, c, resource);
+		writingOf(service, c, resource, stored ? 'change' : 'create');
 		const fields = formFields(visitor.store, resource, stored);
 		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
@@ -78,9 +86,15 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = formFields(visitor.store, resource, undefined);
 		return {
 			resource,
+			deed: 'create',
 			effect: (writing, typed) => {
-				const answer = createRecord(writing, changeOf(fields, formTexts(fields, {}), typed));
-				return recordPath(resource, { id: answer.id! });
+				const values = changeOf(fields, formTexts(fields, {}), typed);
+				if (resource.name !== webhooks.name) {
+					return recordPath(resource, { id: createRecord(writing, values).id! });
+				}
+				const { webhook, secret } = createWebhook(writing, values, null);
+				notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
+				return recordPath(resource, webhook);
 			},
 			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { typed, problem }),
 		};
@@ -92,6 +106,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = formFields(visitor.store, resource, stored);
 		return {
 			resource,
+			deed: 'change',
 			effect: (writing, typed) => {
 				const change = changeOf(fields, formTexts(fields, stored), typed);
 				updateRecord(writing, stored.id, change, versionIn(typed));
@@ -107,7 +122,7 @@ export function consoleRoutes(service: Service): Route[] {
 		async (_, { status, detail }) =>
 			visitor.show(
 				titleOf(resource, record),
-				await recordBody(service, visitor, resource, record, detail),
+				await recordBody(service, visitor, resource, record, alert(detail)),
 				status as 409,
 			);
 
@@ -116,8 +131,10 @@ export function consoleRoutes(service: Service): Route[] {
 		const record = recordOf(c, visitor, resource);
 		return {
 			resource,
+			deed: 'delete',
 			effect: (writing, typed) => {
-				deleteRecord(writing, record.id, versionIn(typed));
+				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
+				deletion(writing, record.id, versionIn(typed));
 				return recordsPath(resource.name);
 			},
 			refused: showRefusal(visitor, resource, record),
@@ -132,6 +149,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = actionFields(visitor.store, action.input ?? {});
 		return {
 			resource,
+			deed: 'change',
 			effect: (writing, typed) => {
 				const input = changeOf(fields, formTexts(fields, {}), typed);
 				takeAction(writing, record.id, action, input, versionIn(typed));
@@ -154,10 +172,11 @@ export function consoleRoutes(service: Service): Route[] {
 		page(one, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const record = recordOf(c, visitor, resource);
-			const body = await recordBody(service, visitor, resource, record);
+			const made = resource.name === webhooks.name ? notices.take(visitor.session) : undefined;
+			const body = await recordBody(service, visitor, resource, record, made);
 			// It may have changed hands while what belongs to it was counted.
 			recordOf(c, visitor, resource);
-			return visitor.show(titleOf(resource, record), body);
+			return visitor.show(titleOf(resource, record), body, 200, made && copyScript);
 		}),
 		page(`${one}/edit`, (c, visitor) => {
 			const resource = resourceIn(c, visitor);

@@ -58,8 +58,11 @@ const itemSchema = (schema: JsonSchema): JsonSchema => ({
 function shownObject(store: StoreView, schema: JsonSchema, value: Record<string, unknown>): Html {
 	const { resource, id } = value;
 	if (typeof resource === 'string' && typeof id === 'string') return linkToRecord(store, resource, id);
-	const members = Object.entries(value).filter(([, member]) => !isEmptyValue(member));
-	return html`<dl class="members">
+	const { name } = value;
+	const isNamed = typeof name === 'string' && typeof id === 'string';
+	const others = Object.entries(value).filter(([, member]) => !isEmptyValue(member));
+	const members = isNamed ? others.filter(([member]) => !['id', 'name', 'position'].includes(member)) : others;
+	return html`${isNamed ? html`<strong>${name}</strong> <code>${id}</code>` : ''}<dl class="members">
 		${members.map(([name, member]) => {
 			const about = own(schema.properties, name) ?? {};
 			return html`<div>

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { grantableScopes, scopeOf } from '../access/scopes.ts';
+import { own } from '../foundation/json.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
@@ -21,7 +22,7 @@ export interface Visitor {
 	/** As they see it at this moment, because a page may wait for slow reads. */
 	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
-	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status']): Response | Promise<Response>;
+	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
 }
 
 type Answered = Response | Promise<Response>;
@@ -36,8 +37,14 @@ export const forVisitors =
 			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
 		}
 		applyDueTransitions(service);
-		const show: Visitor['show'] = (title, body, status = 200) =>
-			renderPage(c, { title, body, status, navigation: navigation(service, session, pathname) });
+		const show: Visitor['show'] = (title, body, status = 200, script = undefined) =>
+			renderPage(c, {
+				title,
+				body,
+				status,
+				navigation: navigation(service, session, pathname),
+				...(script !== undefined && { script }),
+			});
 		const caller = { type: 'user', id: session.member.id };
 		const visitor: Visitor = {
 			session,
@@ -68,23 +75,24 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 	throw new Problem('not_found', `There are no records called ${name}.`);
 }
 
-/** Webhooks and jobs are made through the API, which gives a secret and takes lines of records. */
-const viewed = [webhooks.name, jobs.name];
+export type Deed = 'create' | 'change' | 'delete';
 
-/** Whether the visitor may change these records here; a role allows what it allows by token. */
-export const mayWrite = ({ session }: Pick<Visitor, 'session'>, { name }: Resource): boolean =>
-	!viewed.includes(name) &&
+/** What is done through the API only: it sends what a webhook missed, and takes the lines of a job. */
+const throughApi: Record<string, Deed[]> = {
+	[webhooks.name]: ['change'],
+	[jobs.name]: ['create', 'change', 'delete'],
+};
+
+/** Whether the visitor may do this to these records here; a role allows what it allows by token. */
+export const may = ({ session }: Pick<Visitor, 'session'>, deed: Deed, { name }: Resource): boolean =>
+	!(own(throughApi, name) ?? []).includes(deed) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
-export function writingOf(
-	service: Service,
-	c: Context<Env>,
-	resource: Resource,
-): Writing {
+export function writingOf(service: Service, c: Context<Env>, resource: Resource, deed: Deed): Writing {
 	// A form may take its time to arrive, so the session is looked at again.
 	const session = sessionOf(service, c);
-	if (!session || !mayWrite({ session }, resource)) {
+	if (!session || !may({ session }, deed, resource)) {
 		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
 	}
 	const { newId, now } = service;

@@ -3,7 +3,7 @@ import type { FormTexts } from '../pages/form-texts.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../schemas/json-schema.ts';
 import type { FormField } from './form-fields.ts';
-import { hasRows } from './form-values.ts';
+import { firstRows, hasRows } from './form-values.ts';
 import { isLongText } from './values.ts';
 
 /** What a form shows beside its labels. */
@@ -43,16 +43,41 @@ const rows = (state: FormState, name: string, schema: JsonSchema): Html =>
 		<legend>${schema.title ?? name}</legend>
 		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
 		${errorsAt(state, name)}
-		${shownRows(state, name, schema).map(
-			(i) => html`<div class="fields line" role="group" aria-label="${schema.title} ${i + 1}">
-				${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
-			</div>`,
-		)}
+		${shownRows(state, name, schema).map((i) => row(state, name, schema, i))}
+		${addable(spareRows(state, name, schema).map((i) => row(state, name, schema, i)))}
 	</fieldset>`;
 
-/** Of more rows than the list takes, some show that they are too many. */
-const shownRows = ({ texts }: FormState, name: string, { maxItems }: JsonSchema): number[] =>
-	texts.rowsOf(name).slice(0, Number(maxItems ?? 100) + 3);
+const row = (state: FormState, name: string, schema: JsonSchema, i: number): Html =>
+	html`<div class="fields line" role="group" aria-label="${schema.title} ${i + 1}">
+		${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
+	</div>`;
+
+/** Rows of which a click shows one more, without a script. */
+const addable = (hidden: Html[]): Html | '' =>
+	hidden.reduceRight<Html | ''>(
+		(rest, one) => html`<details class="add"><summary>Add row</summary>${one}${rest}</details>`,
+		'',
+	);
+
+/** Those that are filled in or wrong, at least the first ones. */
+function shownRows({ texts, errors }: FormState, name: string, { maxItems, items }: JsonSchema): number[] {
+	const isUsed = (i: number): boolean =>
+		[...errors.keys()].some((place) => `${place}.`.startsWith(`${name}.${i}.`)) ||
+		Object.keys(items!.properties!).some((member) => Boolean(texts.get(`${name}.${i}.${member}`)));
+	const known = texts.rowsOf(name);
+	const last = known.findLastIndex(isUsed);
+	// Of more rows than the list takes, some show that they are too many.
+	return known.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
+}
+
+const mostSpareRows = 20;
+
+function spareRows(state: FormState, name: string, schema: JsonSchema): number[] {
+	const shown = shownRows(state, name, schema);
+	const next = Math.max(-1, ...shown) + 1;
+	const count = Math.min(mostSpareRows, Number(schema['maxItems'] ?? 100) - shown.length);
+	return Array.from({ length: Math.max(0, count) }, (_, i) => next + i);
+}
 
 function checkboxes(state: FormState, name: string, schema: JsonSchema): Html {
 	const chosen = state.texts.getAll(name).filter(Boolean);
@@ -76,7 +101,7 @@ function labelled(state: FormState, name: string, schema: JsonSchema, isRequired
 	const hint = [
 		schema.description,
 		schema.format === 'date-time' ? 'By UTC.' : '',
-		isList ? 'One per line.' : '',
+		isList && !('x-suggestions' in schema) ? 'One per line.' : '',
 		'x-suggestions' in schema ? 'Type a name and choose, or give an id.' : '',
 	];
 	return html`<div class="field">
@@ -111,17 +136,24 @@ function input(
 			)}
 		</select>`;
 	}
+	const suggestions = schema['x-suggestions'] as Record<string, string> | undefined;
+	if (suggestions) {
+		const named = (text: string, common: Html) =>
+			html`<input ${common} list="${name}-list" autocomplete="off" value="${text}" />`;
+		const [first = '', ...others] = isList ? state.texts.getAll(name).flatMap((each) => each.split('\n')) : [text];
+		const another = (each: string, i: number) =>
+			named(each, html`name="${name}" aria-label="${schema.title} ${i + 2}"`);
+		return html`${named(first, common)}
+			${isList ? [...others.filter(Boolean), ''].map(another) : ''}
+			${isList ? addable(Array.from({ length: mostSpareRows }, (_, i) => another('', others.length + 1 + i))) : ''}
+			<datalist id="${name}-list">
+				${Object.entries(suggestions).map(([id, label]) => html`<option value="${label} (${id})"></option>`)}
+			</datalist>`;
+	}
 	// An input of one line would lose the ends of lines.
 	if (isList || isLongText(schema) || text.includes('\n')) {
 		// The first line feed of a text area is not part of its text.
 		return html`<textarea ${common} rows="${isList ? 3 : 5}">${`\n${text}`}</textarea>`;
-	}
-	const suggestions = schema['x-suggestions'] as Record<string, string> | undefined;
-	if (suggestions) {
-		return html`<input ${common} list="${name}-list" autocomplete="off" value="${text}" />
-			<datalist id="${name}-list">
-				${Object.entries(suggestions).map(([id, label]) => html`<option value="${label} (${id})"></option>`)}
-			</datalist>`;
 	}
 	return html`<input ${common} ${typeOf(schema)} autocomplete="off" value="${text}" />`;
 }

@@ -79,6 +79,8 @@ pre {
 .line small { display: none; }
 .line:last-child { border: 0; padding: 0; }
 .line.fields { grid-template-columns: repeat(auto-fit, minmax(min(100%, 7.5rem), 1fr)); gap: .75rem; }
+.add > summary { width: fit-content; }
+.add[open] > summary { display: none; }
 .choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 .error { margin: .125rem 0 0; color: var(--danger); font-size: .875rem; font-weight: 600; }
 .changes { margin: 0 0 .375rem; font-size: .875rem; overflow-wrap: anywhere; }

@@ -1,12 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Route } from '../http/route.ts';
+import type { Service } from '../http/service.ts';
 import { docsPath } from '../http/docs-path.ts';
 import { iconLinks } from './icon.ts';
 import { refusalPage } from './page.ts';
+import { sessionOf } from './session.ts';
+import { signInAddress } from './sign-in.ts';
 
+const documentPath = `${docsPath}/openapi.json`;
 const scriptPath = `${docsPath}/scalar.js`;
 
 /**
@@ -43,12 +47,21 @@ const hiddenClients = {
 	shell: ['httpie', 'wget'],
 };
 
+/** The way back to the console; Scalar leaves as much room above its own page. */
+const barStyle = `
+:root { --scalar-custom-header-height: 2.5rem; }
+.bar {
+	position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 2.5rem; padding: 0 1.25rem; display: flex;
+	align-items: center; justify-content: space-between; font: .875rem system-ui, sans-serif; color: #fff; background: #1f2937;
+}
+.bar a { color: #fff; }
+`;
+
 /** By default Scalar loads fonts, collects telemetry and offers its own services. */
 const configuration = {
-	url: '/openapi.json',
+	url: documentPath,
 	hiddenClients,
 	defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-	authentication: { preferredSecurityScheme: 'apiKey' },
 	metaData: { title: 'API documentation · CRM Platform' },
 	defaultOpenFirstTag: false,
 	documentDownloadType: 'direct',
@@ -66,9 +79,15 @@ const configuration = {
  * document.
  *
  * @param scriptFile Scalar's script; undefined if it is not installed
+ * @param description the OpenAPI document, as JSON
  */
-export function docsRoutes(scriptFile: string | undefined): Route[] {
+export function docsRoutes(
+	scriptFile: string | undefined,
+	service: Service,
+	description: () => string,
+): Route[] {
 	let script: string | undefined;
+	let shown: string | undefined;
 	return [
 		{
 			method: 'GET',
@@ -80,10 +99,18 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
 					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
 				}
+				const session = sessionOf(service, c);
+				const token = session ? service.store.sessions.apiToken(session.token) : '';
+				const authentication = {
+					preferredSecurityScheme: 'apiKey',
+					securitySchemes: { apiKey: { token } },
+				};
 				// Scalar would resolve the document's relative server to //v1/contacts.
 				const servers = [{ url: new URL(c.req.url).origin }];
 				c.header('Content-Security-Policy', policy);
 				c.header('X-Content-Type-Options', 'nosniff');
+				// It holds a token.
+				c.header('Cache-Control', 'no-store');
 				return c.html(
 					html`<!doctype html>
 						<html lang="en">
@@ -92,15 +119,28 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 								<meta name="viewport" content="width=device-width, initial-scale=1" />
 								<title>${configuration.metaData.title}</title>
 								${iconLinks}
+								<style>${raw(barStyle)}</style>
 							</head>
 							<body>
+								<nav class="bar" aria-label="CRM Platform">
+									<a href="/">← CRM Platform</a>
+									${session
+										? html`<span>Requests are sent as ${session.member.name}.</span>`
+										: html`<a href="${signInAddress(docsPath)}">Sign in to send requests</a>`}
+								</nav>
 								<script id="api-reference"
-									data-configuration="${JSON.stringify({ ...configuration, servers })}"></script>
+									data-configuration="${JSON.stringify({ ...configuration, authentication, servers })}"></script>
 								<script src="${scriptPath}"></script>
 							</body>
 						</html>`,
 				);
 			},
+		},
+		{
+			method: 'GET',
+			path: documentPath,
+			handler: (c) =>
+				c.body((shown ??= withoutDeprecated(description())), 200, { 'Content-Type': 'application/json' }),
 		},
 		...(scriptFile === undefined
 			? []
@@ -111,13 +151,24 @@ export function docsRoutes(scriptFile: string | undefined): Route[] {
 						handler(c) {
 							// The script has some megabytes, so it is read on first use and not at
 							// every start.
-							script ??= readFileSync(scriptFile, 'utf8');
+							script ??= readFileSync(scriptFile, 'utf8').replace('title:`Curl`', 'title:`cURL`');
 							const type = 'text/javascript; charset=utf-8';
 							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });
 						},
 					} satisfies Route,
 				]),
 	];
+}
+
+/** What nobody should begin to use would be shown struck through. */
+function withoutDeprecated(description: string): string {
+	const { paths, ...rest } = JSON.parse(description) as { paths: Record<string, Record<string, { deprecated?: true }>> };
+	const kept = Object.entries(paths).map(([path, operations]): [string, unknown] => [
+		path,
+		Object.fromEntries(Object.entries(operations).filter(([, { deprecated }]) => !deprecated)),
+	]);
+	const used = kept.filter(([, operations]) => Object.keys(operations as object).length > 0);
+	return JSON.stringify({ ...rest, paths: Object.fromEntries(used) });
 }
 
 /** Finds Scalar's script. */

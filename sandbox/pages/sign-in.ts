@@ -20,7 +20,7 @@ import {
 
 const path = '/sign-in';
 /** The pages that sign-in redirects to. */
-const returnPaths = /^\/((records|events|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
+const returnPaths = /^\/((records|events|docs|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
 /** Per e-mail address and client address, so that a stranger elsewhere cannot lock anybody out. */
 const triesPerMinute = 20;
 

@@ -11,7 +11,7 @@ export const customObjectSeed = () => ({
 	label_singular: 'Machine',
 	label_plural: 'Machines',
 	primary_field: 'serial_number',
-	description: 'Deliveries to webhooks, with their status.',
+	description: 'Machines that customers have bought, by serial number.',
 });
 
 export const machineFieldSeeds = [

@@ -9,7 +9,7 @@ import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
 import { formInputs } from '../pages/own-forms.ts';
 import type { Session } from '../pages/session.ts';
-import { copyScript } from './copy-script.ts';
+import { copyScript } from '../pages/copy-script.ts';
 
 export interface SettingsView {
 	session: Session;
@@ -111,19 +111,6 @@ function clients({ session, clients, typed }: SettingsView) {
 		</form>
 	</section>`;
 }
-
-/** Shows a new key or client with its secret, which is never shown again. */
-export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
-	html`<div class="notice" role="status">
-		<p><strong>${title}</strong></p>
-		${Object.entries(values).map(
-			([label, value]) => html`<p>${label}<br />
-				<code>${value}</code>
-				<button type="button" class="copy" aria-label="Copy ${label}" hidden>Copy</button>
-			</p>`,
-		)}
-		<p>${note}</p>
-	</div>`;
 
 /** A button with a confirmation, without a script. */
 const confirmed = (

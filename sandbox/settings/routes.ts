@@ -11,8 +11,8 @@ import { handleForm } from '../pages/own-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { type Session, sessionOf } from '../pages/session.ts';
 import { navigation, settingsPath } from '../pages/navigation.ts';
-import { Notices } from './notices.ts';
-import { madeNotice, settingsPage } from './page.ts';
+import { madeNotice, Notices } from '../pages/notices.ts';
+import { settingsPage } from './page.ts';
 import { signInAddress } from '../pages/sign-in.ts';
 
 const longestName = 100;

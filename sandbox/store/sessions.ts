@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hashOf, newSecret } from './secrets.ts';
 
@@ -6,7 +7,7 @@ const lastsMs = 12 * 60 * 60 * 1000;
 /** The sessions of signed-in users. Times are in milliseconds since 1970. */
 export class Sessions {
 	private readonly statements: Record<
-		'insert' | 'select' | 'delete' | 'expire' | 'end',
+		'insert' | 'select' | 'delete' | 'expire' | 'end' | 'insertToken' | 'selectByToken',
 		StatementSync
 	>;
 
@@ -15,13 +16,22 @@ export class Sessions {
 			CREATE TABLE IF NOT EXISTS sessions (
 				hash BLOB PRIMARY KEY, expires_at REAL NOT NULL,
 				user_id TEXT NOT NULL REFERENCES members ON DELETE CASCADE
-			)
+			);
+			CREATE TABLE IF NOT EXISTS session_tokens (
+				token_hash BLOB PRIMARY KEY, hash BLOB NOT NULL REFERENCES sessions ON DELETE CASCADE
+			);
+			CREATE INDEX IF NOT EXISTS session_tokens_by_session ON session_tokens (hash);
 		`);
 		this.statements = {
 			insert: database.prepare('INSERT INTO sessions (hash, user_id, expires_at) VALUES (?, ?, ?)'),
 			select: database.prepare('SELECT user_id FROM sessions WHERE hash = ? AND expires_at > ?'),
 			delete: database.prepare('DELETE FROM sessions WHERE hash = ?'),
 			expire: database.prepare('DELETE FROM sessions WHERE expires_at <= ?'),
+			insertToken: database.prepare('INSERT OR IGNORE INTO session_tokens (token_hash, hash) VALUES (?, ?)'),
+			selectByToken: database.prepare(`
+				SELECT user_id FROM session_tokens JOIN sessions USING (hash)
+				WHERE token_hash = ? AND expires_at > ?
+			`),
 			end: database.prepare('DELETE FROM sessions WHERE user_id = ?'),
 		};
 	}
@@ -37,6 +47,21 @@ export class Sessions {
 	/** @returns the id of the user who signed in */
 	find(token: string, now: number): string | undefined {
 		return this.statements.select.get(hashOf(token), now)?.['user_id'] as string | undefined;
+	}
+
+	/**
+	 * The token by which the page of the documentation calls the API for its reader, as long as they are
+	 * signed in. Scripts may read it; from it, nobody finds out the token of the cookie.
+	 */
+	apiToken(token: string): string {
+		const apiToken = `crm_page_${createHmac('sha256', token).update('api').digest('base64url')}`;
+		this.statements.insertToken.run(hashOf(apiToken), hashOf(token));
+		return apiToken;
+	}
+
+	/** @returns the id of the user whose session an API token belongs to */
+	findByApiToken(apiToken: string, now: number): string | undefined {
+		return this.statements.selectByToken.get(hashOf(apiToken), now)?.['user_id'] as string | undefined;
 	}
 
 	close(token: string): void {

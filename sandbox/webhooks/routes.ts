@@ -7,20 +7,20 @@ import { hasAccess, redactAnswer } from '../access/redaction.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { deleteOperation, updateOperation } from '../collection/operations.ts';
 import { readRoutes } from '../collection/routes.ts';
-import { changeRecord, createRecord, updateRecord } from '../records/write.ts';
+import { changeRecord, updateRecord } from '../records/write.ts';
 import type { Writing } from '../store/writing.ts';
 import { fullAudience, appendEvent } from '../events/publish.ts';
-import { covers, eventTypesIn, explainPattern } from '../events/types.ts';
+import { covers, eventTypesIn } from '../events/types.ts';
 import { requireScope } from '../access/authentication.ts';
 import { limitBody } from '../http/body.ts';
 import { scopeOf } from '../access/scopes.ts';
-import { Problem } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
 import { customObjects } from '../schemas/custom-objects.ts';
 import { deliveryAnswer, recoverSchema } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../http/service.ts';
 import { newWebhookSecret } from '../store/webhook-secrets.ts';
+import { createWebhook, hintOf, refuseUnknownEvents } from './create.ts';
 import { deliveryRoutes, refuseInactive, webhookOf } from './deliveries.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './grants.ts';
@@ -52,23 +52,20 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 
 	const create: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
-			const secret = newWebhookSecret();
-			const answer = createRecord(writing, body, {
-				secret_hint: hintOf(secret),
-				application_id: c.get('authority')!.application ?? null,
-			});
-			const webhook = JSON.parse(answer.body!) as Webhook;
-			refuseEvents(service, c, webhook.events);
+			const { answer, webhook } = createWebhook(writing, body, c.get('authority')!.application ?? null);
+			refuseUnreadEvents(service, c, webhook.events);
 			adopt(service, c, webhook.id);
 			dispatcher.wake();
-			return { ...answer, secretId: store.webhookSecrets.set(webhook.id, secret, writing.now) };
+			return answer;
 		});
 
 	const update: ApiRoute['handler'] = (c) =>
 		write(c, true, (writing, body) => {
 			const { id, events: known } = webhookOf(writing.store, c);
 			const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
-			refuseEvents(service, c, (JSON.parse(answer.body!) as Webhook).events, known);
+			const { events } = JSON.parse(answer.body!) as Webhook;
+			refuseUnknownEvents(store, events, known);
+			refuseUnreadEvents(service, c, events);
 			adopt(service, c, id);
 			dispatcher.wake();
 			return answer;
@@ -143,27 +140,13 @@ function adopt({ store }: Service, c: Context<Env>, id: string): void {
 	if (grant && scopes) store.begunWith.set(id, { ...grant, scopes });
 }
 
-const hintOf = (secret: string): string => secret.slice(-4);
-
 /**
- * Refuses unknown events, and events of records that the access token may not read.
+ * Refuses events of records that the access token may not read.
  *
- * @param stored the events before the change; the custom object of one may have been deleted since
- * @throws Problem validation_failed, insufficient_scope
+ * @throws Problem insufficient_scope
  */
-function refuseEvents(
-	{ store }: Service,
-	c: Context<Env>,
-	events: string[],
-	stored: string[] = [],
-): void {
-	const known = eventTypesIn(store);
-	const errors = events.flatMap((pattern, i) => {
-		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, known);
-		return detail === undefined ? [] : [{ pointer: `/events/${i}`, code: 'invalid_value', detail }];
-	});
-	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
-	for (const { type, resource } of known) {
+function refuseUnreadEvents({ store }: Service, c: Context<Env>, events: string[]): void {
+	for (const { type, resource } of eventTypesIn(store)) {
 		if (!events.some((pattern) => covers(pattern, type))) continue;
 		requireScope(c, scopeOf(resource.name, 'read'));
 	}

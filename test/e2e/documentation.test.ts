@@ -42,11 +42,11 @@ describeWithChromium('The documentation in a browser', () => {
 	});
 
 	test('has code samples in six languages, and in no other', async () => {
-		await operation().getByRole('button', { name: 'Shell Curl' }).click();
+		await operation().getByRole('button', { name: 'Shell cURL' }).click();
 		await page.getByRole('option').first().waitFor();
 		const offered = (await page.getByRole('listbox').innerText()).split('\n');
 		const samples = ['Go', 'NewRequest', 'Node.js', 'Fetch', 'undici', 'PHP', 'Guzzle'];
-		samples.push('Python', 'http.client', 'Requests', 'Ruby', 'net::http', 'Shell', 'Curl');
+		samples.push('Python', 'http.client', 'Requests', 'Ruby', 'net::http', 'Shell', 'cURL');
 		expect(offered.map((line) => line.trim()).filter(Boolean)).toEqual(samples);
 		await page.keyboard.press('Escape');
 	});

@@ -1,32 +1,71 @@
 import { Hono } from 'hono';
-import { docsRoutes, findScript } from '../../sandbox/pages/docs.ts';
 import { mount } from '../../sandbox/http/route.ts';
-import type { Env } from '../../sandbox/http/service.ts';
+import type { Env, Service } from '../../sandbox/http/service.ts';
+import { docsRoutes } from '../../sandbox/pages/docs.ts';
+import { type Console, startConsole } from './console.ts';
+import type { Json } from './in-process.ts';
 
-function docs(scriptFile: string | undefined): Hono<Env> {
-	const app = new Hono<Env>();
-	mount(app, docsRoutes(scriptFile));
-	return app;
-}
+let crm: Console;
+beforeAll(async () => (crm = await startConsole()));
+afterAll(() => crm?.close());
+
+const tokenIn = (html: string): string => /&quot;token&quot;:&quot;([^&]*)&quot;/.exec(html)![1]!;
+const contacts = async (token: string, init: RequestInit = {}): Promise<Response> =>
+	fetch(`${crm.url}/v1/contacts`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
 
 test('the documentation is one page and one script, both from here', async () => {
-	const page = await docs(findScript()).request('/docs');
-	const sources = [...(await page.text()).matchAll(/src="([^"]+)"/g)].map(([, source]) => source!);
+	const { html } = await crm.admin.open('/docs');
+	const sources = [...html.matchAll(/src="([^"]+)"/g)].map(([, source]) => source!);
 	expect(sources).toEqual(['/docs/scalar.js']);
-	const script = await docs(findScript()).request(sources[0]!);
+	const script = await fetch(crm.url + sources[0]!);
 	expect(script.headers.get('Content-Type')).toContain('text/javascript');
 	expect((await script.text()).length).toBeGreaterThan(1_000_000);
 });
 
-test('a browser is told to ask no other address', async () => {
-	const { headers } = await docs(findScript()).request('/docs');
+test('a browser is told to ask no other address, and to keep no token', async () => {
+	const { headers } = await crm.admin.open('/docs');
 	const policy = headers.get('Content-Security-Policy')!;
 	expect(policy).toContain("default-src 'none'");
 	expect(policy).not.toMatch(/https?:|\*/);
+	expect(headers.get('Cache-Control')).toBe('no-store');
+});
+
+test('whoever is signed in sends requests as themselves, until they sign out', async () => {
+	const member = crm.browse();
+	await member.signIn('member');
+	const page = await member.open('/docs');
+	const token = tokenIn(page.html);
+	expect((await contacts(token)).status).toBe(200);
+	const made = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
+	expect(((await made.json()) as Json).created_by.type).toBe('user');
+	expect((await fetch(`${crm.url}/v1/users`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status).toBe(403);
+	await member.submit(await member.open('/records/contacts'), '/sign-out', {});
+	expect((await contacts(token)).status).toBe(401);
+});
+
+test('others read the documentation, and are led to sign in and back', async () => {
+	const stranger = crm.browse();
+	const { html } = await stranger.open('/docs');
+	expect(tokenIn(html)).toBe('');
+	expect(html).toContain('href="/sign-in?return_to=%2Fdocs"');
+	const page = await stranger.open('/sign-in?return_to=%2Fdocs');
+	expect(page.html).toContain('name="return_to" value="/docs"');
+	expect((await contacts('')).status).toBe(401);
+});
+
+test('there is a way back, and no operation that is struck through', async () => {
+	expect((await crm.admin.open('/docs')).html).toContain('<a href="/">');
+	const [shown, whole] = await Promise.all(
+		['/docs', ''].map(async (place): Promise<Json> => (await fetch(`${crm.url}${place}/openapi.json`)).json()),
+	);
+	expect(JSON.stringify(shown.paths)).not.toContain('"deprecated":true');
+	expect(Object.keys(whole.paths).filter((path) => !(path in shown.paths))).toEqual(['/contacts']);
 });
 
 test('without the package the page says what to do', async () => {
-	const page = await docs(undefined).request('/docs');
+	const app = new Hono<Env>();
+	mount(app, docsRoutes(undefined, {} as Service, () => '{"paths":{}}'));
+	const page = await app.request('/docs');
 	expect(page.status).toBe(404);
 	const text = await page.text();
 	for (const words of ['@scalar/api-reference', 'npm install', '/openapi.json']) {

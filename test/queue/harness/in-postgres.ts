@@ -33,7 +33,7 @@ const queries: Record<string, [query: string, values: string[]]> = {
 };
 
 /** Nodes of the example that make its table, which an application in production has already. */
-const making = ['Table people', 'A first person', 'Is not there yet', 'Add the person'];
+const making = ['Table people', 'Table for the contacts', 'A first person', 'Is not there yet', 'Add the person'];
 
 /**
  * The two-way example with a table in PostgreSQL, through n8n's Postgres node.
@@ -52,7 +52,10 @@ export function inPostgres({ nodes, connections, ...workflow }: Workflow, table:
 				name,
 				{
 					main: main.map((output) =>
-						(output ?? []).map((link) => (making.includes(link.node) ? { ...link, node: 'All people' } : link)),
+						(output ?? []).flatMap((link) => {
+							if (link.node === 'Table people') return [{ ...link, node: 'All people' }];
+							return making.includes(link.node) ? [] : [link];
+						}),
 					),
 				},
 			]),

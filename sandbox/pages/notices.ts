@@ -1,5 +1,6 @@
-import type { Html } from '../pages/page.ts';
-import type { Session } from '../pages/session.ts';
+import { html } from 'hono/html';
+import type { Html } from './page.ts';
+import type { Session } from './session.ts';
 
 const lastsMs = 60_000;
 
@@ -38,3 +39,16 @@ export class Notices {
 		}
 	}
 }
+
+/** Shows what was just made with its secret, which is never shown again. */
+export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
+	html`<div class="notice" role="status">
+		<p><strong>${title}</strong></p>
+		${Object.entries(values).map(
+			([label, value]) => html`<p>${label}<br />
+				<code>${value}</code>
+				<button type="button" class="copy" aria-label="Copy ${label}" hidden>Copy</button>
+			</p>`,
+		)}
+		<p>${note}</p>
+	</div>`;
