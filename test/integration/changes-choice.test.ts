@@ -20,7 +20,7 @@ afterEach(async () => {
 	}
 });
 
-/** A trigger whose clock shows the service's time, and whose waits are short. */
+/** A trigger whose clock begins with the service's time and is fast, and whose waits are short. */
 async function publish(parameters: IDataObject = {}): Promise<Published> {
 	const published = new Published({ credential: sandbox.credential, parameters });
 	open.push(published);
@@ -30,11 +30,12 @@ async function publish(parameters: IDataObject = {}): Promise<Published> {
 }
 
 async function setClock({ setup }: Published): Promise<void> {
-	const ahead = (await now()) - Date.now();
+	const start = await now();
+	const begun = Date.now();
 	setup.clock = {
 		...systemClock,
-		now: () => Date.now() + ahead,
-		sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 1_000), signal),
+		now: () => start + (Date.now() - begun) * 100,
+		sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal),
 	};
 }
 

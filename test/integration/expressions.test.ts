@@ -6,12 +6,13 @@ import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
 import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/index';
 import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
+import { randomRuns } from '../random-runs.ts';
 import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
 import { itemsFor } from './expression-items.ts';
 import { executeContext } from './n8n.ts';
 
 /** The same cases every time. By hand, thousands with other seeds found nothing more. */
-const runs = { numRuns: 40, seed: 20261121 };
+const runs = randomRuns(40, 20261121);
 
 const credential = { baseUrl: 'http://localhost', apiKey: '' };
 
@@ -145,7 +146,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		const property = fc.property(fc.array(fc.constant(item), { minLength: 1, maxLength: 3 }), given, (jsons, codes) => {
 			expectSame(n8n, jsons, codes.map((one) => `={{ ${one} }}`));
 		});
-		fc.assert(property, { ...runs, numRuns: 200 });
+		fc.assert(property, randomRuns(200, 20261121));
 	});
 
 	const namesIn = (jsons: object[]) => {

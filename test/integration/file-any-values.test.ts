@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
+import { randomRuns } from '../random-runs.ts';
 import { useBinaryStore } from './binary-store.ts';
 import { fileRuns } from './file-runs.ts';
 import { filterRows } from './parameters.ts';
@@ -52,6 +53,6 @@ test('an export that is imported again changes no value, whatever the values', a
 			expect(values(await stored())).toEqual(values(before));
 			expect((await exportOf(query, 'company')).text).toBe(exported.text);
 		}),
-		{ numRuns: Number(process.env.FILE_RUNS ?? 12), endOnFailure: true },
+		{ ...randomRuns(12), endOnFailure: true },
 	);
 }, 120_000);

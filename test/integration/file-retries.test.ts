@@ -4,6 +4,9 @@ import { alteredService, type Alteration } from './altered-service.ts';
 import { useBinaryStore } from './binary-store.ts';
 import { fileRuns, rowsOf } from './file-runs.ts';
 import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+
+shortenWaits();
 
 const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);

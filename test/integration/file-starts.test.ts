@@ -11,6 +11,9 @@ import { alteredService } from './altered-service.ts';
 import { useBinaryStore } from './binary-store.ts';
 import { fileRuns } from './file-runs.ts';
 import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+
+shortenWaits();
 
 const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);
@@ -48,12 +51,12 @@ test('an import that fails waits for the answers to the jobs it has sent, the ol
 		},
 	});
 	const again = { executionId: 'oldest', context: {} };
-	await expect(importOf(`last_name,email\n${'N,\n'.repeat(12_000)}`, {}, again)).rejects.toMatchObject({ httpCode: '403' });
+	await expect(importOf(`last_name,email\n${'N,\n'.repeat(7_500)}`, {}, again)).rejects.toMatchObject({ httpCode: '403' });
 	expect(JSON.stringify(again.context)).toContain('job_oldest');
 });
 
 describe('n8n’s own store of files', () => {
-	const csv = (domain: string) => `last_name,email\n${Array.from({ length: 12_000 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
+	const csv = (domain: string) => `last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
 
 	test.each([
 		['plain', (text: string) => Buffer.from(text)],
@@ -73,6 +76,6 @@ describe('n8n’s own store of files', () => {
 		await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
 		jest.restoreAllMocks();
 		const { json } = await importOf(file, {}, again);
-		expect(json).toMatchObject({ rows: 12_000, created: 12_000, complete: true });
+		expect(json).toMatchObject({ rows: 7_500, created: 7_500, complete: true });
 	});
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
+import { randomRuns } from '../random-runs.ts';
 import { useSandbox } from './sandbox.ts';
 import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const runs = Number(process.env.SYNC_RUNS ?? 25);
+const runs = randomRuns(25);
 
 /** What a system knows of a person; keys are small numbers so that they meet. */
 const person = fc.record({
@@ -141,9 +142,9 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 				}
 			},
 		),
-		{ numRuns: runs, seed: Number(process.env.SYNC_SEED ?? 1) },
+		runs,
 	);
-	expect(agreed).toBeGreaterThan(runs / 20);
+	expect(agreed).toBeGreaterThan(runs.numRuns / 20);
 }, 300_000);
 
 function expectAgreement(item: IDataObject, record: IDataObject): void {

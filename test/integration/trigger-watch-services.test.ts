@@ -1,8 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { startEditing, type EditedAnswer } from './edited-answers';
+import { shortenWaits } from './short-waits';
 import { startTrigger, until } from './trigger';
 import { came, happen, own, replaceTrigger, sandbox, trigger } from './watched-trigger';
+
+shortenWaits();
 
 describe('Another service', () => {
 	let edit: (answer: EditedAnswer) => void = () => undefined;

@@ -1,14 +1,13 @@
 import * as fc from 'fast-check';
 
 import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { randomRuns, looksFurther } from '../random-runs.ts';
 import { brokenPromises, played, scenarios, type Scenario } from './scenario.ts';
 import { startOddServer, type OddServer } from './server.ts';
 
-/** `ODD_RUNS=2000 ODD_SEED=7 npx jest test/odd-service` looks further, for as long as it takes. */
-const runs = Number(process.env.ODD_RUNS ?? 60);
+const runs = randomRuns(60, 2026);
 /** Milliseconds after which the suite's own runs end, on a slow machine. */
-const longest = process.env.ODD_RUNS === undefined ? { interruptAfterTimeLimit: 20_000 } : {};
-const seed = Number(process.env.ODD_SEED ?? 2026);
+const longest = looksFurther ? {} : { interruptAfterTimeLimit: 20_000 };
 
 let server: OddServer;
 beforeAll(async () => void (server = await startOddServer()));
@@ -34,5 +33,5 @@ const kept = async (scenario: Scenario) => {
 };
 
 test('whatever the service, nothing is lost, doubled or guessed', async () => {
-	await fc.assert(fc.asyncProperty(scenarios, kept), { numRuns: runs, seed, ...longest });
-}, 60_000 + runs * 500);
+	await fc.assert(fc.asyncProperty(scenarios, kept), { ...runs, ...longest });
+}, 60_000 + runs.numRuns * 500);

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 
+import { randomRuns } from '../random-runs.ts';
 import { brokenBy, histories } from './sync-histories.ts';
 import { startSyncServices } from './sync-service.ts';
 
-/** `SYNC_RUNS=5000 SYNC_SEED=7 npx jest test/odd-service/sync-services` looks further. */
-const runs = Number(process.env.SYNC_RUNS ?? 300);
-const seed = Number(process.env.SYNC_SEED ?? 2026);
+const runs = randomRuns(300, 2026);
 
 let services: Awaited<ReturnType<typeof startSyncServices>>;
 beforeAll(async () => void (services = await startSyncServices()));
@@ -17,6 +16,6 @@ test('whatever the service, and whoever edits meanwhile: no record is erased, do
 			const broken = await brokenBy(services, history);
 			if (broken.length > 0) throw new Error(broken.join('\n'));
 		}),
-		{ numRuns: runs, seed },
+		runs,
 	);
-}, 60_000 + runs * 500);
+}, 60_000 + runs.numRuns * 500);

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { resources } from '../../sandbox/schemas/index.ts';
 import type { Resource } from '../../sandbox/schemas/resource.ts';
+import { randomRuns } from '../random-runs.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -134,6 +135,6 @@ test('a copy that a user keeps by events is what the lists show that user, whate
 			}
 			sandbox.store.close();
 		}),
-		{ numRuns: Number(process.env['COPY_HISTORIES'] ?? 40) },
+		randomRuns(40),
 	);
 }, 120_000);

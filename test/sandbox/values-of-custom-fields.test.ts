@@ -10,6 +10,7 @@ import { Store } from '../../sandbox/store/store.ts';
 import { Table } from '../../sandbox/store/table.ts';
 import { entriesWith } from '../../sandbox/store/value-index.ts';
 import { customField } from '../../sandbox/store/columns.ts';
+import { randomRuns } from '../random-runs.ts';
 import { inProcess, type Json } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'values-'));
@@ -72,7 +73,7 @@ test('a filter by a custom field finds what a scan of all records finds, whateve
 			};
 			expect(found(true)).toEqual(found(false));
 		}),
-		{ numRuns: 200 },
+		randomRuns(200),
 	);
 });
 

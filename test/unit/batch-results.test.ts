@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch } from '../../nodes/CrmPlatform/api/batch';
+import { randomRuns } from '../random-runs.ts';
 
 const description = { path: '/batch/update', items: 'records', maximum: 100 };
 
@@ -147,6 +148,6 @@ test('whatever the form of the results, none goes to another item', async () => 
 			const isPlain = told.length === count && (ids !== 'none' && tellsId !== 'no') && index !== 'all 0';
 			if (isPlain) expect(outcome).not.toContain(untold);
 		}),
-		{ numRuns: Number(process.env.BATCH_RUNS ?? 300) },
+		randomRuns(300),
 	);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { readAll } from '../../nodes/CrmPlatform/api/lists/parallel';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing';
+import { randomRuns } from '../random-runs.ts';
 import { ListService, writes, type Stored } from './listService.ts';
 
 const list: ListDescription = {
@@ -38,7 +39,7 @@ test('several cursors give the records that one gives, in the same order', async
 			expect(await read(service, cursors, query)).toEqual(one);
 			expect(service.mostUnderWay).toBeLessThanOrEqual(cursors);
 		}),
-		{ numRuns: 100 },
+		randomRuns(100),
 	);
 });
 
@@ -55,7 +56,7 @@ test('while others write, no record comes twice, none that stays is missing, and
 			const ordered = [...ids].sort();
 			expect(ids).toEqual(descending ? ordered.reverse() : ordered);
 		}),
-		{ numRuns: 100 },
+		randomRuns(100),
 	);
 });
 

@@ -5,6 +5,7 @@ import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRe
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
 import { isSafePattern } from '../../nodes/CrmPlatform/api/http/pattern';
+import { randomRuns } from '../random-runs.ts';
 import { json } from './describedDocument.ts';
 
 /** Reads all there is to say of the contacts of a document, and how many schemas and references were read for it. */
@@ -114,7 +115,7 @@ test('whatever schemas refer to, reading them ends, and soon', () => {
 			});
 			expect(cost(schemas, ref('S0')).steps).toBeLessThan(30_000);
 		}),
-		{ numRuns: 200 },
+		randomRuns(200),
 	);
 });
 

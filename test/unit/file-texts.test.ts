@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import type { FileRow } from '../../nodes/CrmPlatform/files/csvReader';
 import { readRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
+import { randomRuns } from '../random-runs.ts';
 
 async function* chunked(bytes: Uint8Array, size: number) {
 	for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -68,7 +69,7 @@ test('whatever the bytes, a record has the text of the file, or the user is told
 			// The apostrophe that keeps spreadsheets from running a formula is not part of its text.
 			expect(given).toEqual(records.map((one) => one.slice(0, 2).map(unescapedCell)));
 		}),
-		{ numRuns: 1_500 },
+		randomRuns(1_500),
 	);
 });
 

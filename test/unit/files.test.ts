@@ -7,6 +7,7 @@ import { readCsv, type FileRow } from '../../nodes/CrmPlatform/files/csvReader';
 import { csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import { readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/jsonReader';
 import { decodeText, type Encoding } from '../../nodes/CrmPlatform/files/text';
+import { randomRuns } from '../random-runs.ts';
 
 /** The text in chunks of at most that many characters. */
 async function* chunked<Text extends string | Uint8Array>(text: Text, size: number) {
@@ -50,7 +51,7 @@ test('reads what another library writes, in any dialect and however it is cut in
 			const text = stringify(rows, { ...options, quoted_match: /[\r\n]|^$/ });
 			expect(await contents(text, size, options.delimiter)).toEqual(rows);
 		}),
-		{ numRuns: 300 },
+		randomRuns(300),
 	);
 });
 
@@ -63,7 +64,7 @@ test('another library reads what is written, and it comes back as it was', async
 			expect(read.map((row) => row.map(unescapedCell))).toEqual(table);
 			expect(await contents(text, 5, delimiter)).toEqual(read);
 		}),
-		{ numRuns: 300 },
+		randomRuns(300),
 	);
 });
 

@@ -4,6 +4,7 @@ import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { endingOf, type ReadSoFar } from '../../nodes/CrmPlatform/api/lists/ending';
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
+import { randomRuns } from '../random-runs.ts';
 import { describe_ } from './describedDocument.ts';
 
 /** How a service says that a list goes on, as far as its description knows. */
@@ -102,7 +103,7 @@ async function read(dialect: PagingDialect): Promise<number[] | Error> {
 	return numbers;
 }
 
-const runs = Number(process.env.LIST_RUNS ?? 500);
+const runs = randomRuns(500);
 const whole = (total: number) => Array.from({ length: total }, (_, i) => i);
 
 test('whatever the dialect of a list, everything is read or the user is told', async () => {
@@ -119,7 +120,7 @@ test('whatever the dialect of a list, everything is read or the user is told', a
 			}
 			expect(numbers).toEqual(whole(dialect.total));
 		}),
-		{ numRuns: runs },
+		runs,
 	);
 });
 
@@ -135,7 +136,7 @@ test('the dialects of the description and of the source document are read, not r
 			fc.pre(!isLeftOut || dialect.totalAt?.[0] === 'total' || dialect.flag !== undefined || (dialect.sizeParameter !== 'how_many' && dialect.sizeParameter !== undefined && dialect.largest > 1));
 			expect(await read(dialect)).toEqual(whole(dialect.total));
 		}),
-		{ numRuns: runs },
+		runs,
 	);
 });
 

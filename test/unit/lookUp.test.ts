@@ -5,6 +5,7 @@ import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/fields';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/mapping/lookUp';
+import { randomRuns } from '../random-runs.ts';
 
 const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
 const code = { name: 'code', path: ['code'], label: 'Code', description: '', required: false };
@@ -57,7 +58,7 @@ test('each value has the outcome it has alone, whatever it is asked for with', a
 			const outcomeOf = await lookUp(collection, field, values);
 			for (const one of values) expect([one, shown(outcomeOf(one))]).toEqual([one, expected(records, kind, one)]);
 		}),
-		{ numRuns: 300, seed: 23 },
+		randomRuns(300, 23),
 	);
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
 import { exactNumber } from '../../nodes/CrmPlatform/api/http/numbers';
+import { randomRuns } from '../random-runs.ts';
 
 const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
 /** Numbers as JSON writes them, most with more digits than JavaScript keeps. */
@@ -35,7 +36,7 @@ test('no digit of a number is changed: it is read as that number, or as the text
 			if (number !== undefined) expect(isEqual(String(number), text)).toBe(true);
 			else expect(isEqual(String(Number(text)).replace(/^-?Infinity$/, '0.5'), text)).toBe(false);
 		}),
-		{ numRuns: 2_000 },
+		randomRuns(2_000),
 	);
 });
 
@@ -59,7 +60,7 @@ test('anything else is read as JSON.parse reads it, also what is no JSON', () =>
 			}
 			expect(plain(parseJson(json))).toEqual(plain(expected));
 		}),
-		{ numRuns: 3_000 },
+		randomRuns(3_000),
 	);
 });
 

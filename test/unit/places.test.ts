@@ -3,6 +3,7 @@ import { Workflow, type INodeTypes } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { forgetPlaces, readPlace, storePlace, type PlaceKeeper } from '../../nodes/CrmPlatform/trigger/places';
+import { randomRuns } from '../random-runs.ts';
 
 const schema = z.object({ at: z.number() });
 const triggers = ['poll', 'records', 'webhook'] as const;
@@ -97,7 +98,7 @@ test('whatever is published, killed or set back, no trigger sets the place of an
 				for (const id of triggers) expect(readPlace(n8n.keeper(id), schema)?.at).toBe(newest.get(id));
 			}
 		}),
-		{ numRuns: 2000 },
+		randomRuns(2_000),
 	);
 });
 

@@ -1,14 +1,13 @@
 import * as fc from 'fast-check';
 
 import * as connection from '../../nodes/CrmPlatform/api/connection';
+import { randomRuns } from '../random-runs.ts';
 import type { Deed } from './webhook-model/histories.ts';
 import { histories } from './webhook-model/histories.ts';
 import { brokenPromises, newWorld } from './webhook-model/play.ts';
 
 jest.mock('../../nodes/CrmPlatform/api/connection');
 afterEach(() => void jest.restoreAllMocks());
-
-const numRuns = Number(process.env.WEBHOOK_HISTORIES ?? 500);
 
 async function live(history: Deed[]): Promise<string[]> {
 	const world = newWorld();
@@ -22,6 +21,6 @@ test('in every history, no event is lost untold, and none starts the workflow tw
 		fc.asyncProperty(histories, async (history) => {
 			expect(await live(history)).toEqual([]);
 		}),
-		{ numRuns, seed: Number(process.env.WEBHOOK_SEED ?? 1), endOnFailure: process.env.WEBHOOK_SEED !== undefined },
+		randomRuns(500),
 	);
 }, 24 * 60 * 60_000);

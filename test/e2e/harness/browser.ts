@@ -45,7 +45,7 @@ export class Editor {
 		// Chromium leaves things behind in the user's home, profile or not.
 		const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
 		const browser = await chromium.launch({ executablePath, args: FLAGS, env });
-		const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+		const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
 		page.setDefaultTimeout(TIMEOUT_MS);
 		return new Editor(browser, page);
 	}
@@ -164,9 +164,8 @@ export class Editor {
 	}
 	/** Takes a picture of the documentation. */
 	async picture(name: string, page: Page = this.page): Promise<void> {
-		// A tooltip or a passing message would cover the form.
+		// A tooltip or a message, which passes after some seconds, would cover the form.
 		await page.mouse.move(0, 0);
-		await page.locator('.el-notification').first().waitFor({ state: 'detached' });
-		await page.screenshot({ path: pictureFile(name) });
+		await page.screenshot({ path: pictureFile(name), style: '.el-notification { visibility: hidden }' });
 	}
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Soaked } from './soak-process.ts';
 
-/** `SOAK_REQUESTS=5000 npx jest test/sandbox/soak` takes an hour. */
+/** `SOAK_REQUESTS=5000 npx jest test/large/soak` takes an hour. */
 const many = Number(process.env['SOAK_REQUESTS'] ?? 40);
 const few = Math.max(4, many / 10);
 
@@ -13,7 +13,7 @@ const mostBytes = many < 500 ? 1000 : 200 + 200_000 / (many - few);
 test(
 	`after ${many} requests of each route the heap is what it was after ${few}`,
 	async () => {
-		const script = resolve('test', 'sandbox', 'soak-process.ts');
+		const script = resolve('test', 'large', 'soak-process.ts');
 		const args = ['--expose-gc', script, `${few}`, `${many}`];
 		const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 });
 		const routes = stdout.trim().split('\n').map((line) => JSON.parse(line) as Soaked);

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/store/store.ts';
-import { ended } from './job-client.ts';
-import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { ended } from '../sandbox/job-client.ts';
+import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../sandbox/schemas/resource.ts';
 import { demoMembers } from '../../sandbox/pages/demo-members.ts';
 import { seed } from '../../sandbox/seed/index.ts';
 import { Store } from '../../sandbox/store/store.ts';
-import { valuesOf } from './deeds.ts';
+import { valuesOf } from '../sandbox/deeds.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 
