@@ -7,7 +7,6 @@ module.exports = {
 	testEnvironment: '<rootDir>/test/environment.cjs',
 	setupFiles: ['<rootDir>/test/setup.ts'],
 	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
-	moduleNameMapper: { '^fast-check$': '<rootDir>/test/fast-check.cjs' },
 	// An ES module, which jest's loader does not take as it is.
 	transformIgnorePatterns: ['/node_modules/(?!oauth4webapi/)'],
 	transform: {
