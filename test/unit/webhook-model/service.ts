@@ -27,6 +27,7 @@ export interface ModelEvent {
 interface Subscription {
 	id: string;
 	url: string;
+	description: unknown;
 	events: string[];
 	status: string;
 	created_at: string;
@@ -113,7 +114,7 @@ export class ModelService {
 			if (method === 'GET') return this.list([...this.subscriptions.values()].map(shown));
 			const now = this.time();
 			const own: Subscription = {
-				...{ id: `whk_${++this.count}`, url: String(body.url), events: body.events as string[], status: 'active' },
+				...{ id: `whk_${++this.count}`, url: String(body.url), description: body.description, events: body.events as string[], status: 'active' },
 				...{ created_at: now, updated_at: now, failing_since: null, secrets: [this.newSecret()], deliveries: new Map() },
 			};
 			this.subscriptions.set(own.id, own);
