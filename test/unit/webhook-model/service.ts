@@ -53,6 +53,8 @@ export class ModelService {
 	/** Milliseconds until a delivery is sent, and how often. */
 	late = 0;
 	copies = 1;
+	/** Refuses to change a subscription, though it describes it. */
+	isFixed = false;
 	private count = 0;
 
 	private readonly clock: ModelClock;
@@ -130,6 +132,7 @@ export class ModelService {
 		if (action === 'rotate-secret') own.secrets.unshift(this.newSecret());
 		if (action === 'rotate-secret') own.updated_at = this.time();
 		if (method === 'DELETE') this.subscriptions.delete(id);
+		if (method === 'PATCH' && this.isFixed) throw failure('405');
 		if (method === 'PATCH') Object.assign(own, body, { updated_at: this.time(), failing_since: null });
 		return action === 'rotate-secret' ? { ...shown(own), secret: own.secrets[0] } : shown(own);
 	}
