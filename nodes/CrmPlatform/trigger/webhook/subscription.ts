@@ -148,8 +148,10 @@ export function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
 export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
+	const [field] = parsed.error.issues[0]?.path ?? [];
+	const what = field === undefined ? 'it is empty, or no JSON object' : `its ${String(field)} is missing, or of another kind`;
 	throw new Error(
-		'The response of the service is not a webhook. Check that the base URL in the credential is the address of the API.',
+		`The response of the service is not a webhook: ${what}. Check that the base URL in the credential is the address of the API.`,
 	);
 }
 
