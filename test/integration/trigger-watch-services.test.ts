@@ -52,7 +52,7 @@ describe('Another service', () => {
 
 	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {
 		edit = withoutRotation;
-		const body = { url: trigger.url, events: ['contact.created'] };
+		const body = { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' };
 		const { body: made } = await sandbox.call('POST', '/v1/webhooks', body);
 		await trigger.activate();
 		expect((await own()).id).not.toBe(made.id);

@@ -5,7 +5,7 @@ import { ModelService, type ModelEvent } from './service.ts';
 
 const minute = 60_000;
 /** What the page admits: after a restart, what these ask for again comes again. */
-const repeating = ['publish', 'delete', 'divert', 'oldStore', 'loseAnswers', 'copies'];
+const repeating = ['publish', 'delete', 'divert', 'fix', 'oldStore', 'loseAnswers', 'copies'];
 
 let workflows = 0;
 
@@ -34,6 +34,8 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 		divert: () => service.tamper((one) => void (one.url = 'https://elsewhere.example/')),
 		narrow: () => service.tamper((one) => void (one.events = ['deal.won'])),
 		widen: () => service.tamper((one) => void (one.events = ['contact.created'])),
+		fix: () => void (service.isFixed = true),
+		unfix: () => void (service.isFixed = false),
 		late: ({ ms }) => void (service.late = ms),
 		unreachable: async ({ ms }) => {
 			n8n.isReachable = false;

@@ -27,6 +27,7 @@ export interface ModelEvent {
 interface Subscription {
 	id: string;
 	url: string;
+	description: unknown;
 	events: string[];
 	status: string;
 	created_at: string;
@@ -52,6 +53,8 @@ export class ModelService {
 	/** Milliseconds until a delivery is sent, and how often. */
 	late = 0;
 	copies = 1;
+	/** Refuses to change a subscription, though it describes it. */
+	isFixed = false;
 	private count = 0;
 
 	private readonly clock: ModelClock;
@@ -113,7 +116,7 @@ export class ModelService {
 			if (method === 'GET') return this.list([...this.subscriptions.values()].map(shown));
 			const now = this.time();
 			const own: Subscription = {
-				...{ id: `whk_${++this.count}`, url: String(body.url), events: body.events as string[], status: 'active' },
+				...{ id: `whk_${++this.count}`, url: String(body.url), description: body.description, events: body.events as string[], status: 'active' },
 				...{ created_at: now, updated_at: now, failing_since: null, secrets: [this.newSecret()], deliveries: new Map() },
 			};
 			this.subscriptions.set(own.id, own);
@@ -129,6 +132,7 @@ export class ModelService {
 		if (action === 'rotate-secret') own.secrets.unshift(this.newSecret());
 		if (action === 'rotate-secret') own.updated_at = this.time();
 		if (method === 'DELETE') this.subscriptions.delete(id);
+		if (method === 'PATCH' && this.isFixed) throw failure('405');
 		if (method === 'PATCH') Object.assign(own, body, { updated_at: this.time(), failing_since: null });
 		return action === 'rotate-secret' ? { ...shown(own), secret: own.secrets[0] } : shown(own);
 	}

@@ -1,11 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
+import { isAnsweredWith } from '../../api/find';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
-import { isAddress, newKeyFor, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
+import { isAddress, newKeyFor, refusing, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
 
 /**
  * Milliseconds before an instant that are recovered as well: a service may show events late, or answer
@@ -61,6 +62,7 @@ export interface Gap {
  * @returns what it was not asked for, if anything
  */
 export async function recoverEvents(
+	n8n: TriggerFunctions,
 	api: Connection,
 	{ id, deliveredUntil: since }: SubscriptionPlace,
 	hours: number | undefined,
@@ -68,13 +70,31 @@ export async function recoverEvents(
 	if (hours === undefined) return { before: Infinity, reason: 'as Recover Missed Events is off' };
 	if (id === undefined || since === undefined) return undefined;
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
-	if (!recover) return { before: Infinity, reason: 'as the service does not recover missed events' };
+	if (!recover) return unrecovered;
 	const oldest = Date.now() - hours * 3_600_000;
 	const isTooOld = Date.parse(since) < oldest;
 	const begin = isTooOld ? new Date(oldest).toISOString() : since;
 	const request = { method: 'POST', path: `${subscriptionPath(id)}/recover`, body: { since: begin } } as const;
-	await api.send({ ...request, ...newKeyFor(recover) });
+	const isRecovered = await api.send({ ...request, ...newKeyFor(recover) }).then(
+		() => true,
+		(error: unknown) => explainUnrecovered(n8n, error),
+	);
+	if (!isRecovered) return unrecovered;
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
+}
+
+const unrecovered: Gap = { before: Infinity, reason: 'as the service does not recover missed events' };
+
+/**
+ * @returns false where the service has no recovery, though it describes one
+ * @throws NodeOperationError where the service refuses it, else the error itself
+ */
+function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
+	if (isAnsweredWith(error, 404, 405, 410, 501)) return false;
+	if (!isAnsweredWith(error, ...refusing)) throw error;
+	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
+		description: 'If it goes on, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
+	});
 }
 
 export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;

@@ -37,7 +37,7 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const wanted = requestOf(this);
 			const known = readSubscription(this);
-			const { own, place } = await openSubscription(this, api, wanted, known);
+			const { own, place, isFirst } = await openSubscription(this, api, wanted, known);
 			if (own.status !== 'active') throw inactive(this, own);
 			const hours = recoverHours(this);
 			// Without recovery, what was missed until now stays missed, also when it is turned on later.
@@ -45,7 +45,7 @@ export const subscriptionLifecycle = {
 			const opened = { ...place, deliveredUntil: since ?? own.created_at };
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
-			const gap = await recoverEvents(api, opened, hours);
+			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
 			if (isStart(this) && known.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));

@@ -3,14 +3,12 @@ import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 import type { Connection } from '../../api/connection';
 import { deliveredUntil } from './backlog';
 import type { SubscriptionPlace } from './place';
+import { renewSecret, replaceSubscription, updateSubscription } from './restoration';
 import {
 	areEvents,
 	findOwnSubscription,
 	isAddress,
-	renewSecret,
 	subscribe,
-	unsubscribe,
-	updateSubscription,
 	type Subscription,
 	type SubscriptionRequest,
 } from './subscription';
@@ -20,34 +18,34 @@ import {
  * One that somebody has given another address is made anew: the service counts what was accepted there as
  * delivered, and would not recover it.
  *
- * @returns the place without `changed`, as what the subscription has missed is still to be recovered
+ * @returns the place without `changed`, as what the subscription has missed is still to be recovered; the first
+ * subscription of a trigger has missed nothing
  */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	wanted: SubscriptionRequest,
 	place: SubscriptionPlace,
-): Promise<{ own: Subscription; place: SubscriptionPlace }> {
+): Promise<{ own: Subscription; place: SubscriptionPlace; isFirst: boolean }> {
 	const found = await findOwnSubscription(api, place.id, wanted.url);
+	const isFirst = !found && place.deliveredUntil === undefined;
 	const isOurs = found && (isAddress(found.own.url, wanted.url) || isMoved(found.own, wanted, place));
-	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, place };
-	const updated = found && isOurs ? await updateSubscription(n8n, api, found.own, wanted) : undefined;
+	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, place, isFirst };
+	const updated = found && isOurs ? await updateSubscription(api, found.own, wanted) : undefined;
 	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
 	const known = { ...place };
-	if (found && !isKept) {
-		// What was accepted at n8n's former address was accepted by n8n.
-		if (isOurs) known.deliveredUntil = await deliveredUntil(api, found, place);
-		await unsubscribe(api, found.own);
-	}
+	// What was accepted at n8n's former address was accepted by n8n.
+	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, place);
 	const opened = isKept
 		? { own: updated, secret: knownSecret(updated, place), hint: undefined }
-		: await subscribe(n8n, api, wanted);
+		: await (found ? replaceSubscription(n8n, api, found.own, wanted) : subscribe(n8n, api, wanted));
 	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
 	const { own, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
-	const subscribed = { ...known, ...wanted, id: own.id, deliversTo: wanted.url, changed: undefined };
-	if (secret === undefined || secret === place.secret) return { own, place: subscribed };
+	const deliversTo = isAddress(own.url, wanted.url) ? wanted.url : place.deliversTo;
+	const subscribed = { ...known, ...wanted, id: own.id, deliversTo, changed: undefined };
+	if (secret === undefined || secret === place.secret) return { own, place: subscribed, isFirst };
 	const hints = [found?.own.secret_hint, hint].filter((one) => typeof one === 'string');
-	return { own, place: { ...subscribed, secret, hints } };
+	return { own, place: { ...subscribed, secret, hints }, isFirst };
 }
 
 /** Whether n8n has another address since it subscribed, and the subscription is as it was. */

@@ -1,7 +1,6 @@
 import {
 	NodeApiError,
 	NodeOperationError,
-	type IDataObject,
 	type IHookFunctions,
 	type ITriggerFunctions,
 } from 'n8n-workflow';
@@ -16,15 +15,16 @@ import type { WriteDescription } from '../../api/openapi/writing';
 import { isSecret } from './signature';
 
 const subscription = z.object({
-	id: z.string(),
+	id: z.union([z.string(), z.number()]).transform(String),
 	url: z.string(),
 	events: z.array(z.string()),
 	status: z.string(),
 	created_at: z.string(),
 	updated_at: z.string(),
-	failing_since: z.string().nullish(),
+	// What is not understood is as if the service did not tell.
+	failing_since: z.string().nullish().catch(undefined),
 	/** The last characters of the secret. */
-	secret_hint: z.string().nullish(),
+	secret_hint: z.string().nullish().catch(undefined),
 });
 
 /** A subscription to events in the service. */
@@ -33,7 +33,7 @@ export type Subscription = z.infer<typeof subscription>;
 /** The answers to create and rotate have the secret. Elsewhere it may be masked or an old one, so it is not read. */
 const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.string().nullish() });
 
-interface SecretOf {
+export interface SecretOf {
 	own: Subscription;
 	/** Undefined if the answer has none that can verify a delivery. */
 	secret: string | undefined;
@@ -48,6 +48,13 @@ export interface SubscriptionRequest {
 }
 
 const collection = '/v1/webhooks';
+
+/** Begins the description of each subscription of a trigger. Another one with n8n's address is somebody else's. */
+const ownPrefix = 'n8n: ';
+
+/** What a service answers that does not take a request now, nor later; an outage is something else. */
+export const refusing = [400, 403, 404, 405, 409, 410, 422, 501];
+
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /** Whether two addresses are one: a service may answer with another spelling of it. */
@@ -80,15 +87,21 @@ export async function findOwnSubscription(
 ): Promise<FoundSubscription | undefined> {
 	const made = id === undefined ? undefined : await findSubscription(api, id);
 	if (made) return made;
+	// Read again for the time, and as the list may be older.
+	for await (const own of ownAt(api, url)) return await findSubscription(api, own.id);
+	return undefined;
+}
+
+/** The subscriptions with n8n's address that a trigger has made. */
+export async function* ownAt(api: Connection, url: string): AsyncGenerator<Subscription, void> {
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) throw new Error('The API description does not include /webhooks.');
 	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
 	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
-		const own = records.find((record) => isAddress(record.url, url));
-		// Read again for the time, and as the list may be older.
-		if (own) return await findSubscription(api, parse(own).id);
+		for (const record of records) {
+			if (isAddress(record.url, url) && String(record.description).startsWith(ownPrefix)) yield parseSubscription(record);
+		}
 	}
-	return undefined;
 }
 
 /** Undefined if it does not exist (404, 410). */
@@ -98,7 +111,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	// The header Date has whole seconds (RFC 9110 section 6.6.1), rounded down.
 	const date = Date.parse(found.headers.date ?? '');
 	// Without it, a minute makes up for the difference between the clocks.
-	return { own: parse(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
+	return { own: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
 /** Creates a subscription. */
@@ -109,57 +122,10 @@ export async function subscribe(
 ): Promise<SecretOf> {
 	const create = (await api.describe('/webhooks'))?.create;
 	// For the people who look at the service's list of subscriptions.
-	const description = `n8n: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
+	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const request = { method: 'POST', path: collection, body: { ...wanted, description }, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
-	return { own: parse(body), ...secretIn(body) };
-}
-
-/**
- * Changes a subscription to what is wanted, where the service can. One that it has disabled is enabled again; one
- * that somebody has paused stays paused.
- *
- * @returns the subscription as the service has it now
- */
-export async function updateSubscription(
-	n8n: IHookFunctions | ITriggerFunctions,
-	api: Connection,
-	own: Subscription,
-	{ url, events }: SubscriptionRequest,
-): Promise<Subscription> {
-	const change: IDataObject = {};
-	if (!isAddress(own.url, url)) change.url = url;
-	if (!areEvents(own.events, events)) change.events = events;
-	if (own.status === 'disabled') change.status = 'active';
-	const update = (await api.describe('/webhooks'))?.update;
-	if (Object.keys(change).length === 0 || !update || update.replaces) return own;
-	const request = { method: 'PATCH', path: subscriptionPath(own.id), body: change } as const;
-	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, url, error));
-	return parse(body);
-}
-
-/**
- * Gives a subscription whose secret nobody knows a new one: by rotation (the service signs with the old
- * one as well for a day) or, where the service has none or tells no secret, by creating it anew.
- *
- * @throws Error in the user's words when the service tells no secret
- */
-export async function renewSecret(
-	n8n: IHookFunctions | ITriggerFunctions,
-	api: Connection,
-	own: Subscription,
-	wanted: SubscriptionRequest,
-): Promise<SecretOf> {
-	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
-	if (rotate) {
-		const request = { method: 'POST', path: `${subscriptionPath(own.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
-		const renewed = secretIn((await api.send(request)).body);
-		if (renewed.secret !== undefined) return { own, ...renewed };
-	}
-	await unsubscribe(api, own);
-	const renewed = await subscribe(n8n, api, wanted);
-	if (renewed.secret !== undefined) return renewed;
-	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
+	return { own: parseSubscription(body), ...secretIn(body) };
 }
 
 /** Deletes a subscription, if it is there. */
@@ -173,17 +139,19 @@ export function newKeyFor(write: WriteDescription | undefined) {
 	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
 }
 
-function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
+export function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
 	const { secret, secret_hint: hint } = shownSecret.safeParse(body).data ?? {};
 	return { secret: isSecret(secret ?? '') ? (secret ?? undefined) : undefined, hint: hint ?? undefined };
 }
 
 /** @throws Error in the user's words when the answer is not a subscription */
-function parse(body: unknown): Subscription {
+export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
+	const [field] = parsed.error.issues[0]?.path ?? [];
+	const what = field === undefined ? 'it is empty, or no JSON object' : `its ${String(field)} is missing, or of another kind`;
 	throw new Error(
-		'The response of the service is not a webhook. Check that the base URL in the credential is the address of the API.',
+		`The response of the service is not a webhook: ${what}. Check that the base URL in the credential is the address of the API.`,
 	);
 }
 
@@ -201,7 +169,7 @@ function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, er
 		`The service cannot deliver to this n8n at ${url}: ${about.detail ?? 'it rejected the URL'}`,
 		{
 			description:
-				'It needs a public HTTPS URL. Set N8N_WEBHOOK_URL in n8n, or use the CRM Platform Poll Trigger, which works without one.',
+				'No event reaches this trigger. The service needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',
 		},
 	);
 }

@@ -93,7 +93,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
 			// Before the recovery, which is repeated if it fails.
 			keep(opened.place, true);
-			const gap = await recoverEvents(api, opened.place, hours);
+			const gap = await recoverEvents(n8n, api, opened.place, hours);
 			if (gap) report(new Error(`${restored}. ${describeGap(gap)}`));
 			else if (isDoubtful) report(new Error(restored));
 			storeSubscription(n8n, { ...opened.place, changed: opened.own.updated_at });
@@ -105,7 +105,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const isChanged = changed !== place.changed;
 		// The service may try again hours later what has failed while n8n was down.
 		const isDue = isChanged || isFirst || (!isWell && !fails);
-		const gap = isDue ? await recoverEvents(api, place, hours) : undefined;
+		const gap = isDue ? await recoverEvents(n8n, api, place, hours) : undefined;
 		isFirst = false;
 		// What was recovered just now is among the deliveries that are pending.
 		const until = await deliveredUntil(api, found, { ...place, changed, deliversTo: url });

@@ -1,0 +1,116 @@
+import { NodeOperationError, type IDataObject, type IHookFunctions, type ITriggerFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import { isAnsweredWith } from '../../api/find';
+import {
+	areEvents,
+	isAddress,
+	newKeyFor,
+	ownAt,
+	parseSubscription,
+	refusing,
+	secretIn,
+	subscribe,
+	subscriptionPath,
+	unsubscribe,
+	type SecretOf,
+	type Subscription,
+	type SubscriptionRequest,
+} from './subscription';
+
+/**
+ * Changes a subscription to what is wanted, where the service can. One that it has disabled is enabled again; one
+ * that somebody has paused stays paused.
+ *
+ * @returns the subscription as the service has it now, unchanged where it refuses
+ */
+export async function updateSubscription(
+	api: Connection,
+	own: Subscription,
+	{ url, events }: SubscriptionRequest,
+): Promise<Subscription> {
+	const change: IDataObject = {};
+	if (!isAddress(own.url, url)) change.url = url;
+	if (!areEvents(own.events, events)) change.events = events;
+	if (own.status === 'disabled') change.status = 'active';
+	const update = (await api.describe('/webhooks'))?.update;
+	if (Object.keys(change).length === 0 || !update || update.replaces) return own;
+	const changed = await undefinedIfRefused(api.send({ method: 'PATCH', path: subscriptionPath(own.id), body: change }));
+	return changed ? parseSubscription(changed.body) : own;
+}
+
+async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined> {
+	return await request.catch((error: unknown) => {
+		if (isAnsweredWith(error, ...refusing)) return undefined;
+		throw error;
+	});
+}
+
+/**
+ * Makes another subscription in the place of one that the service does not change. The former one goes last, as the
+ * service may refuse n8n's address.
+ *
+ * @throws NodeOperationError where the service refuses it
+ */
+export async function replaceSubscription(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	former: Subscription,
+	wanted: SubscriptionRequest,
+): Promise<SecretOf> {
+	const end = async (one: Subscription): Promise<void> => {
+		await unsubscribe(api, one).catch((error: Error) => {
+			// The other one is there, and a repetition would make one more.
+			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${one.id} in the CRM Platform. The trigger does not need it any more and could not delete it: ${error.message}`);
+		});
+	};
+	// The answer to an earlier one may have been lost, so that nobody knows its secret.
+	const lost: Subscription[] = [];
+	for await (const one of ownAt(api, wanted.url)) if (one.id !== former.id) lost.push(one);
+	for (const one of lost) await end(one);
+	const made = await subscribe(n8n, api, wanted).catch(async (error: unknown) => {
+		// A service may take each address once.
+		if (!isAnsweredWith(error, 409) || !isAddress(former.url, wanted.url)) return explainUnreached(n8n, former, error);
+		await unsubscribe(api, former);
+		return await subscribe(n8n, api, wanted);
+	});
+	await end(former);
+	return made;
+}
+
+/**
+ * Gives a subscription whose secret nobody knows a new one: by rotation (the service signs with the old
+ * one as well for a day) or, where the service has none or tells no secret, by creating it anew.
+ *
+ * @throws Error in the user's words when the service tells no secret
+ */
+export async function renewSecret(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	own: Subscription,
+	wanted: SubscriptionRequest,
+): Promise<SecretOf> {
+	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
+	if (rotate) {
+		const request = { method: 'POST', path: `${subscriptionPath(own.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
+		const renewed = secretIn((await undefinedIfRefused(api.send(request)))?.body);
+		if (renewed.secret !== undefined) return { own, ...renewed };
+	}
+	await unsubscribe(api, own);
+	const renewed = await subscribe(n8n, api, wanted);
+	if (renewed.secret !== undefined) return renewed;
+	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
+}
+
+/** @throws NodeOperationError where the service refuses a subscription in another one's place, else the error itself */
+function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
+	if (!isAnsweredWith(error, ...refusing)) throw error;
+	throw new NodeOperationError(
+		n8n.getNode(),
+		`No event reaches this trigger: the service refuses to change the webhook ${id} and to make another (${error.message})`,
+		{
+			description:
+				'Check what the credential may do with webhooks and how many there may be in the CRM Platform, then publish the workflow again.',
+		},
+	);
+}

@@ -1,0 +1,191 @@
+import { alteredService } from './altered-service';
+import { startTrigger, until } from './trigger';
+import { came, change, happen, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+
+const service = alteredService(sandbox);
+const refusal = (status: number, pointer?: string) => ({
+	status,
+	body: JSON.stringify({ title: 'Refused', status, ...(pointer && { errors: [{ pointer, detail: 'must be public' }] }) }),
+	type: 'application/problem+json',
+});
+const refuse = (method: string, path: RegExp, status: number) =>
+	service.alter({ request: (request) => (request.method === method && path.test(request.url.pathname) ? refusal(status) : undefined) });
+const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
+const moved = () => elsewhere().split('/webhook/')[0]!;
+
+beforeEach(async () => {
+	await trigger.close();
+	replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
+});
+afterEach(() => service.alter({}));
+
+describe('A service that refuses to change a subscription, though it describes it', () => {
+	const statuses = [400, 403, 404, 405, 409, 410, 422, 501];
+	const refusePatch = (status: number) => refuse('PATCH', /\/webhooks\//, status);
+
+	test.each(statuses)('%d: when n8n gets another address, another subscription is made, and nothing is lost', async (status) => {
+		await trigger.activate();
+		await happen('before');
+		await came('before');
+		trigger.fails = 503;
+		await happen('meanwhile');
+		await until(() => trigger.answers.includes(503));
+		trigger.fails = undefined;
+		refusePatch(status);
+		await trigger.restart(moved());
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: elsewhere(), status: 'active' });
+		await happen('after');
+		await came('after', 'before', 'meanwhile');
+		expect(trigger.reported).toEqual([]);
+	}, 60_000);
+
+	test.each([{ events: ['deal.won'] }, { status: 'disabled' }])('405: %j is put right by another subscription', async (changed) => {
+		await trigger.activate();
+		// Only the service itself disables one.
+		if (changed.status === undefined) await change('PATCH', changed);
+		else {
+			trigger.fails = 410;
+			await happen('gone');
+			await until(async () => (await own()).status === 'disabled');
+			trigger.fails = undefined;
+		}
+		await happen('meanwhile');
+		refusePatch(405);
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: trigger.url, events: ['contact.created'], status: 'active' });
+		await until(() => JSON.stringify(trigger.started).includes('meanwhile'));
+	});
+
+	test('405: a publish with other events makes another subscription', async () => {
+		await trigger.activate();
+		refusePatch(405);
+		trigger.parameters = { events: ['contact.created', 'deal.won'] };
+		await trigger.activate();
+		expect(await own()).toMatchObject({ events: ['contact.created', 'deal.won'] });
+	});
+
+	test.each([
+		[403, undefined, 'No event reaches this trigger'],
+		[422, '/url', 'The service cannot deliver to this n8n at'],
+	])('if it refuses another one with %d (%s) as well, the former one stays and the user is told', async (status, pointer, told) => {
+		await trigger.activate();
+		const { id } = await own();
+		service.alter({
+			request: ({ method, url }) =>
+				(method === 'PATCH' || method === 'POST') && /\/webhooks/.test(url.pathname) ? refusal(status, pointer) : undefined,
+		});
+		await trigger.restart(moved());
+		for (let look = 0; look < 5; look++) await trigger.look();
+		expect(await own()).toMatchObject({ id, url: trigger.url });
+		expect(trigger.reported).toEqual([expect.stringContaining(told)]);
+		service.alter({});
+		await trigger.look();
+		expect(await own()).toMatchObject({ id, url: elsewhere() });
+	});
+
+	test('a subscription whose first answer was lost is not left beside the other', async () => {
+		await trigger.activate();
+		let lost = 0;
+		service.alter({
+			request: ({ method }) => (method === 'PATCH' ? refusal(405) : undefined),
+			answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/webhooks' && lost++ < 8 ? undefined : text),
+		});
+		await trigger.restart(moved());
+		await trigger.look();
+		expect(await subscriptions()).toHaveLength(2);
+		lost = 100;
+		await trigger.look();
+		expect(await own()).toMatchObject({ url: elsewhere() });
+		await happen('after');
+		await came('after');
+	}, 60_000);
+
+	test('one that it does not end is told of, and no more are made', async () => {
+		await trigger.activate();
+		const { id } = await own();
+		service.alter({ request: ({ method }) => (method === 'PATCH' || method === 'DELETE' ? refusal(405) : undefined) });
+		await trigger.restart(moved());
+		for (let look = 0; look < 3; look++) await trigger.look();
+		expect(await subscriptions()).toHaveLength(2);
+		expect(trigger.warnings.join()).toContain(`Delete the webhook ${String(id)}`);
+	});
+});
+
+test.each([404, 405])('rotation that is described but answers %d: a subscription whose secret is unknown is made anew', async (status) => {
+	refuse('POST', /rotate-secret/, status);
+	await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' });
+	await trigger.activate();
+	await happen('Moreno');
+	await came('Moreno');
+	expect(await own()).toMatchObject({ url: trigger.url });
+});
+
+test('a webhook of somebody else with n8n’s address is never changed nor ended', async () => {
+	const { body: other } = await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
+	await trigger.activate();
+	expect(await subscriptions()).toHaveLength(2);
+	await happen('Moreno');
+	await came('Moreno');
+	trigger.staticData = {};
+	await trigger.restart();
+	await trigger.look();
+	expect(await subscriptions()).toHaveLength(2);
+	await trigger.deactivate();
+	await trigger.deactivate();
+	expect(await own()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
+});
+
+describe('A recovery that the service describes', () => {
+	test('is not asked for at a first publish', async () => {
+		refuse('POST', /\/recover/, 422);
+		await trigger.activate();
+		await happen('Moreno');
+		await came('Moreno');
+	});
+
+	test.each([404, 405, 410, 501])('but answers with %d: a publish and a look go on, and say that events may be missing', async (status) => {
+		refuse('POST', /\/recover/, status);
+		await trigger.activate();
+		await trigger.deactivate();
+		await trigger.activate();
+		expect(trigger.warnings.join()).toContain('the service does not recover missed events');
+		await trigger.restart();
+		await trigger.look();
+		expect(trigger.reported).toEqual([]);
+		await happen('Moreno');
+		await came('Moreno');
+	}, 60_000);
+
+	test('but refuses: the message says what to turn off', async () => {
+		refuse('POST', /\/recover/, 422);
+		await trigger.activate();
+		await trigger.deactivate();
+		const failure = await trigger.activate().catch((error: { message: string; description: string }) => error);
+		expect(failure).toMatchObject({
+			message: expect.stringContaining('refuses to recover missed events'),
+			description: expect.stringContaining('turn off Recover Missed Events'),
+		});
+	});
+});
+
+test('ids that are numbers are taken as they are', async () => {
+	const numbers = new Map<string, number>();
+	service.alter({
+		request(request) {
+			const id = /webhooks\/(\d+)/.exec(request.url.pathname)?.[1];
+			const real = [...numbers].find(([, number]) => String(number) === id)?.[0];
+			if (real) request.url.pathname = request.url.pathname.replace(`webhooks/${id!}`, `webhooks/${real}`);
+		},
+		answer: (text, { url }) =>
+			/\/webhooks/.test(url.pathname)
+				? text.replace(/"(whk_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
+				: text,
+	});
+	await trigger.activate();
+	await trigger.look();
+	await happen('Moreno');
+	await came('Moreno');
+	await trigger.deactivate();
+	expect(await subscriptions()).toEqual([]);
+});
