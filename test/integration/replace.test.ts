@@ -37,8 +37,9 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 		return meanwhile();
 	}
 	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
-	record = JSON.parse(body) as IDataObject;
-	written.push({ body: record, headers: request.headers });
+	const given = JSON.parse(body) as IDataObject;
+	record = { id: 'r1', ...given };
+	written.push({ body: given, headers: request.headers });
 	send(200, record);
 }
 
@@ -87,6 +88,18 @@ test('what the description does not know is written back as it was read, unless 
 	additionalProperties = false;
 	await run(setup({ name: 'Mary' }));
 	expect(written[1]?.body).not.toHaveProperty('legacy_code');
+});
+
+test.each<[string, (whole: IDataObject) => IDataObject]>([
+	['another record', (whole) => ({ ...whole, id: 'r2' })],
+	['a record in an envelope', (whole) => ({ data: whole })],
+	['nothing but the id of another', () => ({ id: 'r10' })],
+	['an empty object', () => ({})],
+	['a message', () => ({ message: 'ok' })],
+])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {
+	record = answered(record);
+	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/answered the request for this record with something else/);
+	expect(written).toEqual([]);
 });
 
 test('an update without any version is refused, and nothing is written', async () => {

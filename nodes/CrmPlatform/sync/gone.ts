@@ -2,7 +2,7 @@ import { isBlank } from '../mapping/blank';
 import type { CrmRecord } from './matching';
 
 /** Members that have a time or are true for a record that was deleted, but is still listed. */
-const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated'];
+const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated', 'trashed', 'is_trashed'];
 /** Members that say in a word what has become of a record. */
 const states = ['status', 'state'];
 
@@ -11,5 +11,8 @@ export const goneFields = [...marks, ...states];
 
 /** Whether the CRM has deleted, archived or deactivated a record already: deleting it again would change nothing. */
 export const isGone = (record: CrmRecord): boolean =>
-	marks.some((name) => !isBlank(record[name]) && record[name] !== false) ||
-	states.some((name) => /^(deleted|archived|deactivated)$/i.test(String(record[name])));
+	marks.some((name) => !isBlank(record[name]) && !isNo(record[name])) ||
+	states.some((name) => /^(deleted|archived|deactivated|trashed|removed)$/i.test(String(record[name])));
+
+/** No, as services write it: false, zero, and the zero date of MySQL. */
+const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));

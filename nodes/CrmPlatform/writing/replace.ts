@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
-import { isObject } from '../api/http/json';
+import { idText, isObject } from '../api/http/json';
+import { looseText } from '../mapping/keys';
 import { mergePatch } from '../api/record';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
@@ -35,7 +36,9 @@ export async function writeAsRead(
 ): Promise<Written> {
 	const { api } = execution;
 	const { body: record, headers, status } = await api.send({ method: 'GET', path });
-	if (!isObject(record)) throw new Error(unversioned);
+	if (!isObject(record) || looseText(idText(record.id) ?? '') !== looseText(id)) throw new Error(otherAnswer);
+	// A whole record is written from it: a summary would erase the rest.
+	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
 	if (isOther || (before && hasOtherValues(before, record, changes ?? before))) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: 412, details: { status: 412 } });
@@ -84,6 +87,8 @@ export const unprotected =
 	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
 	'The service’s ETag is another one in each answer though the record stays the same, so it is no version of the record, and every write under it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';
+const otherAnswer =
+	'The service answered the request for this record with something else: another record, a part of it, or no record. Nothing was written, as the rest of the record would be erased. To send the whole record, use the resource Other API Request.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';
