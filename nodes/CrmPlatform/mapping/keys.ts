@@ -26,12 +26,15 @@ export const trimmed = (text: string): string =>
 	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
 
 /**
- * A text as people, spreadsheets and services may write it otherwise: in other letters, with separators or
- * quotes, a number with other digits. Texts that differ by it may be the same, and need not be.
+ * A text as people, spreadsheets and services may write it otherwise: in other letters, with separators,
+ * brackets or quotes, a number with other digits, a host as a web address. Texts that differ by it may be the same, and need not be.
  */
 export function looseText(value: unknown): string {
 	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	const text = trimmed(given.normalize('NFKC')).toLowerCase().replace(/^['"`\u2018\u2019#]+|['"`\u2018\u2019]+$/g, '');
+	const text = trimmed(given.normalize('NFKC'))
+		.toLowerCase()
+		.replace(/^[=<{['"`\u2018\u2019#]+|[>}\]'"`\u2018\u2019;,./]+$/g, '')
+		.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:www\.)?/, '');
 	const compact = text.replace(/[\s()/]|(?<=\w|\))-(?=\w|\()/g, '');
 	const whole = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(compact)?.[1];
 	if (whole !== undefined) return whole;
