@@ -173,7 +173,7 @@ export function choiceOf(
 		atOnce: doneWhen === 'ended' ? 1 : 2,
 		groupSize,
 		interval: 15_000,
-		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: {} }, output: { shape: 'event', origin } },
+		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: { stage: [] } }, output: { shape: 'event', origin } },
 		...(isCopy && { records: readerOf(stage, page) }),
 	};
 }

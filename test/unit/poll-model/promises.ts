@@ -89,7 +89,7 @@ const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
 
 /** Executions with the change of a record that an event tells of, given while records were chosen. */
 function changesOf({ n8n, choices }: Played, node: string, { id, timestamp, data }: CrmEvent): Row[] {
-	const isGrouped = choices.some(({ settings }) => settings.groupSize > 1);
+	const isGrouped = choices.some((one) => one.node === node && one.settings.groupSize > 1);
 	const isChange = ({ id: record, change }: Row['items'][0]) => record === data.object.id && change !== undefined && change !== 'existing';
 	return n8n.allRows
 		.filter((row) => row.node === node && row.items.some(isChange) && row.started >= Date.parse(timestamp))

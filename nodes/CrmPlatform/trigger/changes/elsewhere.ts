@@ -50,7 +50,7 @@ function isElsewhere({ kind, start }: Group, position: Position): boolean {
 function recordsNotRead({ kind, ids, records, sequences, timestamps, types }: Group, position: Position): string[] {
 	const { choice, past, since, seen } = position;
 	// Whether a filter lets an event pass, the group does not tell.
-	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.keys(choice.filter.equal).length === 0;
+	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
 	const isChosen = (type: string) => choice.events.some((pattern) => matchesEventPattern(pattern, type));
 	if (kind === 'records' || !isUnfiltered || past.length > 0 || !types.every(isChosen)) return records;
 	return records.filter((_, i) => {

@@ -118,11 +118,13 @@ export class ChangeSource {
 		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
-		for (const { event } of found) this.events.set(eventIdentity(event), event);
+		for (const { event } of found) {
+			this.events.set(eventIdentity(event), event);
+			wasRead.add(eventIdentity(event));
+		}
 		// Another beginning may read again what is still open.
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = this.grouped(found, position).filter(({ name }) => !isOpen.has(name));
-		for (const identity of groups.flatMap(identitiesOf)) wasRead.add(identity);
 		position.open.push(...groups);
 		const wanted = new Set(position.open.flatMap(identitiesOf));
 		for (const identity of this.events.keys()) if (!wanted.has(identity)) this.events.delete(identity);
