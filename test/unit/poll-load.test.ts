@@ -24,7 +24,6 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 			api: { send, describeEvents } as unknown as Connection,
 			log: service.log,
 			origin: { instance: 'i', workflow: 'w' },
-			start: '',
 			tries: 0,
 			cache: { events: new Map(), pages: new Map() },
 		});

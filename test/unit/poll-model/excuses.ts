@@ -40,7 +40,7 @@ export function isExcused({ n8n, choices }: Played, node: string, event: CrmEven
 	if (reports.some((report) => at < (rangeIn(report)?.before ?? 0))) return true;
 	const told = reports.filter((one) => one.at >= at);
 	return told.some((report) => {
-		if (isSetAside(report.message, event.id)) return true;
+		if ([event.id, String(event.data.object.id)].some((id) => isSetAside(report.message, id))) return true;
 		const last = choices.findLast((one) => one.node === node && one.from <= report.at)!;
 		if (/only an earlier choice of events includes/.test(report.message) && !matches(last, event)) return true;
 		const range = rangeIn(report);

@@ -67,7 +67,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 		arbitrary: fc.record({
 			does: fc.constant('choose' as const),
 			node: fc.integer({ min: 0, max: 1 }),
-			types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x']),
+			types: fc.constantFrom<string[]>(['a.x'], ['a.*'], ['a.x', 'b.x'], ['b.x'], ['a.x', 'p.*'], ['p.created', 'p.updated']),
 		}),
 	},
 	{ weight: 2, arbitrary: fc.record({ does: fc.constant('lag' as const), ms: fc.constantFrom(0, 2_500, 8_000) }) },
@@ -173,7 +173,7 @@ export function choiceOf(
 		atOnce: doneWhen === 'ended' ? 1 : 2,
 		groupSize,
 		interval: 15_000,
-		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: {} }, output: { shape: 'event', origin } },
+		events: { events: isCopy ? recordTypes : events, filter: { changedFields: [], equal: { stage: [] } }, output: { shape: 'event', origin } },
 		...(isCopy && { records: readerOf(stage, page) }),
 	};
 }

@@ -46,6 +46,8 @@ export class ModelN8n {
 	isDatabaseAway = false;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
 	private course = 0;
+	/** How an execution with these items goes: by default, the courses in turn. */
+	courseOf: (items: IDataObject[]) => Course = () => this.courses[this.course++ % this.courses.length]!;
 	private process = 0;
 	private readonly published = new Map<string, { choice: TriggerChoice; response?: ITriggerResponse }>();
 
@@ -149,7 +151,7 @@ export class ModelN8n {
 		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), items: written.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
-		const { ms, status } = this.courses[this.course++ % this.courses.length]!;
+		const { ms, status } = this.courseOf(row.items);
 		await this.clock.sleep(ms);
 		if (process !== this.process) return await never();
 		Object.assign(row, { status, at: this.clock.now() });

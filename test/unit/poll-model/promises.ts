@@ -20,7 +20,7 @@ function lostOf(played: Played, node: string): string[] {
 	const own = played.choices.filter((one) => one.node === node);
 	return played.service.all
 		.filter((event) => played.service.has(event) && isWanted(own, event))
-		.filter((event) => !rowsOf(played, node, event).some((row) => counts(own, row)) && !isExcused(played, node, event))
+		.filter((event) => ![...rowsOf(played, node, event), ...changesOf(played, node, event)].some((row) => counts(own, row)) && !isExcused(played, node, event))
 		.map(({ id, sequence }) => `${node}: ${id} (${sequence}) was lost untold`);
 }
 
@@ -44,7 +44,10 @@ function doubledOf(played: Played, node: string): string[] {
 	};
 	const doubled = service.all
 		.filter((event) => !isRepeatable(Date.parse(event.timestamp)))
-		.map((event) => ({ id: event.id, times: rowsOf(played, node, event).filter(isCounted).length }));
+		.map((event) => {
+			const changes = groupSize > 1 || restores.length > 0 ? [] : changesOf(played, node, event);
+			return { id: event.id, times: [...rowsOf(played, node, event), ...changes].filter(isCounted).length };
+		});
 	const copies = own.filter(({ begins }, i) => begins.stage !== undefined && isAnew(own, i));
 	const given = groupSize > 1 || restores.length > 0 || losses.length > 0 ? [] : existing(played, node).filter(isCounted);
 	const again = [...new Set(given.map(({ ids }) => ids[0]!))].map((id) => ({
@@ -83,3 +86,12 @@ function falseAlarmsOf({ n8n, restores, losses }: Played, node: string): string[
 
 const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
 	n8n.allRows.filter((row) => row.node === node && row.items.some(({ id, timestamp }) => id === event.id && timestamp === event.timestamp));
+
+/** Executions with the change of a record that an event tells of, given while records were chosen. */
+function changesOf({ n8n, choices }: Played, node: string, { id, timestamp, data }: CrmEvent): Row[] {
+	const isGrouped = choices.some((one) => one.node === node && one.settings.groupSize > 1);
+	const isChange = ({ id: record, change }: Row['items'][0]) => record === data.object.id && change !== undefined && change !== 'existing';
+	return n8n.allRows
+		.filter((row) => row.node === node && row.items.some(isChange) && row.started >= Date.parse(timestamp))
+		.filter(({ key }) => isGrouped || key.includes(`events:${id}:`));
+}

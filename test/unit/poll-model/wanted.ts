@@ -22,17 +22,17 @@ function atTheTime(own: Publication[], at: number): Publication[] {
 	return own.filter(({ from }, i) => at >= from - slack && at <= (own[i + 1]?.to ?? Infinity) + slack);
 }
 
-/** Whether an event certainly has to start the workflow: by the choice of when it happened, or of the last beginning after it. */
+/** Whether an event certainly has to start the workflow: by the choice of when it happened, or of the last beginning after it. What happened while records were chosen starts as an event with a date only. */
 export function isWanted(own: Publication[], event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
 	const then = atTheTime(own, at);
-	if ([...then].some(({ begins }) => begins.stage !== undefined)) return false;
+	const isOfRecords = then.some(({ begins }) => begins.stage !== undefined);
 	// A date may be in the future.
 	const since = own.filter((one, i) => isAnew(own, i) && one.from <= at + slack).at(-1)?.begins.since ?? '';
 	if (at < Date.parse(since)) return false;
 	const last = own.filter((one, i) => isAnew(own, i) && one.to + slack > at).at(-1);
 	const isWantedThen = then.every((one) => matches(one, event));
-	if (!last) return isWantedThen;
+	if (!last) return isWantedThen && !isOfRecords;
 	return covers(last, at) && matches(last, event) && isWantedThen;
 }
 

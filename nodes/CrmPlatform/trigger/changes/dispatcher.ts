@@ -3,7 +3,8 @@ import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 import type { Clock } from '../../api/http/request';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './choice';
-import { splitOff } from './group';
+import { leaveElsewhere } from './elsewhere';
+import { identitiesOf, splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
 import { delayAfter, firstDelay, firstOfRecords, isBehind, mostRefusals, mostUnbegun } from './order';
 import { setAsideError, unreadError, type Outcome } from './outcome';
@@ -109,6 +110,10 @@ export class Dispatcher {
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
+		const { n8n, options, position, running } = this;
+		const left = await leaveElsewhere({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
+		for (const { group, isStarted } of left) this.finish(group, isStarted);
+		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
 			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
@@ -120,7 +125,7 @@ export class Dispatcher {
 			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
 			if (signal.aborted) return;
 			if (rest === undefined) continue;
-			if (items.length === 0) this.finish(rest);
+			if (items.length === 0) this.finish(rest, false);
 			else this.start(rest, items);
 		}
 	}
@@ -175,7 +180,7 @@ export class Dispatcher {
 			return undefined;
 		}
 		if (left.length === 0) {
-			this.finish(group);
+			this.finish(group, false);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'set aside'));
 			return undefined;
 		}
@@ -228,7 +233,9 @@ export class Dispatcher {
 		this.onSettled();
 	}
 
-	private finish(group: Group): void {
+	/** @param hasExecution whether it has started one; without, another beginning may start its events */
+	private finish(group: Group, hasExecution = true): void {
+		if (!hasExecution) for (const identity of identitiesOf(group)) this.read.delete(identity);
 		this.position.open = this.position.open.filter((one) => one !== group);
 		this.notBefore.delete(group.name);
 		this.unread.delete(group.name);

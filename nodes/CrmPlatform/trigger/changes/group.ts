@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../api/event';
+import { eventIdentity } from '../eventLog';
 import type { Choice, Group, Position } from './position';
 
 /**
@@ -47,6 +48,10 @@ export function groupOfRecords(records: IDataObject[], { account, start, choice 
 		shape: choice.shape,
 	};
 }
+
+/** Identities of its events; none of a backfill's records. */
+export const identitiesOf = ({ ids, timestamps }: Group): string[] =>
+	timestamps.map((timestamp, i) => eventIdentity({ id: ids[i]!, timestamp }));
 
 function nameOf(kind: Group['kind'], first: string, identity: unknown): string {
 	const hash = createHash('sha256').update(JSON.stringify(identity)).digest('base64url').slice(0, 22);

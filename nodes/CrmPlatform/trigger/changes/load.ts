@@ -28,8 +28,6 @@ export interface LoadOptions {
 	/** Absent for events. */
 	records?: RecordReader | undefined;
 	origin: KeyOrigin;
-	/** The beginning that the user chose last. */
-	start: string;
 	/** How often the group could not be read before. */
 	tries: number;
 	/** Events by identity and pages of records that were just read. */
@@ -45,9 +43,6 @@ const mostBehind = 2;
 /** Reads the items of a group by what the group says, whatever the user has chosen since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
 	const { api, records, origin, cache } = options;
-	// Which records a group of another beginning was about, nobody knows any more.
-	const isForeign = group.start !== options.start && (group.kind === 'records' || group.start.startsWith('records '));
-	if (isForeign) return failed(group.ids, new Error('the trigger now begins elsewhere'), true);
 	if (group.kind === 'records') {
 		const known = cache.pages.get(group.name);
 		cache.pages.delete(group.name);

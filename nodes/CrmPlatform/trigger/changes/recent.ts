@@ -16,6 +16,10 @@ export class RecentIds {
 		if (this.identities.size > capacity && oldest !== undefined) this.identities.delete(oldest);
 	}
 
+	delete(identity: string): void {
+		this.identities.delete(identity);
+	}
+
 	clear(): void {
 		this.identities.clear();
 	}

@@ -5,7 +5,7 @@ import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/event';
 import { eventIdentity, type EventLog, type Newest } from '../eventLog';
 import { noOrigin, tellsOrigin } from '../origin';
-import { groupOfEvents, groupOfRecords } from './group';
+import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
 import { LogWatch, noteNewest, type Look } from './logWatch';
 import {
 	advance,
@@ -67,8 +67,6 @@ export class ChangeSource {
 	async read(position: Position, most: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
 		const { records } = this.options;
 		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCancelled);
-		// Records of a backfill come before the changes that follow it.
-		if (position.open.some(({ kind }) => kind === 'records')) return [];
 
 		const look = await this.options.look();
 		if (isCancelled()) return [];
@@ -128,7 +126,7 @@ export class ChangeSource {
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = this.grouped(found, position).filter(({ name }) => !isOpen.has(name));
 		position.open.push(...groups);
-		const wanted = new Set(position.open.flatMap(({ ids, timestamps }) => ids.map((id, i) => `${id} ${timestamps[i]}`)));
+		const wanted = new Set(position.open.flatMap(identitiesOf));
 		for (const identity of this.events.keys()) if (!wanted.has(identity)) this.events.delete(identity);
 		return groups;
 	}

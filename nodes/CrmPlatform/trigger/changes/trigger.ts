@@ -87,7 +87,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 		report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
 	});
 	const load = async (group: Group, tries: number) =>
-		await loadGroup(group, { api, log, records: choice.records, origin, start: beginning.start, tries, cache: source });
+		await loadGroup(group, { api, log, records: choice.records, origin, tries, cache: source });
 
 	const storeOutcomes = (): void => {
 		if (choice.doneWhen === 'succeeded') dispatcher.store();

@@ -1,0 +1,61 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+
+import { matchesEventPattern } from '../../api/event';
+import type { Clock } from '../../api/http/request';
+import { eventIdentity } from '../eventLog';
+import { hasExecution } from '../unwritable';
+import type { DoneWhen } from './choice';
+import { elsewhereError } from './outcome';
+import { firstSequenceToRead, type Group, type Position } from './position';
+import { reportFailure } from './report';
+import { executionKey } from './starts';
+
+export interface Leaving {
+	n8n: ITriggerFunctions;
+	position: Position;
+	isRunning(group: Group): boolean;
+	options: { doneWhen: DoneWhen };
+	clock: Clock;
+	signal: AbortSignal;
+}
+
+/**
+ * Tells at once of the open groups that only an earlier beginning could read, unless this one reads their events.
+ *
+ * @returns those groups, none of which is to be started, and whether each has had an execution
+ */
+export async function leaveElsewhere({ n8n, position, isRunning, options, clock, signal }: Leaving): Promise<Array<{ group: Group; isStarted: boolean }>> {
+	const open = position.open.filter((group) => isElsewhere(group, position) && !isRunning(group));
+	const isKnown = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
+	const left = await Promise.all(open.map(async (group) => ({ group, known: await isKnown(group) })));
+	if (signal.aborted) return [];
+	const records = new Set<string>();
+	const groups = left.map(({ group, known }) => {
+		const isStarted = known || group.attempt > 1 || group.unbegun > 0;
+		const isDone = known && options.doneWhen !== 'succeeded';
+		const lost = isStarted ? group.records : recordsNotRead(group, position);
+		if (!isDone) for (const record of lost) records.add(record);
+		return { group, isStarted };
+	});
+	if (records.size > 0) reportFailure(n8n, elsewhereError(n8n.getNode(), [...records]));
+	return groups;
+}
+
+/** Whether nobody knows any more which records a group was about. */
+function isElsewhere({ kind, start }: Group, position: Position): boolean {
+	return start !== position.start && (kind === 'records' || start.startsWith('records '));
+}
+
+/** Records of a group whose events the position is not going to read. */
+function recordsNotRead({ kind, ids, records, sequences, timestamps, types }: Group, position: Position): string[] {
+	const { choice, past, since, seen } = position;
+	// Whether a filter lets an event pass, the group does not tell.
+	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
+	const isChosen = (type: string) => choice.events.some((pattern) => matchesEventPattern(pattern, type));
+	if (kind === 'records' || !isUnfiltered || past.length > 0 || !types.every(isChosen)) return records;
+	return records.filter((_, i) => {
+		const [id, timestamp, sequence] = [ids[i]!, timestamps[i]!, sequences[i]!];
+		const isPassed = sequence <= firstSequenceToRead(position) || eventIdentity({ id, timestamp }) in seen;
+		return isPassed || Date.parse(timestamp) < Date.parse(since);
+	});
+}
