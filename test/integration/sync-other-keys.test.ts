@@ -44,3 +44,12 @@ test('what the CRM has added to an object of a list is an edit of it, though Agr
 	expect(conflict).toHaveLength(1);
 	expect((await stored(made!.id)).emails).toMatchObject([{ value: mail('a'), label: 'private' }]);
 });
+
+test('Agreed Values under labels are refused: ignored, they would let the source overwrite an edit of the CRM', async () => {
+	const { records } = own(1);
+	const [made] = await add(records);
+	await change(made!.id, { last_name: 'Edited' });
+	const item = { ...records[0]!, seen: 1, agreed: { 'Last Name': records[0]!.last_name } };
+	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(/‘Last Name’ is a field/);
+	expect(await stored(made!.id)).toMatchObject({ last_name: 'Edited' });
+});

@@ -2,7 +2,8 @@ import type { Field } from '../../nodes/CrmPlatform/api/openapi/fields';
 import { outsiders, scopedFields } from '../../nodes/CrmPlatform/sync/scope';
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({ name, path: [name], label: name, description: '', kind: 'text', required: false, ...more });
-const fields = [field('name'), field('tags', { kind: 'list' }), field('amount', { kind: 'number' }), field('email', { lowerCase: [''] }), field('born', { kind: 'date' })];
+const fields = [field('name'), field('tags', { kind: 'list' }), field('amount', { kind: 'number' }), field('email', { lowerCase: [''] }), field('born', { kind: 'date' }),
+	field('vip', { kind: 'boolean' }), field('stage', { choices: [{ label: 'Lead', value: 'lead' }] }), field('home', { kind: 'json' })];
 const names = new Set([...fields.map(({ name }) => name), 'emails', 'created_at']);
 
 const isOutside = (filter: Field, given: unknown, value: unknown) => {
@@ -27,6 +28,12 @@ test.each<[string, Field, unknown, unknown[], unknown[]]>([
 	['a bound', field('amount[gte]', { kind: 'number' }), 7, [7, '7.5'], [6, null]],
 	['a bound of its own', field('amount[gt]', { kind: 'number' }), 7, [8], [7]],
 	['a time', time('lt'), '2026-03-31T00:00:00.000Z', ['2026-03-29T10:00:00.5Z'], ['2026-04-02T10:00:00.5Z', null]],
+	['a time in seconds since 1970', time('lt'), '2026-03-31T00:00:00.000Z', [1774742400, '1774742400'], [1775174400, '1775174400']],
+	['a time without a zone, wherever it was', time('lt'), '2026-03-31T00:00:00.000Z', ['2026-03-31 09:30:00'], ['2026-04-02 09:30:00']],
+	['what is true', field('vip', { kind: 'boolean' }), true, [true, 1, 'Y', 'true'], [false, 0, 'N', null, undefined]],
+	['what is not true', field('vip', { kind: 'boolean' }), false, [false, 0, 'no', null, undefined], [true, 1, 'yes']],
+	['a choice in any case', field('stage', { choices: [{ label: 'Lead', value: 'lead' }] }), 'lead', ['Lead', 'LEAD'], ['customer', null]],
+	['an object of blanks as empty', field('home[empty]', { kind: 'boolean' }), true, [{}, { street: null }, null], [{ street: 'x' }]],
 ])('a scope lets through %s, and nothing else', (_, filter, given, inside, outside) => {
 	expect(inside.filter((value) => isOutside(filter, given, value))).toEqual([]);
 	expect(outside.filter((value) => !isOutside(filter, given, value))).toEqual([]);
@@ -40,4 +47,10 @@ test('a record meets a filter by any of its addresses', () => {
 test('a filter by what the records do not have cannot be checked', () => {
 	const record = { id: '1' } as never;
 	expect(outsiders([record], scopedFields([[field('name'), 'x']], fields, new Set()))(record)).toBeUndefined();
+});
+
+test.each(['custom_fields.tier', 'custom_fields[tier]'])('a member of an open object is held against %s', (name) => {
+	const scoped = scopedFields([[field(name), 'gold']], fields, new Set(['custom_fields']));
+	const reasons = ['gold', 'lead'].map((tier) => outsiders([], scoped)({ id: '1', custom_fields: { tier } } as never) !== undefined);
+	expect(reasons).toEqual([false, true]);
 });

@@ -44,6 +44,9 @@ export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unk
 const isNothing = (left: unknown, whole: unknown): boolean =>
 	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(whole as object).length > 0);
 
+/** No, as services write it: false, zero, and the zero date of MySQL. */
+export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
+
 /** Whether a value is an object of JSON: a Date or a DateTime is one value. */
 export function isPlainObject(value: unknown): value is object {
 	const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;

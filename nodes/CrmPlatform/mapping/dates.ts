@@ -75,4 +75,4 @@ export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 const second = 1_000;
 const day = 86_400 * second;
 /** Kiribati’s distance from UTC. */
-const farthestZone = 14 * 3_600 * second;
+export const farthestZone = 14 * 3_600 * second;

@@ -1,4 +1,4 @@
-import { isBlank } from '../mapping/blank';
+import { isBlank, isNo } from '../mapping/blank';
 import type { CrmRecord } from './matching';
 
 /** Members that have a time or are true for a record that was deleted, but is still listed. */
@@ -13,6 +13,3 @@ export const goneFields = [...marks, ...states];
 export const isGone = (record: CrmRecord): boolean =>
 	marks.some((name) => !isBlank(record[name]) && !isNo(record[name])) ||
 	states.some((name) => /^(deleted|archived|deactivated|trashed|removed)$/i.test(String(record[name])));
-
-/** No, as services write it: false, zero, and the zero date of MySQL. */
-const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));

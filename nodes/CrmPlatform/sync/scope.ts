@@ -4,8 +4,8 @@ import { exactNumber } from '../api/http/numbers';
 import { isObject } from '../api/http/json';
 import { idField, type Field } from '../api/openapi/fields';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
-import { isBlank } from '../mapping/blank';
-import { timeSpan } from '../mapping/dates';
+import { isBlank, isNo, isPlainObject } from '../mapping/blank';
+import { farthestZone, timeSpan } from '../mapping/dates';
 import { normalised, trimmed, valueIn } from '../mapping/keys';
 import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
@@ -28,7 +28,8 @@ export function scopedFields(scope: FieldValue[], fields: Field[], recordFields:
 	return scope.flatMap(([filter, given]): ScopedField[] => {
 		const { name, comparison } = comparedBy(filter.name);
 		const own = name === 'ids' ? idField : fields.find((one) => one.name === name);
-		const field = own ?? (recordFields.has(name) ? { ...filter, name, path: [name] } : undefined);
+		const path = name.split(/[.[\]]+/).filter((part) => part !== '');
+		const field = own ?? (recordFields.has(path[0] ?? '') ? { ...filter, name, path } : undefined);
 		if (!field || isObject(given)) return [];
 		// What the filter says of its values counts where the field itself does not say it.
 		const isAnyCase = /case does not matter|case.insensitive/i.test(filter.description);
@@ -56,17 +57,21 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 }
 
 function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
-	const values = allValuesIn(record, field).flat().flatMap((one) => (isBlank(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+	const values = allValuesIn(record, field).flat().flatMap((one) => (isNothing(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+	// What was never set is not true.
+	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
 	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
 	// Objects without an id or a value cannot be compared.
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
 }
 
+const isNothing = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isNothing));
+
 function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
 	if (comparison === 'contains') return plain(value).includes(plain(wanted));
 	if (comparison === 'starts_with') return plain(value).startsWith(plain(wanted));
 	const [own, other] = [spanOf(field, value), spanOf(field, wanted)];
-	if (!own || !other) return comparison !== 'is' || text(field, value) === text(field, wanted);
+	if (!own || !other) return comparison !== 'is' || text(field, value) === text(field, wanted) || (field.choices !== undefined && plain(value) === plain(wanted));
 	switch (comparison) {
 		case 'is':
 			return own.from <= other.to && own.to >= other.from;
@@ -85,8 +90,15 @@ function meets(field: Field, comparison: Comparison, value: unknown, wanted: unk
 
 /** A number, or the time that a value may stand for; undefined for texts. */
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
-	if (kind === 'dateTime' || kind === 'date') return timeSpan(value, 'utc');
-	const number = kind === 'number' ? exactNumber(String(value)) : undefined;
+	const number = kind === 'text' ? undefined : exactNumber(String(value));
+	if (kind === 'dateTime' || kind === 'date') {
+		// Seconds since 1970, where milliseconds would be a time before 1973.
+		const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
+		const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
+		const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
+		return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
+	}
+	if (kind !== 'number') return undefined;
 	return number === undefined ? undefined : { from: number, to: number };
 }
 

@@ -89,7 +89,7 @@ function readSourceRecord(
 		record.wasInCrm = true;
 	}
 	const known = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
-	if (known) record.agreed = known;
+	if (known) record.agreed = ofFields(known, agreed, given);
 	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
 	if (time !== undefined) record.changedAt = time;
 	return record;
@@ -121,6 +121,15 @@ function versionIn(value: unknown, name: string): string | undefined {
 }
 
 /** @throws Error in the user's words where a value is not an object of values */
+/** @throws Error in the user's words for values of which none is of a field: under labels, they would say nothing */
+function ofFields(known: IDataObject, name: string, values: IDataObject): IDataObject {
+	const names = Object.keys(known);
+	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return known;
+	throw new Error(
+		`${name}: none of ‘${names.join('’, ‘').slice(0, 100)}’ is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
+	);
+}
+
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
 	const parsed = typeof value === 'string' ? parseJson(value) : value;

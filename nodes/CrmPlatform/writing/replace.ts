@@ -78,9 +78,14 @@ function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObj
 	return Object.entries(changes).some(([name, value]) => {
 		const [own, other] = [before[name] ?? null, now[name] ?? null];
 		if (isObject(value) && isObject(own) && isObject(other)) return hasOtherValues(own, other, value);
-		return JSON.stringify(own) !== JSON.stringify(other);
+		return JSON.stringify(own) !== JSON.stringify(other) && !isSameTime(own, other);
 	});
 }
+
+/** Whether two texts are one time, which lists and single records may write in different notations. */
+const isSameTime = (one: unknown, other: unknown): boolean =>
+	[one, other].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
+	Date.parse(String(one)) === Date.parse(String(other));
 
 /** Where a change by someone else between reading and writing is not noticed. */
 export const unprotected =

@@ -3,6 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { mayBeWritten } from '../api/batch';
 import { recordIn } from '../api/record';
 import { idText } from '../api/http/json';
+import { isNo } from '../mapping/blank';
 import { looseText } from '../mapping/keys';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
@@ -56,7 +57,7 @@ export function writtenRecord(
 ): IDataObject | NodeApiError {
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted === false) return failure(notDeleted, 'not_deleted', 'Look at the record.');
+	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Look at the record.');
 	const other = idText(record?.id);
 	const isChange = id !== undefined && (method === 'PATCH' || replaces);
 	if (isChange && other !== undefined && looseText(other) !== looseText(id)) {
