@@ -94,6 +94,7 @@ test.each<[string, (whole: IDataObject) => IDataObject]>([
 	['another record', (whole) => ({ ...whole, id: 'r2' })],
 	['a record in an envelope', (whole) => ({ data: whole })],
 	['nothing but the id of another', () => ({ id: 'r10' })],
+	['nothing but its id', ({ id }) => ({ id })],
 	['an empty object', () => ({})],
 	['a message', () => ({ message: 'ok' })],
 ])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {

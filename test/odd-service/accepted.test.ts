@@ -99,7 +99,7 @@ test('what is only accepted is said not to be done', async () => {
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });
 
-test.each([{ deleted: false }, { id: 'c1', deleted: false }])('a deletion answered with %j is none', async (body) => {
+test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])('a deletion answered with %j is none', async (body) => {
 	service(() => ({ status: 200, body }));
 	const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
 	expect((await failure({ credential: credential(), parameters, items })).message).toContain('was not deleted');

@@ -48,6 +48,7 @@ export async function writeAsRead(
 	const isSent = description.replaces ? await sentMembers(execution) : () => true;
 	const asSent = (one: IDataObject) => Object.fromEntries(Object.entries(one).filter(([name]) => isSent(name)));
 	const current = asSent(record);
+	if (description.replaces && Object.keys(current).length === 0) throw new Error(otherAnswer);
 	const whole = description.replaces ? mergePatch(current, changes ?? {}) : changes;
 	// A description may name a version that this record does not have.
 	const isVersioned = [current.version, whole?.version].every((one) => one !== undefined && one !== null);
