@@ -20,11 +20,19 @@ async function again(n8n: Published, parameters: IDataObject, isRestarted: boole
 
 test.each([true, false])('another Mark as Done When, number of attempts and group size lose and repeat nothing that is open (restarted: %s)', async (isRestarted) => {
 	let isFailing = true;
-	const execute = async () => (isFailing ? ('error' as const) : ('success' as const));
+	let running = 0;
+	const execute = async () => {
+		running += 1;
+		// Over when the trigger has learned of its end.
+		setImmediate(() => setImmediate(() => (running -= 1)));
+		return isFailing ? ('error' as const) : ('success' as const);
+	};
 	const n8n = await publish({ doneWhen: 'succeeded', attempts: 20 }, { execute });
 	const ids = await log.contacts(6);
 	await until(() => n8n.executions.length >= 6);
 	await n8n.deactivate();
+	// With The Execution Ends, a failure that a kill keeps from being stored counts as an end.
+	await until(() => running === 0);
 	isFailing = false;
 	await again(n8n, { doneWhen: 'ended', attempts: 1, grouping: 'group', groupSize: 3 }, isRestarted);
 	ids.push(...(await log.contacts(4)));
