@@ -1,20 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, syncIn, syncOf } from '../integration/syncNode.ts';
-import type { SyncDialect } from './sync-document.ts';
+import { plainDialect } from './sync-document.ts';
 import { startSyncServices, type SyncService } from './sync-service.ts';
-
-const plain: SyncDialect = {
-	update: 'patch',
-	versions: 'field',
-	takesIfMatch: true,
-	batch: undefined,
-	hasFilters: true,
-	hasKeys: true,
-	namesConflicts: true,
-	hasTotal: true,
-	pageSize: 100,
-};
 
 let services: Awaited<ReturnType<typeof startSyncServices>>;
 beforeAll(async () => void (services = await startSyncServices()));
@@ -24,7 +12,7 @@ type Handle = SyncService['handle'];
 
 /** A service with the contacts a and d, which answers otherwise, and a sync that deletes what is missing. */
 function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
-	const { service, url } = services.open(plain);
+	const { service, url } = services.open(plainDialect);
 	for (const key of ['a', 'd']) service.add({ external_id: key, last_name: key });
 	service.handle = answer(service.handle.bind(service), service);
 	const run = async (items: IDataObject[], more: IDataObject = {}) =>

@@ -21,6 +21,19 @@ export interface SyncDialect {
 	deactivates?: boolean;
 }
 
+/** What most services do; tests say in what theirs differ. */
+export const plainDialect: SyncDialect = {
+	update: 'patch',
+	versions: 'field',
+	takesIfMatch: true,
+	batch: undefined,
+	hasFilters: true,
+	hasKeys: true,
+	namesConflicts: true,
+	hasTotal: true,
+	pageSize: 100,
+};
+
 export const texts = ['external_id', 'email', 'last_name', 'phone', 'note', 'team'];
 export const unique = ['external_id', 'email'];
 

@@ -1,20 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, syncOf, syncIn } from '../integration/syncNode.ts';
-import type { SyncDialect } from './sync-document.ts';
+import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 
-const patching: SyncDialect = {
-	update: 'patch',
-	versions: 'field',
-	takesIfMatch: true,
-	batch: { maximum: 100, takesVersion: true, results: 'all' },
-	hasFilters: true,
-	hasKeys: true,
-	namesConflicts: true,
-	hasTotal: true,
-	pageSize: 100,
-};
+const patching: SyncDialect = { ...plainDialect, batch: { maximum: 100, takesVersion: true, results: 'all' } };
 
 let services: Awaited<ReturnType<typeof startSyncServices>>;
 beforeAll(async () => void (services = await startSyncServices()));

@@ -1,28 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runSync, scopeOf, syncIn, syncOf } from '../integration/syncNode.ts';
-import type { SyncDialect } from './sync-document.ts';
+import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 
 /** Services that do otherwise than most: filters without effect, keys in another notation, answers about other records. */
-const plain: SyncDialect = {
-	update: 'patch',
-	versions: 'field',
-	takesIfMatch: true,
-	batch: undefined,
-	hasFilters: true,
-	hasKeys: true,
-	namesConflicts: true,
-	hasTotal: true,
-	pageSize: 100,
-};
-
 let services: Awaited<ReturnType<typeof startSyncServices>>;
 beforeAll(async () => void (services = await startSyncServices()));
 afterAll(async () => await services.close());
 
 function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
-	const { service, url } = services.open({ ...plain, ...dialect });
+	const { service, url } = services.open({ ...plainDialect, ...dialect });
 	for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
 	const run = async (items: IDataObject[], more: IDataObject = {}, setup = {}) =>
 		await runSync({

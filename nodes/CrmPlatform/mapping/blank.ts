@@ -5,7 +5,7 @@ import type { Field } from '../api/openapi/fields';
 /** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
-/** What is nested too deep is no blank: it is refused where it is sent. */
+/** What is nested too deep is not a blank: it is refused where it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
 	if (Array.isArray(value)) return depth <= mostLevels && value.every((one) => isBlankAt(depth + 1, one));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');

@@ -57,7 +57,7 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 }
 
 function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
-	const values = allValuesIn(record, field).flat().flatMap((one) => (isNothing(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+	const values = allValuesIn(record, field).flat().flatMap((one) => (isUnset(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
 	// What was never set is not true.
 	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
 	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
@@ -65,7 +65,8 @@ function isLetThrough(record: IDataObject, { field, comparison, wanted }: Scoped
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
 }
 
-const isNothing = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isNothing));
+/** Whether a value says nothing, as an object does whose members are all blank. */
+const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
 
 function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
 	if (comparison === 'contains') return plain(value).includes(plain(wanted));
