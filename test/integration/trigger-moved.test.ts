@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { startEditing, type EditedAnswer } from './edited-answers';
 import { startTrigger, until } from './trigger';
-import { came, change, happen, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
 
 /** Another name of the place where n8n listens. */
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
@@ -16,12 +16,7 @@ describe('n8n gets another address', () => {
 	test('its subscription is moved: what failed meanwhile comes, and nothing comes twice', async () => {
 		await trigger.activate();
 		const { id } = await own();
-		await happen('before');
-		await came('before');
-		trigger.fails = 503;
-		await happen('meanwhile');
-		await until(() => trigger.answers.includes(503));
-		trigger.fails = undefined;
+		await oneTakenOneRefused();
 		await trigger.restart(moved());
 		await trigger.look();
 		expect(await own()).toMatchObject({ id, url: elsewhere() });
@@ -74,12 +69,7 @@ describe('n8n gets another address', () => {
 
 	test('a publish before the first look loses nothing', async () => {
 		await trigger.activate();
-		await happen('before');
-		await came('before');
-		trigger.fails = 503;
-		await happen('meanwhile');
-		await until(() => trigger.answers.includes(503));
-		trigger.fails = undefined;
+		await oneTakenOneRefused();
 		await trigger.restart(moved());
 		await trigger.deactivate();
 		await trigger.activate();

@@ -1,6 +1,6 @@
 import { alteredService } from './altered-service';
 import { startTrigger, until } from './trigger';
-import { came, change, happen, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
 
 const service = alteredService(sandbox);
 const refusal = (status: number, pointer?: string) => ({
@@ -25,12 +25,7 @@ describe('A service that refuses to change a subscription, though it describes i
 
 	test.each(statuses)('%d: when n8n gets another address, another subscription is made, and nothing is lost', async (status) => {
 		await trigger.activate();
-		await happen('before');
-		await came('before');
-		trigger.fails = 503;
-		await happen('meanwhile');
-		await until(() => trigger.answers.includes(503));
-		trigger.fails = undefined;
+		await oneTakenOneRefused();
 		refusePatch(status);
 		await trigger.restart(moved());
 		await trigger.look();

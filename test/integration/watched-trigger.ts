@@ -33,5 +33,15 @@ export const came = async (...expected: string[]) => {
 	expect(names()).toEqual(expected.sort());
 };
 
+/** The event *before* is taken, and n8n refuses *meanwhile*, which the service will send again. */
+export async function oneTakenOneRefused(): Promise<void> {
+	await happen('before');
+	await came('before');
+	trigger.fails = 503;
+	await happen('meanwhile');
+	await until(() => trigger.answers.includes(503));
+	trigger.fails = undefined;
+}
+
 /** Takes the place of the trigger of this test. */
 export const replaceTrigger = (other: TestTrigger) => (trigger = other);

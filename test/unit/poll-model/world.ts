@@ -7,7 +7,8 @@ import { choiceOf, now, type History } from './histories.ts';
 import { ModelN8n } from './n8n.ts';
 import { ModelService } from './service.ts';
 
-const quick: History = {
+/** The usual choice of the tests that play a history by hand. */
+export const quick: History = {
 	doneWhen: 'started',
 	afterCrash: 'startAgain',
 	groupSize: 1,
