@@ -30,15 +30,22 @@ export async function startObserved(options: serve.SandboxOptions): Promise<serv
 
 async function observe(sandbox: serve.Sandbox, prism: string): Promise<serve.Sandbox> {
 	const violations = new Set<string>();
-	// While tests have asked for faults, answers are not the service's own.
+	// While tests have asked for faults, answers are not the service's own. Neither is one whose request
+	// was on its way when they asked.
 	let hasFaults = false;
+	let faultChanges = 0;
 
 	const front = createServer((request, response) => {
 		const { method, url = '' } = request;
-		if (url === '/_sandbox/faults') hasFaults = method === 'PUT';
+		if (url === '/_sandbox/faults') {
+			hasFaults = method === 'PUT';
+			faultChanges += 1;
+		}
+		const changesBefore = faultChanges;
 		if (hasFaults || pages.test(url)) return forward(request, response, sandbox.url);
 		const headers = { 'observed-url': sandbox.url, 'observed-host': request.headers.host };
 		return forward(request, response, prism, headers, (answer) => {
+			if (faultChanges !== changesBefore) return;
 			for (const { location, message } of unexcused(answer)) {
 				violations.add(`${method} ${url} → ${answer.statusCode}: ${location.join('.')}: ${message}`);
 			}
