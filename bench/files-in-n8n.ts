@@ -10,7 +10,7 @@ import { type RealN8n, startRealN8n } from './real-n8n.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** Megabytes above n8n's own that a file of any size may take. */
-const mostMemory = 150;
+const maxMemory = 150;
 
 /**
  * Megabytes of V8's old generation, of which n8n 2.41 takes some 210 by itself. Left alone, V8 puts off its
@@ -46,7 +46,7 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 		await imported(10);
 		const row = async (what: string, work: () => Promise<unknown>): Promise<Row> => {
 			const ours = await growthOf(() => n8n.memory(), 250, work);
-			return { what, unit: 'MB', ours, bare: mostMemory, most: { value: mostMemory } };
+			return { what, unit: 'MB', ours, bare: maxMemory, most: { value: maxMemory } };
 		};
 		const what = (work: string) => `memory of n8n with ${heapLimit} MB of heap, ${work} of ${rows.toLocaleString('en')}`;
 		return [

@@ -5,7 +5,7 @@ import { pageSizeOf, type Subject, subjects } from './subjects.ts';
 
 const rounds = 3;
 /** Salesforce ends above some 125,000 items, whatever the plan. */
-const mostListed = 100_000;
+const maxListed = 100_000;
 
 /**
  * The first run of each node in a process, and the memory a long list takes: each in processes of
@@ -63,7 +63,7 @@ export async function measureUsedUp(
 		const ended: UsedUp[] = [];
 		for (const [task, count] of [
 			['create', isBatched ? 100 * requests : requests],
-			['list', Math.min(mostListed, pageSizeOf(subject) * requests)],
+			['list', Math.min(maxListed, pageSizeOf(subject) * requests)],
 		] as const) {
 			const route = laboratory.routeOver(network);
 			await laboratory.set({ contacts: count });

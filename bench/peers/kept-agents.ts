@@ -11,7 +11,7 @@ export type BuildAgents = (proxy: string | false, ssrf: object | 'disabled', opt
 
 /** Less than servers wait before they close an idle connection, so that no request meets the end of one. */
 const idleMs = 1_000;
-const mostAgents = 256;
+const maxAgents = 256;
 
 /**
  * The change of n8n that bench/peers.md proposes: agents are shared by the requests that differ
@@ -30,7 +30,7 @@ export function keepAgents(build: BuildAgents): BuildAgents {
 		// The one used last stays longest; connections of one that is dropped close when idle.
 		pool.delete(key);
 		pool.set(key, agents);
-		if (pool.size > mostAgents) pool.delete(pool.keys().next().value!);
+		if (pool.size > maxAgents) pool.delete(pool.keys().next().value!);
 		return agents;
 	};
 }

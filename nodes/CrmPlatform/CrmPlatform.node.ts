@@ -8,10 +8,10 @@ import {
 
 import { execute } from './execute';
 import { getColumnFields } from './pickers/columnFields';
-import { getFields, getMatchFields } from './pickers/fields';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
+import { getFields, getMatchFields } from './pickers/mapperFields';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
-import { getLinks, searchLinked } from './pickers/links';
+import { getLinks, searchLinked } from './pickers/linkPickers';
 import {
 	searchCustomObjects,
 	searchPipelines,
@@ -22,7 +22,7 @@ import {
 } from './pickers/searchRecords';
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
-import { propertiesOf } from './properties';
+import { propertiesOf } from './actionProperties';
 import { resources } from './resources';
 
 export class CrmPlatform implements INodeType {

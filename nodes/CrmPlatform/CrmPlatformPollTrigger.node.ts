@@ -7,16 +7,16 @@ import {
 } from 'n8n-workflow';
 
 import { getOwners, getPipelines } from './pickers/eventFilters';
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
-import { getLinks, searchLinked } from './pickers/links';
+import { getLinks, searchLinked } from './pickers/linkPickers';
 import { getOutputFields } from './pickers/listOptions';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
-import { authentication } from './properties';
-import { changeProperties } from './trigger/changes/properties';
+import { authentication } from './actionProperties';
+import { changeProperties } from './trigger/changes/pollProperties';
 import { startChangeTrigger } from './trigger/changes/trigger';
 
 export class CrmPlatformPollTrigger implements INodeType {

@@ -6,13 +6,13 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filters';
-import { getLinks, searchLinked } from './pickers/links';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
-import { syncPropertiesOf } from './sync/properties';
+import { syncPropertiesOf } from './sync/syncProperties';
 import { synchronize } from './sync/synchronize';
 
 export class CrmPlatformSync implements INodeType {

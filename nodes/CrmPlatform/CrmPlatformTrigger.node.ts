@@ -15,11 +15,11 @@ import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
-import { authentication } from './properties';
+import { authentication } from './actionProperties';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
-import { webhookProperties } from './trigger/webhook/properties';
+import { webhookProperties } from './trigger/webhook/webhookProperties';
 import { watchSubscription } from './trigger/webhook/watch';
 
 export class CrmPlatformTrigger implements INodeType {

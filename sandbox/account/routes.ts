@@ -2,7 +2,7 @@ import { accountId } from '../foundation/account-id.ts';
 import { toResponse } from '../foundation/answer.ts';
 import { Problem } from '../foundation/problem.ts';
 import { errors, success } from '../description/responses.ts';
-import { largestBatchBody, largestBody } from '../http/body.ts';
+import { maxBatchBodySize, maxBodySize } from '../http/body.ts';
 import { queryParameters } from '../http/query.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Service } from '../http/service.ts';
@@ -10,7 +10,7 @@ import { pageSize } from '../queries/list-query.ts';
 import { recordAnswer } from '../records/answer.ts';
 import { existingRecord } from '../records/write.ts';
 import type { Account } from '../schemas/account.ts';
-import { largestBatch } from '../schemas/batch.ts';
+import { maxBatchSize } from '../schemas/batch.ts';
 import type { StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { StoreView } from '../store/visible-store.ts';
@@ -63,9 +63,9 @@ const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
 	limits: {
 		requests_per_minute: requestsPerMinute,
 		page_size: pageSize.maximum,
-		body_bytes: largestBody,
-		batch_items: largestBatch,
-		batch_body_bytes: largestBatchBody,
+		body_bytes: maxBodySize,
+		batch_items: maxBatchSize,
+		batch_body_bytes: maxBatchBodySize,
 	},
 });
 

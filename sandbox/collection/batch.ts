@@ -5,7 +5,7 @@ import { requestBody } from '../description/schemas.ts';
 import { errors, success, writeErrors } from '../description/responses.ts';
 import type { Operation } from '../http/operation.ts';
 import type { ApiRoute } from '../http/route.ts';
-import { type BulkOperation, batchSchema, bulkOperations, largestBatch } from '../schemas/batch.ts';
+import { type BulkOperation, batchSchema, bulkOperations, maxBatchSize } from '../schemas/batch.ts';
 import { batchOperationId, capital, namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
@@ -79,7 +79,7 @@ function batchAnswer(
 ): Answer {
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
-	const detail = `A batch has items, a list of 1 to ${largestBatch}, and atomic, true or false.`;
+	const detail = `A batch has items, a list of 1 to ${maxBatchSize}, and atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
 	const writingNow = () => ({ ...writing, store: storeNow() });
 	const results = store.whole.transactionOfParts(

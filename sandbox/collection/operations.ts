@@ -4,7 +4,7 @@ import { errors, noContent, pageResponse, success, writeErrors } from '../descri
 import type { Operation } from '../http/operation.ts';
 import { customFieldListTypes, customFieldOperators } from '../queries/custom-field-filters.ts';
 import type { BulkOperation } from '../schemas/batch.ts';
-import { customFields, mostCustomFields } from '../schemas/custom-fields.ts';
+import { customFields, maxCustomFields } from '../schemas/custom-fields.ts';
 import type { jobOperations } from '../schemas/jobs.ts';
 import { batchOperationId, namesOf } from '../schemas/names.ts';
 import { hasCustomFields, type Resource } from '../schemas/resource.ts';
@@ -72,8 +72,8 @@ export function createOperation(resource: Resource): Operation {
 		tags: [resource.name],
 		summary: `Create ${aOne}`,
 		...(resource.name === customFields.name && {
-			description: `A kind of record has at most ${mostCustomFields} custom fields.`,
-			'x-limits': { custom_fields: mostCustomFields },
+			description: `A kind of record has at most ${maxCustomFields} custom fields.`,
+			'x-limits': { custom_fields: maxCustomFields },
 		}),
 		parameters: [idempotencyKeyParameter],
 		requestBody: requestBody(`${One}Create`),

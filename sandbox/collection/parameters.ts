@@ -9,7 +9,7 @@ import { filterParameter } from '../description/filter-parameters.ts';
 import type { Parameter } from '../http/operation.ts';
 import { filtersOf } from '../queries/filters.ts';
 import {
-	longestSearch,
+	maxSearchLength,
 	pageSize,
 	sortableFields,
 	standardOrder,
@@ -37,7 +37,7 @@ export function listParameters(resource: Resource): Parameter[] {
 			title: 'Search',
 			type: 'string',
 			minLength: 1,
-			maxLength: longestSearch,
+			maxLength: maxSearchLength,
 		}),
 		{
 			...listParameter('ids', `Only ${many} with one of these ids.`, { type: 'string' }),

@@ -138,12 +138,12 @@ const changes = ({ object, previous, changed }: EventData): Html =>
 const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
 	field.split('.').reduce<unknown>((value, name) => own(value as JsonObject | null | undefined, name), values);
 
-const longestBrief = 60;
+const maxBriefLength = 60;
 
 function briefly(value: unknown): string {
 	if (isEmptyValue(value)) return 'empty';
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
-	return text.length > longestBrief ? `${text.slice(0, longestBrief - 1)}…` : text;
+	return text.length > maxBriefLength ? `${text.slice(0, maxBriefLength - 1)}…` : text;
 }
 
 /** What became of an event on its way to a subscription. */

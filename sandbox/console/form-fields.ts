@@ -27,11 +27,11 @@ export interface FormField {
 }
 
 /** As many records are offered as a list; of more, the newest are suggested while somebody types. */
-const mostChoices = 50;
-const mostSuggestions = 200;
+const maxChoices = 50;
+const maxSuggestions = 200;
 
 /** As many items of lists, such as the stages of pipelines, are offered as a list. */
-const mostItems = 500;
+const maxItems = 500;
 
 /**
  * What a form for a record asks for.
@@ -138,11 +138,11 @@ function choicesIn(store: StoreView): WithChoices {
 	return (schema, value) => {
 		const target = schema['x-resource'];
 		if (typeof schema['x-item-of'] === 'string') {
-			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], mostItems) };
+			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], maxItems) };
 		}
 		const table = typeof target === 'string' ? store.table(target) : undefined;
 		if (!table) return schema;
-		const choices = offered(recordsIn(table), mostChoices, namedIn(table, value));
+		const choices = offered(recordsIn(table), maxChoices, namedIn(table, value));
 		return schema.items && 'enum' in choices
 			? { ...schema, items: { ...schema.items, ...choices } }
 			: { ...schema, ...choices };
@@ -154,7 +154,7 @@ function newestTitles(table: TableView): Array<[id: string, title: string]> {
 	const newest = [{ column: 'id', descending: true }];
 	const selection = { conditions: [], order: newest, after: undefined, includeDeleted: false };
 	return table
-		.page({ ...selection, limit: mostSuggestions })
+		.page({ ...selection, limit: maxSuggestions })
 		.map((document) => JSON.parse(document) as StoredRecord)
 		.map((record): [string, string] => [record.id, titleOf(table.resource, record)])
 		.toSorted(([, one], [, other]) => one.localeCompare(other));

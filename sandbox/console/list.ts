@@ -5,7 +5,7 @@ import { recordsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { filterFinder } from '../queries/custom-field-filters.ts';
 import { listPage } from '../queries/list.ts';
-import { longestSearch, parseListQuery, sortableFields } from '../queries/list-query.ts';
+import { maxSearchLength, parseListQuery, sortableFields } from '../queries/list-query.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { objectKeyOf } from '../schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
@@ -84,7 +84,7 @@ function searchForm(resource: Resource, asked: Map<string, string>, path: string
 	return html`<form class="search row" role="search" method="get" action="${path}">
 			<div class="grow">
 				<label class="unseen" for="q">Search</label>
-				<input id="q" name="q" type="search" maxlength="${longestSearch}"
+				<input id="q" name="q" type="search" maxlength="${maxSearchLength}"
 					placeholder="Search by ${resource.searched.slice(0, 3).join(', ').replaceAll('_', ' ')}"
 					value="${asked.get('q') ?? ''}" />
 			</div>

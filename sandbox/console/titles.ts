@@ -13,13 +13,13 @@ const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'bod
 export const titleField = ({ properties }: Resource): string | undefined =>
 	naming.find((field) => field in properties);
 
-const longestTitle = 80;
+const maxTitleLength = 80;
 
 /** What a record is called: by its name, else by its id. */
 export function titleOf(resource: Resource, record: Record<string, unknown>): string {
 	const named = naming.find((field) => field in resource.properties && record[field]);
 	const title = String(named === undefined ? record['id'] : record[named]);
-	return title.length > longestTitle ? `${title.slice(0, longestTitle - 1)}…` : title;
+	return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }
 
 export const recordPath = (resource: Resource, { id }: Pick<StoredRecord, 'id'>): string =>

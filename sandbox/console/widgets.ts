@@ -70,12 +70,12 @@ function shownRows({ texts, errors }: FormState, name: string, { maxItems, items
 	return known.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
 }
 
-const mostSpareRows = 20;
+const maxSpareRows = 20;
 
 function spareRows(state: FormState, name: string, schema: JsonSchema): number[] {
 	const shown = shownRows(state, name, schema);
 	const next = Math.max(-1, ...shown) + 1;
-	const count = Math.min(mostSpareRows, Number(schema['maxItems'] ?? 100) - shown.length);
+	const count = Math.min(maxSpareRows, Number(schema['maxItems'] ?? 100) - shown.length);
 	return Array.from({ length: Math.max(0, count) }, (_, i) => next + i);
 }
 
@@ -145,7 +145,7 @@ function input(
 			named(each, html`name="${name}" aria-label="${schema.title} ${i + 2}"`);
 		return html`${named(first, common)}
 			${isList ? [...others.filter(Boolean), ''].map(another) : ''}
-			${isList ? addable(Array.from({ length: mostSpareRows }, (_, i) => another('', others.length + 1 + i))) : ''}
+			${isList ? addable(Array.from({ length: maxSpareRows }, (_, i) => another('', others.length + 1 + i))) : ''}
 			<datalist id="${name}-list">
 				${Object.entries(suggestions).map(([id, label]) => html`<option value="${label} (${id})"></option>`)}
 			</datalist>`;

@@ -16,7 +16,7 @@ export interface LoggedRequest {
 	time: string;
 }
 
-const longestLog = 10_000;
+const maxLogLength = 10_000;
 
 export class RequestLog {
 	private entries: LoggedRequest[] = [];
@@ -24,12 +24,12 @@ export class RequestLog {
 	add(entry: LoggedRequest): void {
 		this.entries.push(entry);
 		// Trimmed in batches, because removing the first element of a large array is slow.
-		if (this.entries.length >= 2 * longestLog) this.entries = this.list();
+		if (this.entries.length >= 2 * maxLogLength) this.entries = this.list();
 	}
 
 	/** The latest requests, oldest first. */
 	list(): LoggedRequest[] {
-		return this.entries.slice(-longestLog);
+		return this.entries.slice(-maxLogLength);
 	}
 
 	clear(): void {

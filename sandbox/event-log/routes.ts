@@ -30,7 +30,7 @@ export const eventFilters: readonly Filter[] = [
 ];
 
 /** The most types or patterns in a request; as many as a webhook has. */
-export const mostPatterns = 100;
+export const maxPatterns = 100;
 
 /** The orders of the event log: oldest first, newest first. */
 export const eventSorts = ['sequence', '-sequence'];
@@ -123,7 +123,7 @@ const listEventsOperation = (): Operation => ({
 			'type',
 			'Only events of these types, or patterns such as contact.*.',
 			{ type: 'string', examples: ['contact.*'] },
-			{ maxItems: mostPatterns },
+			{ maxItems: maxPatterns },
 		),
 		...eventFilters.map(filterParameter),
 	],
@@ -151,8 +151,8 @@ function isDescending(text: string | undefined): boolean {
 function typeConditions({ store }: Service, text: string | undefined): Condition[] {
 	if (text === undefined) return [];
 	const patterns = text.split(',');
-	if (patterns.length > mostPatterns) {
-		throw invalidParameter('type', `type takes at most ${mostPatterns} types or patterns.`);
+	if (patterns.length > maxPatterns) {
+		throw invalidParameter('type', `type takes at most ${maxPatterns} types or patterns.`);
 	}
 	const known = eventTypesIn(store);
 	for (const pattern of patterns) {

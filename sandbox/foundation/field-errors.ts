@@ -1,6 +1,6 @@
 import type { z } from 'zod/v4';
 import { type JsonObject, own } from './json.ts';
-import { type FieldError, mostErrors, Problem } from './problem.ts';
+import { type FieldError, maxErrors, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -10,10 +10,10 @@ type Issue = z.core.$ZodIssue;
  * @param input the parsed value, to distinguish a wrong value from a missing one
  */
 export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
-	return error.issues.slice(0, mostErrors).flatMap((issue) => {
+	return error.issues.slice(0, maxErrors).flatMap((issue) => {
 		const pointer = issue.path.map((part) => `/${escapePointer(String(part))}`).join('');
 		if (issue.code === 'unrecognized_keys') {
-			return issue.keys.slice(0, mostErrors).map((key) => ({
+			return issue.keys.slice(0, maxErrors).map((key) => ({
 				pointer: `${pointer}/${escapePointer(key)}`,
 				code: 'unknown_field',
 				detail: `There is no field "${key}".`,

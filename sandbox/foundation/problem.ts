@@ -40,7 +40,7 @@ export type FieldError = { code: string; detail: string } & (
 );
 
 /** The most errors told of one body, which can have thousands. */
-export const mostErrors = 20;
+export const maxErrors = 20;
 
 /** The body of an error response (RFC 9457). */
 export interface ProblemBody extends Record<string, unknown> {
@@ -81,7 +81,7 @@ export class Problem extends Error {
 			detail: this.message,
 			code: this.code,
 			request_id: requestId,
-			errors: (this.extras.errors ?? []).slice(0, mostErrors),
+			errors: (this.extras.errors ?? []).slice(0, maxErrors),
 			...this.extras.members,
 		};
 	}

@@ -7,13 +7,13 @@ type Begin = (isTurn: boolean) => void;
  */
 export class Turns {
 	private free: number;
-	private readonly mostWaiting: number;
+	private readonly maxWaiting: number;
 	private readonly waiting = new Map<string, Begin[]>();
 
-	/** @param mostWaiting for each of those who wait */
-	constructor(atOnce: number, mostWaiting: number) {
+	/** @param maxWaiting for each of those who wait */
+	constructor(atOnce: number, maxWaiting: number) {
 		this.free = atOnce;
-		this.mostWaiting = mostWaiting;
+		this.maxWaiting = maxWaiting;
 	}
 
 	/** @returns undefined, without having begun the work, if too much of the same came after it */
@@ -32,8 +32,8 @@ export class Turns {
 	private async turnOf(who: string): Promise<boolean> {
 		return await new Promise((begin) => {
 			const own = [...(this.waiting.get(who) ?? []), begin];
-			this.waiting.set(who, own.slice(-this.mostWaiting));
-			if (own.length > this.mostWaiting) own[0]!(false);
+			this.waiting.set(who, own.slice(-this.maxWaiting));
+			if (own.length > this.maxWaiting) own[0]!(false);
 		});
 	}
 

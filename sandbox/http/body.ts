@@ -5,15 +5,15 @@ import { Problem } from '../foundation/problem.ts';
 import { bodyChunks, isCompressed } from './body-chunks.ts';
 import { refuseOddShape } from './odd-shapes.ts';
 
-export const largestBody = 1024 * 1024;
+export const maxBodySize = 1024 * 1024;
 
 /** The largest body of a batch. */
-export const largestBatchBody = 5 * largestBody;
+export const maxBatchBodySize = 5 * maxBodySize;
 
-export const limitBody = limitTo(largestBody, 'A body may have at most 1 MiB (1,048,576 bytes).');
+export const limitBody = limitTo(maxBodySize, 'A body may have at most 1 MiB (1,048,576 bytes).');
 
 export const limitBatchBody = limitTo(
-	largestBatchBody,
+	maxBatchBodySize,
 	'The body of a batch may have at most 5 MiB (5,242,880 bytes). Send it in smaller batches.',
 );
 

@@ -6,7 +6,7 @@ import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Env, Service } from './service.ts';
 
 export const idempotencyKeyHeader = 'Idempotency-Key';
-const longestKey = 255;
+const maxKeyLength = 255;
 
 /** Methods that only read (RFC 9110, 9.2.1). */
 export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
@@ -17,8 +17,8 @@ export function refuseConcurrentKeys() {
 	return createMiddleware<Env>(async (c, next) => {
 		const key = c.req.header(idempotencyKeyHeader);
 		if (key === undefined || safeMethods.includes(c.req.method)) return next();
-		if (key === '' || key.length > longestKey) {
-			const detail = `${idempotencyKeyHeader} must have 1 to ${longestKey} characters.`;
+		if (key === '' || key.length > maxKeyLength) {
+			const detail = `${idempotencyKeyHeader} must have 1 to ${maxKeyLength} characters.`;
 			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
 		const own = ownKey(c, key);

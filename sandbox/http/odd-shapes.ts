@@ -1,10 +1,10 @@
 import { Problem } from '../foundation/problem.ts';
 
 /** In a body or a line; more than a batch of a hundred full records has. */
-const mostValues = 100_000;
-const mostLevels = 40;
+const maxValues = 100_000;
+const maxLevels = 40;
 /** In one list or object; twice as many as any field takes. */
-const mostMembers = 1000;
+const maxMembers = 1000;
 
 const [quote, comma, escape] = [0x22, 0x2c, 0x5c];
 const opening = new Set([0x5b, 0x7b]);
@@ -17,7 +17,7 @@ const closing = new Set([0x5d, 0x7d]);
  * @throws Problem validation_failed
  */
 export function refuseOddShape(json: string): void {
-	const members = new Uint32Array(mostLevels + 1);
+	const members = new Uint32Array(maxLevels + 1);
 	let values = 0;
 	let level = 0;
 	for (let i = 0; i < json.length; i++) {
@@ -27,7 +27,7 @@ export function refuseOddShape(json: string): void {
 		} else if (opening.has(code)) {
 			values += 1;
 			level += 1;
-			if (level > mostLevels) throw tooMuch(`Lists and objects may be nested in at most ${mostLevels} levels.`);
+			if (level > maxLevels) throw tooMuch(`Lists and objects may be nested in at most ${maxLevels} levels.`);
 			members[level] = 1;
 		} else if (closing.has(code)) {
 			level = Math.max(0, level - 1);
@@ -35,8 +35,8 @@ export function refuseOddShape(json: string): void {
 			values += 1;
 			members[level]! += 1;
 		}
-		if (members[level]! > mostMembers) throw tooMuch(`A list or an object may have at most ${mostMembers} members.`);
-		if (values > mostValues) throw tooMuch('A body may have at most 100,000 values in all. Send it in smaller parts.');
+		if (members[level]! > maxMembers) throw tooMuch(`A list or an object may have at most ${maxMembers} members.`);
+		if (values > maxValues) throw tooMuch('A body may have at most 100,000 values in all. Send it in smaller parts.');
 	}
 }
 

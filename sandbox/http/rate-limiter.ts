@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const windowMs = 60_000;
 
 /** In some 15 MB. Of more callers within a minute, those that were silent for longest begin anew. */
-const mostWindows = 100_000;
+const maxWindows = 100_000;
 
 /**
  * Counts requests in fixed windows of a minute, each beginning with its first request. Callers choose
@@ -46,7 +46,7 @@ export class RateLimiter {
 	/** Removes ended windows from the front: a window that was not used for a minute has ended. */
 	private forget(now: number): void {
 		for (const [key, { endsAt }] of this.windows) {
-			if (now < endsAt && this.windows.size <= mostWindows) return;
+			if (now < endsAt && this.windows.size <= maxWindows) return;
 			this.windows.delete(key);
 		}
 	}

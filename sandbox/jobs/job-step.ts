@@ -15,7 +15,7 @@ import type { StoreView } from '../store/visible-store.ts';
 
 /** A step has as many lines as fit some milliseconds, so that requests do not wait long for it. */
 const linesPerStep = 100;
-const longestStepMs = 4;
+const maxStepMs = 4;
 
 export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
@@ -64,7 +64,7 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	let rights = rightsNow();
 	const results = service.store.transactionOfParts((part) => {
 		const done: ItemResult[] = [];
-		const end = performance.now() + longestStepMs;
+		const end = performance.now() + maxStepMs;
 		for (const line of jobItems.page(job.id, -1, linesPerStep)) {
 			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
 			const { changes } = people;

@@ -1,5 +1,5 @@
-const mostAddresses = 10;
-const longestAddress = 2000;
+const maxAddresses = 10;
+const maxAddressLength = 2000;
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 
 /** A mistake in a list of redirect addresses; the message is for the person who typed it. */
@@ -16,7 +16,7 @@ export function parseRedirectAddresses(text: string): string[] {
 	const lines = text.split(/\r?\n/).map((line) => line.trim());
 	const addresses = [...new Set(lines.filter(Boolean))];
 	if (addresses.length === 0) throw new RedirectAddressError('Give at least one redirect address.');
-	if (addresses.length > mostAddresses) throw new RedirectAddressError(`Give at most ${mostAddresses} addresses.`);
+	if (addresses.length > maxAddresses) throw new RedirectAddressError(`Give at most ${maxAddresses} addresses.`);
 	for (const address of addresses) {
 		const problem = explainAddress(address);
 		if (problem) throw new RedirectAddressError(`${address}: ${problem}`);
@@ -28,7 +28,7 @@ export function parseRedirectAddresses(text: string): string[] {
 export const isPlainHost = (hostname: string): boolean => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
 
 function explainAddress(address: string): string | undefined {
-	if (!URL.canParse(address) || /\s/.test(address) || address.length > longestAddress) {
+	if (!URL.canParse(address) || /\s/.test(address) || address.length > maxAddressLength) {
 		return 'this is not a web address.';
 	}
 	const { protocol, hostname, username, password } = new URL(address);

@@ -17,18 +17,18 @@ const limitForm = (maxSize: number) =>
 	});
 
 /** The longest texts of records have a quarter of that. */
-const largestForm = 1024 * 1024;
+const maxFormSize = 1024 * 1024;
 
 /** Of a form that strangers can send. */
-const largestSmallForm = 16 * 1024;
+const maxSmallFormSize = 16 * 1024;
 
 /** The most inputs of a form: those of a record with 500 custom fields and full lists several times. */
-const mostInputs = 4000;
+const maxInputs = 4000;
 
 const limitInputs = createMiddleware<Env>(async (c, next) => {
-	const count = (await c.req.text()).split('&', mostInputs + 1).length;
-	if (count <= mostInputs) return next();
-	return refusalPage(c, 422, 'Too long', `A form may have at most ${mostInputs} inputs.`);
+	const count = (await c.req.text()).split('&', maxInputs + 1).length;
+	if (count <= maxInputs) return next();
+	return refusalPage(c, 422, 'Too long', `A form may have at most ${maxInputs} inputs.`);
 });
 
 /**
@@ -43,10 +43,10 @@ const ownForms = createMiddleware<Env>(async (c, next) => {
 });
 
 /** The middleware of every route that takes a form. */
-export const formMiddleware = every(limitForm(largestForm), limitInputs, ownForms);
+export const formMiddleware = every(limitForm(maxFormSize), limitInputs, ownForms);
 
 /** The middleware of forms that need no session. */
-export const smallFormMiddleware = every(limitForm(largestSmallForm), limitInputs, ownForms);
+export const smallFormMiddleware = every(limitForm(maxSmallFormSize), limitInputs, ownForms);
 
 export const refuseForeignForm = (c: Context<Env>) =>
 	refusalPage(

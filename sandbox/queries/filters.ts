@@ -71,12 +71,12 @@ function readFilters(resource: Resource): Filter[] {
 }
 
 /** The longest text that `contains` and `starts_with` look for, in characters. */
-const longestPart = 255;
+const maxPartLength = 255;
 
 /** A text of accents alone, for example, would match everything. */
 const partOfText = z
 	.string()
-	.max(longestPart)
+	.max(maxPartLength)
 	.refine((text) => foldCase(text) !== '', { message: 'Give at least one letter or digit.' });
 
 /** Whether a value is free text, and not a choice, a time or an id. */
@@ -95,7 +95,7 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
 		isList: false,
 		isSelective: false,
 		type: partOfText,
-		schema: { title: schema.title!, type: 'string', minLength: 1, maxLength: longestPart },
+		schema: { title: schema.title!, type: 'string', minLength: 1, maxLength: maxPartLength },
 		takesList: false,
 	}));
 }

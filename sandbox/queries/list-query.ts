@@ -14,10 +14,10 @@ import { unknownParameter } from '../http/query.ts';
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
 /** In characters. This bounds the number of words, each of which is a condition. */
-export const longestSearch = 200;
+export const maxSearchLength = 200;
 
 /** SQLite refuses a condition of a thousand parts. */
-export const mostFilters = 100;
+export const maxFilters = 100;
 
 /** The default order of a list. */
 export const standardOrder = 'created_at';
@@ -76,9 +76,9 @@ export function parseListQuery(
 	if (ids !== undefined) conditions.push(idCondition(ids));
 	const q = take('q');
 	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
-	if (rest.size > mostFilters) {
-		const [name] = [...rest.keys()].slice(mostFilters);
-		throw invalidParameter(name!, `A list takes at most ${mostFilters} filters.`);
+	if (rest.size > maxFilters) {
+		const [name] = [...rest.keys()].slice(maxFilters);
+		throw invalidParameter(name!, `A list takes at most ${maxFilters} filters.`);
 	}
 	for (const [name, text] of rest) {
 		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
@@ -111,8 +111,8 @@ export function parseLimit(text: string | undefined): number {
 }
 
 function parseSearch(text: string): string {
-	if (text.trim() !== '' && text.length <= longestSearch) return text;
-	throw invalidParameter('q', `q must have 1 to ${longestSearch} characters.`);
+	if (text.trim() !== '' && text.length <= maxSearchLength) return text;
+	throw invalidParameter('q', `q must have 1 to ${maxSearchLength} characters.`);
 }
 
 /** False if absent. @throws Problem invalid_parameter */

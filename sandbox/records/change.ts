@@ -1,4 +1,4 @@
-import { type FieldError, mostErrors, Problem } from '../foundation/problem.ts';
+import { type FieldError, maxErrors, Problem } from '../foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import { quoted } from '../store/columns.ts';
 import type { StoreView } from '../store/visible-store.ts';
@@ -142,7 +142,7 @@ function sentence(errors: FieldError[]): string {
 	const first = errors[0]!;
 	const place = 'pointer' in first ? first.pointer.slice(1).replaceAll('/', '.') : first.parameter;
 	const others = errors.length - 1;
-	const isCut = errors.length >= mostErrors;
+	const isCut = errors.length >= maxErrors;
 	const more = isCut ? ' (and more errors)' : others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
 	return `${place ? `${place}: ` : ''}${first.detail}${more}`;
 }

@@ -1,4 +1,4 @@
-import { type FieldError, mostErrors, Problem } from '../foundation/problem.ts';
+import { type FieldError, maxErrors, Problem } from '../foundation/problem.ts';
 import type { Resource, StoredRecord } from '../schemas/resource.ts';
 import { users } from '../schemas/users.ts';
 import type { StoreView } from '../store/visible-store.ts';
@@ -33,7 +33,7 @@ export function mergeCustomValues(
 		errors.push({ pointer: `/custom_fields/${escapePointer(key)}`, code, detail });
 
 	for (const [key, value] of Object.entries(change)) {
-		if (errors.length > mostErrors) break;
+		if (errors.length > maxErrors) break;
 		const field = fields.get(key);
 		if (field?.read_only) {
 			refuse(key, 'read_only', `${field.label} is read-only.`);

@@ -1,8 +1,8 @@
 import { escapePointer } from '../foundation/field-errors.ts';
 import { isObject, type JsonObject } from '../foundation/json.ts';
-import { type FieldError, mostErrors } from '../foundation/problem.ts';
+import { type FieldError, maxErrors } from '../foundation/problem.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { mostCustomFields } from '../schemas/custom-fields.ts';
+import { maxCustomFields } from '../schemas/custom-fields.ts';
 
 /**
  * The errors of the first place that has far more members than its schema allows. Validation looks at
@@ -16,8 +16,8 @@ export function excessIn(
 	pointer = '',
 ): FieldError[] {
 	const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-	if (unknown.length > mostErrors) {
-		return unknown.slice(0, mostErrors).map((name) => ({
+	if (unknown.length > maxErrors) {
+		return unknown.slice(0, maxErrors).map((name) => ({
 			pointer: `${pointer}/${escapePointer(name)}`,
 			code: 'unknown_field',
 			detail: `There is no field "${name}".`,
@@ -46,8 +46,8 @@ function excessOf(value: unknown, schema: JsonSchema, pointer: string): FieldErr
 		}
 	} else if (isObject(value) && properties) {
 		return excessIn(value, properties, pointer);
-	} else if (isObject(value) && Object.keys(value).length > mostCustomFields) {
-		return [{ pointer, code: 'too_long', detail: `It must not have more than ${mostCustomFields} members.` }];
+	} else if (isObject(value) && Object.keys(value).length > maxCustomFields) {
+		return [{ pointer, code: 'too_long', detail: `It must not have more than ${maxCustomFields} members.` }];
 	}
 	return [];
 }

@@ -5,14 +5,14 @@ export const bulkOperations = ['create', 'update', 'upsert', 'delete'] as const;
 
 export type BulkOperation = (typeof bulkOperations)[number];
 
-export const largestBatch = 100;
+export const maxBatchSize = 100;
 
 /**
  * The body of a batch. Items are validated one by one, so that an invalid item does not affect the
  * others.
  */
 export const batchSchema = z.strictObject({
-	items: z.array(z.unknown()).min(1).max(largestBatch).meta({
+	items: z.array(z.unknown()).min(1).max(maxBatchSize).meta({
 		title: 'Items',
 		description: 'One entry for each record; done in this order.',
 	}),

@@ -49,7 +49,7 @@ export const customFieldTypes = [
 ] as const;
 
 /** The most custom fields of one kind of records. */
-export const mostCustomFields = 500;
+export const maxCustomFields = 500;
 
 const option = z.strictObject({
 	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not have a comma: filters have one between values.' }).meta({
@@ -71,7 +71,7 @@ export const customFields = defineResource({
 	name: 'custom-fields',
 	object: 'custom_field',
 	idPrefix: 'cf',
-	description: `The fields you have added to your records: at most ${mostCustomFields} for each kind of record.`,
+	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
 	visibility: 'everyone',
 	fields: {
 		resource: customizableName.meta({
@@ -140,8 +140,8 @@ export const customFields = defineResource({
 	lookups: [],
 
 	check(field, previous, { findBy }) {
-		if (!previous && findBy('custom-fields', 'resource', field.resource, mostCustomFields).length === mostCustomFields) {
-			const detail = `${field.resource} have ${mostCustomFields} custom fields already, the most there can be. Delete one first.`;
+		if (!previous && findBy('custom-fields', 'resource', field.resource, maxCustomFields).length === maxCustomFields) {
+			const detail = `${field.resource} have ${maxCustomFields} custom fields already, the most there can be. Delete one first.`;
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];

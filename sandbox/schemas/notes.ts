@@ -4,7 +4,7 @@ import { aboutLinks, links, missingLinks } from './links.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
-const longestBody = 64 * 1024;
+const maxBodyLength = 64 * 1024;
 
 // A note has an author instead of an owner.
 const { owner_id: _, ...shared } = sharedFields;
@@ -19,8 +19,8 @@ export const notes = defineResource({
 		body: z
 			.string()
 			.min(1)
-			.max(longestBody)
-			.refine((body) => Buffer.byteLength(body) <= longestBody, {
+			.max(maxBodyLength)
+			.refine((body) => Buffer.byteLength(body) <= maxBodyLength, {
 				message: 'It must not be longer than 64 KiB (65,536 bytes).',
 			})
 			.meta({

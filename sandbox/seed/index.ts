@@ -45,7 +45,7 @@ export interface SeedOptions {
 type ValuesFor = (i: number, times: Times) => Record<string, unknown>;
 
 /** The most deals, tickets, tasks and so on of each kind. */
-const mostWork = 2000;
+const maxWork = 2000;
 
 /**
  * Fills an empty database: the team, tags, pipelines and custom fields, the contacts, a company for
@@ -82,13 +82,13 @@ export function seed(
 		fill(companies, employers);
 		fill(contacts, keep(history(contacts, contactCount, end, random, contactSeeds(random, employers))));
 
-		const work = Math.min(Math.floor(contactCount / 5), mostWork);
-		const people = store.table(contacts.name)!.findAll([], mostWork);
+		const work = Math.min(Math.floor(contactCount / 5), maxWork);
+		const people = store.table(contacts.name)!.findAll([], maxWork);
 		const own = randomFrom(5);
 		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
 		fill(deals, keep(history(deals, work, end, own, dealSeeds(own, funnels, people, end))));
 		fill(tickets, keep(history(tickets, work, end, own, ticketSeeds(own, people, staff, end))));
-		const asked = store.table(tickets.name)!.findAll([], mostWork);
+		const asked = store.table(tickets.name)!.findAll([], maxWork);
 		fill(messages, history(messages, work, end, own, messageSeeds(own, asked, people, staff)));
 		const { task, note, activity } = workSeeds(own, people, staff, end);
 		fill(tasks, keep(history(tasks, work, end, own, task)));

@@ -15,7 +15,7 @@ import { madeNotice, Notices } from '../pages/notices.ts';
 import { settingsPage } from './page.ts';
 import { signInAddress } from '../pages/sign-in.ts';
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /** Performs a form's action and returns a notice, if there is something to show. */
 type FormAction = (service: Service, form: FormTexts) => Html | undefined;
@@ -114,6 +114,6 @@ const actions: ReadonlyMap<string, FormAction> = new Map([
 
 function nameIn(form: FormTexts, field: string): string {
 	const name = form.get(field)?.trim() ?? '';
-	if (name.length >= 1 && name.length <= longestName) return name;
-	throw new FormError(`Give it a name of 1 to ${longestName} characters.`);
+	if (name.length >= 1 && name.length <= maxNameLength) return name;
+	throw new FormError(`Give it a name of 1 to ${maxNameLength} characters.`);
 }

@@ -5,7 +5,7 @@ import type { Query, Row } from './query.ts';
 import { ThreadReader } from './thread-reader.ts';
 
 /** So many slow reads run side by side; further ones wait. */
-const mostThreads = 4;
+const maxThreads = 4;
 
 /**
  * Runs slow reads, such as a search among 100,000 records, in threads with their own connections, so
@@ -42,7 +42,7 @@ export class BackgroundReader {
 	private freeThread(): ThreadReader {
 		this.threads = this.threads.filter(({ isRunning }) => isRunning);
 		const [least] = this.threads.toSorted((one, other) => one.load - other.load);
-		if (least && (least.load === 0 || this.threads.length >= mostThreads)) return least;
+		if (least && (least.load === 0 || this.threads.length >= maxThreads)) return least;
 		const thread = new ThreadReader(this.path);
 		this.threads.push(thread);
 		return thread;

@@ -16,7 +16,7 @@ export interface Column {
 }
 
 /** Longer texts are for search only, unless records are looked up by them. */
-const longestCompared = 255;
+const maxComparedLength = 255;
 
 /**
  * The stored value for null: less than every other value, so that keyset pagination needs no special
@@ -57,7 +57,7 @@ export function isComparable({ properties, lookups }: Resource, name: string): b
 	const schema = properties[name]!;
 	const types = typesOf(schema).filter((type) => type !== 'null');
 	const isScalar = types.every((type) => !['object', 'array'].includes(type));
-	const isShort = Number(schema['maxLength'] ?? 0) <= longestCompared || lookups.includes(name);
+	const isShort = Number(schema['maxLength'] ?? 0) <= maxComparedLength || lookups.includes(name);
 	return isScalar && isShort && !('const' in schema);
 }
 

@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Query, Row } from './query.ts';
 
 /** The most text on a page, in characters; a single record may have more. */
-export const largestPage = 2_000_000;
+export const maxPageSize = 2_000_000;
 
 /** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
 export function readRows(
@@ -15,7 +15,7 @@ export function readRows(
 	for (const row of statement.iterate(...values)) {
 		rows.push(row);
 		size += sizeOf(row);
-		if (size > largestPage && rows.length > 1) break;
+		if (size > maxPageSize && rows.length > 1) break;
 	}
 	return rows;
 }
@@ -30,7 +30,7 @@ export function pageOf(rows: Row[], limit: number): { page: Row[]; hasMore: bool
 	let size = 0;
 	for (const row of rows.slice(0, limit)) {
 		size += sizeOf(row);
-		if (size > largestPage && count > 0) break;
+		if (size > maxPageSize && count > 0) break;
 		count += 1;
 	}
 	return { page: rows.slice(0, count), hasMore: rows.length > count };

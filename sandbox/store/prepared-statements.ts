@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 const mostRecent = 200;
 
 /** Longer ones are those of lists with hundreds of values, and are hardly asked twice. */
-const longestKept = 4000;
+const maxTimeKept = 4000;
 
 /**
  * A cache of prepared statements by their SQL: preparing one takes longer than finding a record with
@@ -19,7 +19,7 @@ export class PreparedStatements {
 
 	get(sql: string): StatementSync {
 		const known = this.recent.get(sql) ?? this.database.prepare(sql);
-		if (sql.length > longestKept) return known;
+		if (sql.length > maxTimeKept) return known;
 		// The least recently used statement is first, and is evicted first.
 		this.recent.delete(sql);
 		this.recent.set(sql, known);

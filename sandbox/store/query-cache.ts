@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { hashOf } from './secrets.ts';
 
-const mostRemembered = 1000;
+const maxRemembered = 1000;
 
 /** Caches what was read from a table since its last change. */
 export class QueryCache {
@@ -29,7 +29,7 @@ export class QueryCache {
 	}
 
 	set(key: string, value: unknown): void {
-		if (this.known.size >= mostRemembered) this.known.clear();
+		if (this.known.size >= maxRemembered) this.known.clear();
 		this.known.set(shortened(key), value);
 	}
 
@@ -48,8 +48,8 @@ export class QueryCache {
 	}
 }
 
-const longestKey = 100;
+const maxKeyLength = 100;
 
 /** Keys contain the filters of a list, which may have 16 KiB. */
 const shortened = (key: string): string =>
-	key.length > longestKey ? hashOf(key).toString('base64') : key;
+	key.length > maxKeyLength ? hashOf(key).toString('base64') : key;

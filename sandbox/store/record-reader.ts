@@ -13,10 +13,10 @@ import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type S
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */
-const mostSorted = 2000;
+const maxSorted = 2000;
 
 /** The most deleted records that a page may have to skip while others wait. */
-const mostSkipped = 2000;
+const maxSkipped = 2000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
@@ -146,7 +146,7 @@ export class RecordReader {
 		if (first) return conditions.length === 1 && first.isUnique === true && !includeDeleted;
 		if (this.visible.length > 0 || !isIndexed(order)) return false;
 		const { rows } = this.source;
-		return includeDeleted || rows.total(true) - rows.total(false) <= mostSkipped;
+		return includeDeleted || rows.total(true) - rows.total(false) <= maxSkipped;
 	}
 
 	/** Counts exactly, without blocking other requests. */
@@ -210,9 +210,9 @@ export class RecordReader {
 	}
 
 	private hasFew({ sql, values }: Condition): boolean {
-		const some = `SELECT 1 FROM ${valueIndex(this.resource)} WHERE ${sql} LIMIT ${mostSorted + 1}`;
+		const some = `SELECT 1 FROM ${valueIndex(this.resource)} WHERE ${sql} LIMIT ${maxSorted + 1}`;
 		const row = this.source.statements.get(`SELECT count(*) AS count FROM (${some})`).get(...values);
-		return Number(row!['count']) <= mostSorted;
+		return Number(row!['count']) <= maxSorted;
 	}
 
 	/** The number of all records, which the database keeps up to date. */

@@ -4,7 +4,7 @@ import type { Condition } from './condition.ts';
 import { hasSearchIndex, searchIndex } from './table-definition.ts';
 
 /** Enough to leave few records; each one costs an index lookup. */
-const mostTrigrams = 30;
+const maxTrigrams = 30;
 
 /**
  * Selects the records that contain every word, ignoring case and accents. The index finds the records
@@ -14,7 +14,7 @@ const mostTrigrams = 30;
 export function searchConditions(resource: Resource, text: string): Condition[] {
 	const words = foldCase(text).split(/\s+/).filter(Boolean);
 	const contained = words.map((word) => ({ sql: 'instr(search, ?) > 0', values: [word] }));
-	const trigrams = [...new Set(words.flatMap(trigramsOf))].slice(0, mostTrigrams);
+	const trigrams = [...new Set(words.flatMap(trigramsOf))].slice(0, maxTrigrams);
 	if (!hasSearchIndex(resource) || trigrams.length === 0) return contained;
 	const index = searchIndex(resource);
 	const sql = `rowid IN (SELECT rowid FROM ${index} WHERE ${index} MATCH ?)`;

@@ -24,7 +24,7 @@ import { WebhookSecrets } from './webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
 /** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
-const mostCustomTables = 200;
+const maxCustomTables = 200;
 
 /** The database of the service: one SQLite file, one table per resource. */
 export class Store {
@@ -141,7 +141,7 @@ export class Store {
 		// The least recently used one is first, and is forgotten first.
 		this.customTables.delete(definition.id);
 		this.customTables.set(definition.id, table);
-		if (this.customTables.size > mostCustomTables) {
+		if (this.customTables.size > maxCustomTables) {
 			this.customTables.delete(this.customTables.keys().next().value!);
 		}
 		return table;

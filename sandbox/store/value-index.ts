@@ -6,7 +6,7 @@ import type { Condition, Entries } from './condition.ts';
 import { sqlName } from './table-definition.ts';
 
 /** Longer texts are found by their beginning, and then compared as a whole. */
-const longestIndexed = 255;
+const maxIndexedLength = 255;
 
 /** The values of custom fields of a resource's records, by which they are found. */
 export const valueIndex = (resource: Resource): string => `${sqlName(resource)}_values`;
@@ -73,5 +73,5 @@ export function entriesByField(conditions: readonly Condition[]): Condition[] {
 function entryOf(value: unknown): Cell | undefined {
 	if (value === undefined) return undefined;
 	if (typeof value === 'number' || typeof value === 'boolean') return Number(value);
-	return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestIndexed);
+	return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, maxIndexedLength);
 }

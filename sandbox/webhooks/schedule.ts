@@ -19,7 +19,7 @@ export const retryDelays = [
 export const disableAfterMs = 5 * 24 * hour;
 
 const spread = 0.1;
-const longestWait = 24 * hour;
+const maxWait = 24 * hour;
 
 /**
  * Returns the delay before the next attempt, with jitter, so that deliveries that failed together are
@@ -38,7 +38,7 @@ export function nextDelay(
 ): number | undefined {
 	const delay = retryDelays[failed - 1];
 	if (delay === undefined) return undefined;
-	const asked = Math.min(parseRetryAfter(retryAfter, now), longestWait);
+	const asked = Math.min(parseRetryAfter(retryAfter, now), maxWait);
 	return Math.max(delay * (1 - spread + 2 * spread * random()), asked);
 }
 

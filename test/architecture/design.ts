@@ -9,10 +9,10 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['properties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['actionProperties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
-	properties: {
-		files: ['nodes/CrmPlatform/properties.ts'],
+	actionProperties: {
+		files: ['nodes/CrmPlatform/actionProperties.ts'],
 		imports: [],
 		types: ['model', 'n8n-workflow'],
 	},
@@ -57,7 +57,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'properties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {

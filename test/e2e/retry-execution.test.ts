@@ -47,7 +47,7 @@ test('In production, Retry after a lost answer finds what was written', async ()
 		resource: 'contact',
 		operation: 'create',
 		fields: { mappingMode: 'defineBelow', value: { last_name: name } },
-		options: { longestWait: 0 },
+		options: { maxWait: 0 },
 	};
 	const called = calledWorkflow({ credentialId, parameters });
 	const id = await n8n.createWorkflow(called.workflow);

@@ -15,7 +15,7 @@ const agentAdding = (settings = {}) =>
 			parameters: {
 				...create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" }),
 				// The node itself tries nothing again.
-				options: { longestWait: 0 },
+				options: { maxWait: 0 },
 			},
 		},
 		settings,

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
-import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filters';
+import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { executeContext, picker, run } from './n8n.ts';
 import { automatic, byId, create, getMany, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

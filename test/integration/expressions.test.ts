@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { Expression, type IDataObject, type IExecuteFunctions, type NodeOperationError, type Workflow } from 'n8n-workflow';
 import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
-import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/index';
+import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/evaluateValues';
 import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { randomRuns } from '../random-runs.ts';
 import { code, everyJson, expression, waysIn } from './expression-grammar.ts';

@@ -115,7 +115,7 @@ describe('what the user reads', () => {
 
 	test('when the answer is cut short each time', async () => {
 		await sandbox.faults({ path: '/v1/contacts', malformed: true });
-		const parameters = getMany('contact', { options: { longestWait: 0 } });
+		const parameters = getMany('contact', { options: { maxWait: 0 } });
 		await expect(run({ parameters })).rejects.toMatchObject({
 			message: expect.stringContaining('something that is not JSON'),
 			description: expect.stringMatching(/Request ID: .+/),
@@ -140,7 +140,7 @@ describe('what the user reads', () => {
 	test('when nothing listens at the address', async () => {
 		const credential = { ...sandbox.credential, baseUrl: 'http://127.0.0.1:1' };
 		const fields = create('contact', { email: 'x@failures.example' });
-		const setup = { credential, parameters: { ...fields, options: { longestWait: 1 } } };
+		const setup = { credential, parameters: { ...fields, options: { maxWait: 1 } } };
 		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
 	});
 

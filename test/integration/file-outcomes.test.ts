@@ -145,7 +145,7 @@ describe('results that cannot be the rows’ own', () => {
 
 	test.each(['canceled', 'cancelled'])('a job that is %s has ended', async (status) => {
 		service.alter(ofJob({ status, processed: 1 }, [at(0)]));
-		const { json } = await importOf(fileOf(2, 'own.example'), { options: { longestWait: 5 } });
+		const { json } = await importOf(fileOf(2, 'own.example'), { options: { maxWait: 5 } });
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 0 });
 	});
 });
@@ -209,7 +209,7 @@ test('Longest Wait counts the time that answers take, too', async () => {
 			return { status: 200, body: '{"id":"job_x","status":"processing"}' };
 		},
 	});
-	await expect(importOf(fileOf(1, 'slow.example'), { options: { longestWait: 150 } })).rejects.toThrow('did not finish within 150 s');
+	await expect(importOf(fileOf(1, 'slow.example'), { options: { maxWait: 150 } })).rejects.toThrow('did not finish within 150 s');
 	expect(asked).toBe(3);
 	jest.restoreAllMocks();
 });

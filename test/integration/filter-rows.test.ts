@@ -4,7 +4,7 @@ import {
 	getFilterChoices,
 	getFilterFields,
 	getFilterOperators,
-} from '../../nodes/CrmPlatform/pickers/filters';
+} from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { failure, picker, run } from './n8n.ts';
 import { byId, getMany } from './parameters.ts';

@@ -71,7 +71,7 @@ describe('a service that refuses for ever', () => {
 		const { read, waits, waited } = await patient();
 		await expect(read()).rejects.toMatchObject({ httpCode: '429' });
 		expect(waits.slice(0, 4)).toEqual([375, 750, 1500, 3000]);
-		expect(waited()).toBeLessThanOrEqual(retryPolicy.longestWait);
+		expect(waited()).toBeLessThanOrEqual(retryPolicy.maxWait);
 		expect((await sandbox.requests()).length).toBeLessThan(40);
 	});
 });
@@ -80,7 +80,7 @@ test('an item that would have to wait beyond the cap is not sent, and told when 
 	await sandbox.faults({ path, status: 200, body: { id: 'con_x' }, headers: usedUp(3600) });
 	const { items } = await run({
 		credential: sandbox.credential,
-		parameters: { ...get('contact', 'con_x'), options: { longestWait: 30 } },
+		parameters: { ...get('contact', 'con_x'), options: { maxWait: 30 } },
 		items: Array.from({ length: 10 }, () => ({})),
 		continueOnFail: true,
 	});

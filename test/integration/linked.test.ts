@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
-import { linksOf } from '../../nodes/CrmPlatform/api/openapi/links';
+import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
-import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/links';
+import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
 import { failure, picker, run } from './n8n.ts';
 import { automatic, byId, create, getMany, update } from './parameters.ts';

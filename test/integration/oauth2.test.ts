@@ -1,4 +1,4 @@
-import { getFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run, type StoredOAuth2 } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';

@@ -1,5 +1,5 @@
 import { startOtherService } from '../other-service/server.ts';
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { picker, run as runNode, type Setup } from './n8n.ts';

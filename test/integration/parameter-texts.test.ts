@@ -53,7 +53,7 @@ describe('anything else is refused by the parameter’s name, before anything is
 		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of "maybe".'],
 		[{ changedSince: 'moment', moment: '2025-01-01', includeDeleted: '={{ "x" }}' }, 'Include Deleted: enter true or false'],
 		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Date and Time: enter a date such as 2026-03-31'],
-		[{ options: { longestWait: '={{ "a minute" }}' } }, 'Longest Wait: enter a whole number of at least 0 instead of "a minute".'],
+		[{ options: { maxWait: '={{ "a minute" }}' } }, 'Longest Wait: enter a whole number of at least 0 instead of "a minute".'],
 		[{ options: { onePage: '={{ 2 }}' } }, 'One Page: enter true or false instead of "2".'],
 	])('%j', async (more, message) => {
 		await sandbox.clear();

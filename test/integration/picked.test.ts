@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { searchLinked } from '../../nodes/CrmPlatform/pickers/links';
+import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import { picker, run } from './n8n.ts';
 import { byId, create, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/fields';
+import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 

@@ -5,7 +5,7 @@ import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, listed, own, run, writes } = teamsIn(sandbox);
-const everything = { missingInSource: 'delete', mostDeletionsShare: 100 };
+const everything = { missingInSource: 'delete', maxDeletionsShare: 100 };
 const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
 
 describe('a record that an item may be is not deleted as missing', () => {
@@ -169,9 +169,9 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['preview', null, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
 		['missingInSource', '', 'When Missing in the Source'],
-		['mostDeletions', 'many', 'Maximum Deletions'],
-		['mostDeletions', '', 'Maximum Deletions'],
-		['mostDeletionsShare', 'half', 'Maximum Deletions (%)'],
+		['maxDeletions', 'many', 'Maximum Deletions'],
+		['maxDeletions', '', 'Maximum Deletions'],
+		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {
@@ -189,7 +189,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		await sandbox.clear();
 		for (const preview of ['true', 'TRUE', 1]) await run(records.slice(1), { filters, ...everything, preview });
 		expect(await writes()).toEqual([]);
-		const { conflict } = await run(records.slice(5), { filters, missingInSource: 'delete', mostDeletionsShare: '10 %' });
+		const { conflict } = await run(records.slice(5), { filters, missingInSource: 'delete', maxDeletionsShare: '10 %' });
 		expect(conflict).toHaveLength(5);
 		expect(await listed(team)).toHaveLength(10);
 	});

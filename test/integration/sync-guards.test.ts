@@ -34,8 +34,8 @@ describe('records that the source does not have', () => {
 	test.each([
 		['the source is empty', (): IDataObject[] => [{}], {}],
 		['they are more than the share allows', (records: IDataObject[]) => records.slice(2), {}],
-		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { mostDeletionsShare: 100, mostDeletions: 1 }],
-		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { mostDeletionsShare: 100 }],
+		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { maxDeletionsShare: 100, maxDeletions: 1 }],
+		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { maxDeletionsShare: 100 }],
 	])('are all left, and reported as conflicts, if %s', async (_, source, limits) => {
 		const { team, records, filters } = own(10);
 		await add(records);
@@ -55,7 +55,7 @@ describe('records that the source does not have', () => {
 
 	describe('of a list of several pages', () => {
 		const { team, records, filters } = own(1_200);
-		const choices = { filters, missingInSource: 'delete', options: { longestWait: 0 } };
+		const choices = { filters, missingInSource: 'delete', options: { maxWait: 0 } };
 		beforeAll(async () => {
 			for (let from = 0; from < records.length; from += 100) await add(records.slice(from, from + 100));
 		});

@@ -20,7 +20,7 @@ test('nor is it deleted or set as missing, and the items around it are written',
 	const { records, filters } = own(3);
 	const [theirs] = await add(records);
 	const source = records.map((record, i) => (i === 0 ? { ...record, external_id: 'ours too', last_name: 'Ours' } : { ...record, first_name: 'New' }));
-	const result = await run(source, { alsoMatchOn: 'email', filters, missingInSource: 'delete', mostDeletionsShare: 100 });
+	const result = await run(source, { alsoMatchOn: 'email', filters, missingInSource: 'delete', maxDeletionsShare: 100 });
 	expect(counts(result)).toEqual([0, 2, 0, 0, 1]);
 	expect(await stored(theirs!.id)).toEqual(theirs);
 });

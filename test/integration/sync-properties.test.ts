@@ -33,7 +33,7 @@ const choices = fc.record({
 	matchOn: fc.constantFrom('external_id', 'email'),
 	hasSecond: fc.boolean(),
 	fields: fc.subarray(['last_name', 'phone', 'address.city'] as const, { minLength: 1 }),
-	mostDeletions: fc.constantFrom(1, 100),
+	maxDeletions: fc.constantFrom(1, 100),
 });
 
 let worlds = 0;
@@ -104,7 +104,7 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 							...(isScoped ? {} : { missingInSource: 'leave' }),
 							filters: scopeOf(isScoped ? { job_title: inside } : {}),
 							missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
-							mostDeletionsShare: 100,
+							maxDeletionsShare: 100,
 							options: { emptyCells: 'clear' },
 						}),
 					});

@@ -78,7 +78,7 @@ describe('nothing is guessed', () => {
 		const { team, records, filters } = own(2);
 		await add(records);
 		const twice = [records[0]!, { ...records[0]!, last_name: 'Twin' }, records[1]!];
-		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', mostDeletionsShare: 100 });
+		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', maxDeletionsShare: 100 });
 		expect(conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
 		expect(syncIn(conflict[0]!).reason).toContain('several items (0, 1)');
 		expect(unchanged).toHaveLength(1);

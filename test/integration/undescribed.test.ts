@@ -39,7 +39,7 @@ test.each<[string, string, IDataObject]>([
 
 test('a sync does not compare, write or delete by another service’s description', async () => {
 	const items = [{ external_id: 'x', last_name: 'X' }];
-	const all = { missingInSource: 'delete', mostDeletionsShare: 100 };
+	const all = { missingInSource: 'delete', maxDeletionsShare: 100 };
 	for (const more of [{}, all]) {
 		await expect(runSync({ credential: service.credential, parameters: syncOf('contact', more), items })).rejects.toThrow(cause);
 	}

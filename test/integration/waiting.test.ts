@@ -12,7 +12,7 @@ describe('a long wait', () => {
 	test('beyond the cap the user has set fails at once, and says when to come back', async () => {
 		const headers = { 'retry-after': '90' };
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
-		const parameters = getMany('contact', { options: { longestWait: 30 } });
+		const parameters = getMany('contact', { options: { maxWait: 30 } });
 		await expect(run({ credential: sandbox.credential, parameters })).rejects.toMatchObject({
 			httpCode: '429',
 			description: expect.stringMatching(/accepts requests again at \d{4}-/),
@@ -61,7 +61,7 @@ describe('a job that does not end', () => {
 
 	test('is waited for as long as the user has said', async () => {
 		await sandbox.faults(processing);
-		const parameters = results({ longestWait: 1 });
+		const parameters = results({ maxWait: 1 });
 		await expect(run({ credential: sandbox.credential, parameters })).rejects.toThrow(
 			'The job did not finish within 1 s',
 		);

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const count = 25;
-const mostBytes = 2_600_000;
+const maxBytes = 2_600_000;
 
 /** A sandbox with messages of half a megabyte. */
 async function withLargeMessages(path: string): Promise<InProcess> {
@@ -47,7 +47,7 @@ test.each([':memory:', 'file.db'])('a page of large records ends at some megabyt
 	]) {
 		const { sizes, data } = await read(sandbox, path);
 		expect(sizes.length).toBeGreaterThan(2);
-		expect(Math.max(...sizes)).toBeLessThan(mostBytes);
+		expect(Math.max(...sizes)).toBeLessThan(maxBytes);
 		const ids = data.map(({ id }: Json) => id);
 		expect([new Set(ids).size, ids.length]).toEqual([count, count]);
 	}
@@ -75,7 +75,7 @@ test('a page of deliveries that were tried very often ends at some megabytes, wi
 	}
 	const { body } = await get(`${path}?limit=500`);
 	expect([body.data.length < count, body.next_cursor === null, body.total]).toEqual([true, false, count]);
-	expect(JSON.stringify(body).length).toBeLessThan(mostBytes);
+	expect(JSON.stringify(body).length).toBeLessThan(maxBytes);
 	expect(new Set((await all(`${path}?limit=500`)).map(({ id }) => id)).size).toBe(count);
 	store.close();
 });

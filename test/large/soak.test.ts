@@ -8,7 +8,7 @@ const many = Number(process.env['SOAK_REQUESTS'] ?? 40);
 const few = Math.max(4, many / 10);
 
 /** What a collection may leave behind, shared out among the requests between two of them. */
-const mostBytes = many < 500 ? 1000 : 200 + 200_000 / (many - few);
+const maxBytes = many < 500 ? 1000 : 200 + 200_000 / (many - few);
 
 test(
 	`after ${many} requests of each route the heap is what it was after ${few}`,
@@ -18,7 +18,7 @@ test(
 		const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 });
 		const routes = stdout.trim().split('\n').map((line) => JSON.parse(line) as Soaked);
 		expect(routes.length).toBeGreaterThan(200);
-		expect(routes.filter(({ bytes }) => bytes > mostBytes)).toEqual([]);
+		expect(routes.filter(({ bytes }) => bytes > maxBytes)).toEqual([]);
 		// Each schema with metadata stays in zod's registry until the process ends.
 		expect(routes.filter(({ schemas }) => schemas > 0)).toEqual([]);
 		expect(routes.filter(({ statuses }) => statuses.some((status) => status >= 500))).toEqual([]);

@@ -21,7 +21,7 @@ function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
 			credentialId: url,
 			items,
 			continueOnFail: true,
-			parameters: syncOf('contact', { missingInSource: 'delete', mostDeletionsShare: 100, ...more }),
+			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
 		});
 	const held = () => [...service.records.values()].map(({ external_id: key }) => key);
 	return { run, held, service };

@@ -46,7 +46,7 @@ export const histories = fc.record({
 		matchOn: fc.constantFrom('external_id', 'email'),
 		alsoMatchOn: fc.constantFrom('', 'email', 'external_id'),
 		missingInSource: fc.constantFrom('leave', 'delete', 'delete', 'set'),
-		mostDeletions: fc.constantFrom(1, '3', 100),
+		maxDeletions: fc.constantFrom(1, '3', 100),
 		isScoped: fc.boolean(),
 	} as const),
 	continueOnFail: fc.boolean(),
@@ -91,7 +91,7 @@ export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServ
 				...rules,
 				alsoMatchOn: rules.alsoMatchOn === rules.matchOn ? '' : rules.alsoMatchOn,
 				missingValues: { mappingMode: 'defineBelow', value: { last_name: 'gone' } },
-				mostDeletionsShare: '100 %',
+				maxDeletionsShare: '100 %',
 				preview,
 				filters: scopeOf(isScoped ? { team: 'in' } : {}),
 				options: { emptyCells: 'clear' },
@@ -138,7 +138,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 		if (was.team !== 'in' && (!now || (!isEdited && now.revision !== was.revision))) broken.push(`${was.id} is outside the scope, and was changed`);
 	}
 	if (rules.missingInSource !== 'delete' && deleted.length > 0) broken.push('records were deleted that were to be left');
-	if (deleted.length > Number(rules.mostDeletions)) broken.push(`${deleted.length} records were deleted`);
+	if (deleted.length > Number(rules.maxDeletions)) broken.push(`${deleted.length} records were deleted`);
 	for (const record of deleted) {
 		for (const name of ['external_id', 'email'] as const) {
 			const pointer = items.findIndex((item) => keyOf(item[name]) !== undefined && keyOf(item[name]) === keyOf(record[name]));

@@ -18,7 +18,7 @@ function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
 			credentialId: url,
 			items,
 			continueOnFail: true,
-			parameters: syncOf('contact', { missingInSource: 'delete', mostDeletionsShare: 100, ...more }),
+			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
 			...setup,
 		});
 	const held = () => [...service.records.values()].map(({ external_id: key }) => key);
@@ -54,7 +54,7 @@ describe('a service that ignores the filter of the scope', () => {
 test('records that no source can have do not let more be deleted', async () => {
 	const { run, held, service } = contacts(numbers(0, 20));
 	for (let i = 0; i < 200; i++) service.add({ last_name: `by hand ${i}` });
-	const { deleted, hints } = await run(same(numbers(0, 10)), { mostDeletionsShare: 10 });
+	const { deleted, hints } = await run(same(numbers(0, 10)), { maxDeletionsShare: 10 });
 	expect(deleted).toEqual([]);
 	expect(hints.join()).toContain('10 of 20 records in scope that a source can have');
 	expect(held().filter(Boolean)).toHaveLength(20);
@@ -64,7 +64,7 @@ test('a record that was deactivated already is not deleted again, and does not u
 	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
 	const gone = () => [...service.records.values()].filter((one) => one.deactivated_at !== undefined).length;
 	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {
-		await run(same(numbers(0, left)), { mostDeletionsShare: 10 });
+		await run(same(numbers(0, left)), { maxDeletionsShare: 10 });
 		expect(gone()).toBe(isGone);
 	}
 	expect(service.deletedAgain).toEqual([]);

@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono';
 import { Refusal } from './refusal.ts';
 
 const requestsPerMinute = 5_000;
-export const longestKey = 100;
+export const maxKeyLength = 100;
 
 /** Lets only requests with `Authorization: Bearer <apiKey>` pass. */
 export function bearer(apiKey: string): MiddlewareHandler {
@@ -50,8 +50,8 @@ export function idempotency(): MiddlewareHandler {
 		if (c.req.method === 'GET') return await next();
 		const key = c.req.header('x-idempotency-key');
 		if (!key) throw new Refusal(400, 'key_missing', 'Send X-Idempotency-Key with every write.');
-		if (key.length > longestKey) {
-			throw new Refusal(400, 'bad_key', `X-Idempotency-Key: ${longestKey} characters at most.`);
+		if (key.length > maxKeyLength) {
+			throw new Refusal(400, 'bad_key', `X-Idempotency-Key: ${maxKeyLength} characters at most.`);
 		}
 		const body = await c.req.text();
 		const request = createHash('sha256')

@@ -4,7 +4,7 @@ import { cursorAfter, indexAfter } from './cursor.ts';
 import type { Kind, Stored } from './kinds.ts';
 import { Refusal } from './refusal.ts';
 
-export const largestPage = 250;
+export const maxPageSize = 250;
 const usualPage = 25;
 
 type Body = Record<string, unknown>;
@@ -28,8 +28,8 @@ export class Collection {
 	list(query: Record<string, string>) {
 		const { after, page_size: pageSize, order, ...filters } = query;
 		const size = Number(pageSize ?? usualPage);
-		if (!Number.isInteger(size) || size < 1 || size > largestPage) {
-			throw new Refusal(400, 'bad_page_size', `page_size must be 1 to ${largestPage}.`);
+		if (!Number.isInteger(size) || size < 1 || size > maxPageSize) {
+			throw new Refusal(400, 'bad_page_size', `page_size must be 1 to ${maxPageSize}.`);
 		}
 		const records = this.sorted(this.matching(filters), order);
 		const list = JSON.stringify([order, Object.entries(filters).sort()]);

@@ -8,7 +8,7 @@ beforeEach(() => void (sandbox = inProcess()));
 afterEach(() => jest.restoreAllMocks());
 
 /** The most calls between two turns of the event loop, in which other requests are answered. */
-async function mostInATurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
+async function maxPerTurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
 	let isDone = false;
 	void work.finally(() => (isDone = true));
 	let most = 0;
@@ -25,7 +25,7 @@ test('requests are answered between the parts of a job’s results, however quic
 	const { job } = await runJob(sandbox, 'create', people(1500));
 	const pages = jest.spyOn(JobLines.prototype, 'page');
 	const download = sandbox.get(`/v1/jobs/${job.id}/results`);
-	expect(await mostInATurn(pages, download)).toBe(1);
+	expect(await maxPerTurn(pages, download)).toBe(1);
 	expect((await download).body).toHaveLength(1500);
 	expect(pages.mock.calls.length).toBeGreaterThan(5);
 });
@@ -40,7 +40,7 @@ test('requests are answered between the parts of an upload, however quickly it c
 	});
 	const kept = jest.spyOn(sandbox.store, 'transaction');
 	const sent = sandbox.post('/v1/jobs?resource=contacts&operation=create', stream(), ndjson);
-	const most = await mostInATurn(kept, sent);
+	const most = await maxPerTurn(kept, sent);
 	expect(most).toBeLessThan(10);
 	expect((await ended(sandbox, (await sent).body.id)).succeeded).toBe(200);
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { sendBatch } from '../../nodes/CrmPlatform/api/batch';
+import { sendBatch } from '../../nodes/CrmPlatform/api/batchRequest';
 import { randomRuns } from '../random-runs.ts';
 
 const description = { path: '/batch/update', items: 'records', maximum: 100 };

@@ -37,7 +37,7 @@ test('several cursors give the records that one gives, in the same order', async
 			const one = await read(service, 1, query);
 			service.requests = 0;
 			expect(await read(service, cursors, query)).toEqual(one);
-			expect(service.mostUnderWay).toBeLessThanOrEqual(cursors);
+			expect(service.maxUnderWay).toBeLessThanOrEqual(cursors);
 		}),
 		randomRuns(100),
 	);
@@ -85,7 +85,7 @@ test.each([
 	const service = new ListService(Array.from({ length: 100 }, (__, i) => i * 1000));
 	const whole = { path: '/v1/contacts', list: described as ListDescription, query, cursors: 5 };
 	expect(await readAll(service.send, whole, (one) => one)).toHaveLength(100);
-	expect(service.mostUnderWay).toBe(1);
+	expect(service.maxUnderWay).toBe(1);
 });
 
 describe('a list is read with one cursor, whole, where its parts do not add up:', () => {

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { madeBy, ownOrigin, type IgnoredOrigins } from '../../nodes/CrmPlatform/trigger/origin';

@@ -1,4 +1,4 @@
-import type { Field } from '../../nodes/CrmPlatform/api/openapi/fields';
+import type { Field } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
 import { objectFields } from '../../nodes/CrmPlatform/mapping/objectFields';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map(

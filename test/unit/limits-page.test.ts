@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
-import { mostLevels } from '../../nodes/CrmPlatform/api/http/numbers';
+import { maxLevels } from '../../nodes/CrmPlatform/api/http/numbers';
 import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/list';
 import contract from '../../contract/openapi.json';
 import { plans } from '../../sandbox/foundation/plans.ts';
-import { largestBatchBody, largestBody } from '../../sandbox/http/body.ts';
-import { mostFilters, pageSize } from '../../sandbox/queries/list-query.ts';
-import { largestBatch } from '../../sandbox/schemas/batch.ts';
-import { mostCustomFields } from '../../sandbox/schemas/custom-fields.ts';
+import { maxBatchBodySize, maxBodySize } from '../../sandbox/http/body.ts';
+import { maxFilters, pageSize } from '../../sandbox/queries/list-query.ts';
+import { maxBatchSize } from '../../sandbox/schemas/batch.ts';
+import { maxCustomFields } from '../../sandbox/schemas/custom-fields.ts';
 import { jobLimits } from '../../sandbox/schemas/jobs.ts';
 import { eventsAreKeptMs } from '../../sandbox/store/events.ts';
 import { disableAfterMs } from '../../sandbox/webhooks/schedule.ts';
@@ -22,16 +22,16 @@ const day = 24 * 60 * 60_000;
 
 test.each<[string, string]>([
 	['Attempts at one request', n(retryPolicy.tries)],
-	['Waiting for the rate limit or the service, per request', `*Longest Wait*: ${retryPolicy.longestWait / 60_000} minutes`],
+	['Waiting for the rate limit or the service, per request', `*Longest Wait*: ${retryPolicy.maxWait / 60_000} minutes`],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
-	['Levels of nested JSON', n(mostLevels)],
+	['Levels of nested JSON', n(maxLevels)],
 	['Requests per minute and account', `Starter ${n(plans.starter)}, Pro ${n(plans.pro)}, Enterprise as agreed`],
 	['Records per page', n(pageSize.maximum)],
-	['Records per batch', n(largestBatch)],
-	['Body of a request, of a batch', `${largestBody / mebibyte} MiB, ${largestBatchBody / mebibyte} MiB`],
+	['Records per batch', n(maxBatchSize)],
+	['Body of a request, of a batch', `${maxBodySize / mebibyte} MiB, ${maxBatchBodySize / mebibyte} MiB`],
 	['Lines of a job', `${n(jobLimits.lines)}, or ${jobLimits.bytes / 1_000_000} MB`],
-	['Filters of a list', n(mostFilters)],
-	['Custom fields per kind of record', n(mostCustomFields)],
+	['Filters of a list', n(maxFilters)],
+	['Custom fields per kind of record', n(maxCustomFields)],
 	['Tags of a record', n(schemas.Contact.properties.tag_ids.maxItems)],
 	['E-mail addresses or phone numbers of a contact', n(schemas.Contact.properties.emails.maxItems)],
 	['Linked records of a task, note or activity', n(schemas.Task.properties.links.maxItems)],

@@ -36,7 +36,7 @@ export class ListService {
 	failsAt = Infinity;
 	requests = 0;
 	underWay = 0;
-	mostUnderWay = 0;
+	maxUnderWay = 0;
 	/** How many answers one would have to wait for one after another. */
 	rounds = 0;
 	private readonly meanwhile: Write[];
@@ -53,7 +53,7 @@ export class ListService {
 		this.requests += 1;
 		if (this.requests > this.failsAt) throw new Error('no more');
 		this.underWay += 1;
-		this.mostUnderWay = Math.max(this.mostUnderWay, this.underWay);
+		this.maxUnderWay = Math.max(this.maxUnderWay, this.underWay);
 		this.write(this.meanwhile[this.requests % this.meanwhile.length]);
 		const body = this.page(query as Record<string, string | undefined>);
 		await this.nextAnswers();

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { findLostPlace } from '../../nodes/CrmPlatform/trigger/changes/lostPlace';
 
 /** A log of 300,000 events, of which every thousandth is chosen. */

@@ -1,7 +1,7 @@
 import { NodeApiError, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
-import type { CrmEvent } from '../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
 import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/load';
 import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';

@@ -52,13 +52,13 @@ describe('a write that is not safe to repeat', () => {
 
 test('an earlier attempt in progress is waited for as long as the longest wait, and counts as no attempt', () => {
 	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
-	const { tries, longestWait } = retryPolicy;
-	expect(decide(failure, { tries, waited: longestWait - 1_000 })).toEqual({
+	const { tries, maxWait } = retryPolicy;
+	expect(decide(failure, { tries, waited: maxWait - 1_000 })).toEqual({
 		retry: true,
 		delay: 1_000,
 		counts: false,
 	});
-	expect(decide(failure, { waited: longestWait })).toMatchObject({ retry: false });
+	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
 });
 
 test('of all conflicts, only a write still in progress is tried again', () => {
@@ -107,7 +107,7 @@ test.each([
 });
 
 test('when to come back is not told by a service that says: at once', () => {
-	const waited = retryPolicy.longestWait;
+	const waited = retryPolicy.maxWait;
 	expect(decide({ status: 429, headers: { 'retry-after': '0' } }, { waited })).toEqual({ retry: false });
 });
 
@@ -118,6 +118,6 @@ test('a wait beyond the cap fails and says when to come back', () => {
 
 test('waits add up to the cap', () => {
 	const headers = { 'retry-after': '60' };
-	const waited = retryPolicy.longestWait - 59_000;
+	const waited = retryPolicy.maxWait - 59_000;
 	expect(decide({ status: 429, headers }, { waited }).retry).toBe(false);
 });

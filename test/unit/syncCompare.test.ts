@@ -1,4 +1,4 @@
-import { mergePatch } from '../../nodes/CrmPlatform/api/record';
+import { mergePatch } from '../../nodes/CrmPlatform/api/answeredRecord';
 import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/mapping/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
 

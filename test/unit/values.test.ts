@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/fields';
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
 import { apiValue } from '../../nodes/CrmPlatform/mapping/values';
 
 const zone = 'America/New_York';

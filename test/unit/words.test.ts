@@ -10,7 +10,7 @@ test('the list of every text that users read is up to date; npm run words writes
 
 test('it has names, descriptions, choices and messages', () => {
 	expect(list).toContain('- operation choice: Create or Update\n');
-	expect(list).toContain('- options.longestWait: Longest Wait (Seconds)\n');
+	expect(list).toContain('- options.maxWait: Longest Wait (Seconds)\n');
 	expect(list).toContain('- Correct the values and try again.\n');
 });
 

@@ -73,7 +73,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		address,
 		signal,
 		clock,
-		policy: { ...retryPolicy, longestWait: inUsersWords(n8n, () => longestWaitOf(n8n)) },
+		policy: { ...retryPolicy, maxWait: inUsersWords(n8n, () => maxWaitOf(n8n)) },
 		waiting: reportWaits(n8n, notices),
 	});
 
@@ -159,12 +159,12 @@ function withoutPromise(request: ApiRequest): ApiRequest {
 }
 
 /** Milliseconds one request may wait in total: the node's option, where it is set. */
-function longestWaitOf(n8n: IAllExecuteFunctions): number {
+function maxWaitOf(n8n: IAllExecuteFunctions): number {
 	// The time n8n gives to a poll has to suffice for more than waiting.
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
-	if (!('getInputData' in n8n)) return retryPolicy.longestWait;
-	const given: unknown = (n8n as IExecuteFunctions).getNodeParameter('options.longestWait', 0, '');
-	return readWholeNumber('Longest Wait', given, { otherwise: retryPolicy.longestWait / 1000 }) * 1000;
+	if (!('getInputData' in n8n)) return retryPolicy.maxWait;
+	const given: unknown = (n8n as IExecuteFunctions).getNodeParameter('options.maxWait', 0, '');
+	return readWholeNumber('Longest Wait', given, { otherwise: retryPolicy.maxWait / 1000 }) * 1000;
 }
 
 /** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */

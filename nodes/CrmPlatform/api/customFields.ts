@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { isAnsweredWith } from './find';
-import { labelFor, type Field, type FieldKind } from './openapi/fields';
+import { labelFor, type Field, type FieldKind } from './openapi/schemaFields';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';

@@ -16,10 +16,10 @@ export const shortened = (text: string): string => (text.length > 1_000 ? `${tex
 export const delimiters = [',', ';', '\t', '|'] as const;
 
 /** Characters of one row; a longer one is a missing quote or not a table. */
-const longestRow = 1024 * 1024;
+const maxRowLength = 1024 * 1024;
 
 /** A file with more unreadable rows than this is not read to its end. */
-const mostProblems = 1_000;
+const maxProblems = 1_000;
 
 const quote = 0x22;
 const lineFeed = 0x0a;
@@ -53,8 +53,8 @@ export async function* readCsv(
 
 	/** @returns false where more text is needed */
 	const takeDelimiterLine = (isEnd: boolean): boolean => {
-		if (!isEnd && text.length - start < longestDelimiterLine) return false;
-		const [line = '', stated] = delimiterLine.exec(text.slice(start, start + longestDelimiterLine)) ?? [];
+		if (!isEnd && text.length - start < maxDelimiterLineLength) return false;
+		const [line = '', stated] = delimiterLine.exec(text.slice(start, start + maxDelimiterLineLength)) ?? [];
 		separator ??= stated?.charCodeAt(0);
 		start += line.length;
 		return true;
@@ -75,14 +75,14 @@ export async function* readCsv(
 			if (separator === undefined) return undefined;
 			let parsed = parseRow(text, start, separator, isEnd);
 			const length = (parsed?.end ?? text.length) - start;
-			if (length > longestRow) {
-				parsed = { problem: `The row is longer than ${longestRow / 1024 / 1024} MB. Is a quote missing?` };
+			if (length > maxRowLength) {
+				parsed = { problem: `The row is longer than ${maxRowLength / 1024 / 1024} MB. Is a quote missing?` };
 			}
 			if (!parsed) return undefined;
 			if (parsed.problem !== undefined) {
 				const end = afterLine(text, start, isEnd);
 				// The rest of the line is its text, too.
-				if (end === undefined && !isEnd && length <= longestRow) return undefined;
+				if (end === undefined && !isEnd && length <= maxRowLength) return undefined;
 				problems += 1;
 				isSkipping = true;
 				return { row: ++row, problem: parsed.problem, text: lineOf(text, start, end) };
@@ -99,9 +99,9 @@ export async function* readCsv(
 	};
 	function* rowsIn(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
 		const rows: Array<FileRow<string[]>> = [];
-		for (let next = nextRow(isEnd); next; next = problems < mostProblems ? nextRow(isEnd) : undefined) rows.push(next);
+		for (let next = nextRow(isEnd); next; next = problems < maxProblems ? nextRow(isEnd) : undefined) rows.push(next);
 		if (rows.length > 0) yield rows;
-		if (problems < mostProblems) return;
+		if (problems < maxProblems) return;
 		throw new UnreadableFile(
 			`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
 		);
@@ -118,12 +118,12 @@ export async function* readCsv(
 /** What Excel reads and writes before the header. */
 const delimiterLine = /^"?sep=([^"\r\n])"?(?:\r\n?|\n|$)/i;
 /** Characters. */
-const longestDelimiterLine = 10;
+const maxDelimiterLineLength = 10;
 
 /** The text of a row, without its line end. */
 function lineOf(text: string, start: number, end = text.length): string {
 	const line = text.slice(start, end).replace(/(\r\n|\r|\n)$/, '');
-	return line.length > longestRow ? shortened(line) : line;
+	return line.length > maxRowLength ? shortened(line) : line;
 }
 
 type ParsedRow =
@@ -221,7 +221,7 @@ function delimiterOf(text: string, start: number, isEnd: boolean): string | unde
 		if (isLineEnd && at > start) return mostFrequent(counts);
 		counts.set(character, (counts.get(character) ?? 0) + 1);
 	}
-	return isEnd || text.length - start > longestRow ? mostFrequent(counts) : undefined;
+	return isEnd || text.length - start > maxRowLength ? mostFrequent(counts) : undefined;
 }
 
 function mostFrequent(counts: Map<string, number>): string {

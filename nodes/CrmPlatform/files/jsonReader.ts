@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import { checkDepth, mostLevels } from '../api/http/numbers';
+import { checkDepth, maxLevels } from '../api/http/numbers';
 import { shortened, type FileRow } from './csvReader';
 import { UnreadableFile } from './unreadableFile';
 
 /** Characters of one record. */
-const longestRecord = 1024 * 1024;
+const maxRecordLength = 1024 * 1024;
 
 const tooLong = (row: number, beginning: string): FileRow<IDataObject> => ({
 	row,
@@ -44,7 +44,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
 	/** The beginning of a line that is too long. */
 	let beginning: string | undefined;
 	const textLine = (line: string): TextLine => {
-		const isTooLong = beginning !== undefined || line.length > longestRecord;
+		const isTooLong = beginning !== undefined || line.length > maxRecordLength;
 		const found = { line: beginning ?? line, isTooLong };
 		beginning = undefined;
 		return found;
@@ -53,7 +53,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
 		const lines = (rest + chunk).split('\n');
 		rest = lines.pop() ?? '';
 		yield lines.map(textLine);
-		if (rest.length <= longestRecord) continue;
+		if (rest.length <= maxRecordLength) continue;
 		beginning ??= shortened(rest);
 		rest = '';
 	}
@@ -118,7 +118,7 @@ export async function* readJsonArray(
 			if (isClosing) depth = -2;
 		}
 		if (depth >= 0 && !isTooLong) element += chunk.slice(from);
-		if (element.length > longestRecord) {
+		if (element.length > maxRecordLength) {
 			isTooLong = true;
 			element = shortened(element);
 		}
@@ -142,7 +142,7 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	}
 	try {
 		// Each level takes a bracket at its beginning, and one at its end.
-		if (text.length > 2 * mostLevels) checkDepth('The record', content);
+		if (text.length > 2 * maxLevels) checkDepth('The record', content);
 	} catch (error) {
 		return { row, text, problem: (error as Error).message };
 	}

@@ -13,7 +13,7 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: numbe
 ];
 
 /** Bytes of the longest mark. */
-const longestMark = 4;
+const maxMarkLength = 4;
 
 /**
  * Decodes a file chunk by chunk. A byte-order mark is removed.
@@ -43,7 +43,7 @@ export async function* decodeText(
 		if (!decoder) {
 			beginning = joined(beginning, chunk);
 			// A mark may be cut by the end of the first chunk.
-			if (beginning.length < longestMark) continue;
+			if (beginning.length < maxMarkLength) continue;
 			used = encodingOf(beginning, encoding);
 			decoder = decoderOf(used);
 			rest = beginning;
@@ -97,7 +97,7 @@ function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'aut
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
 	if (marked === 'utf-32') throw new UnreadableFile('The file is UTF-32, which is not supported. Save it as UTF-8.');
 	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
-	if (!used.startsWith('utf-16') && bytes.subarray(0, longestMark).includes(0)) throw withNulls();
+	if (!used.startsWith('utf-16') && bytes.subarray(0, maxMarkLength).includes(0)) throw withNulls();
 	if (marked === undefined || marked === used) return used;
 	throw new UnreadableFile(
 		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${used.toUpperCase()} is chosen in the options. Choose ‘Automatic’, or the right encoding.`,

@@ -1,13 +1,13 @@
 import { parseJson } from '../api/http/json';
-import { mostLevels } from '../api/http/numbers';
-import type { Field } from '../api/openapi/fields';
+import { maxLevels } from '../api/http/numbers';
+import type { Field } from '../api/openapi/schemaFields';
 
 /** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
 /** What is nested too deep is not a blank: it is refused where it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
-	if (Array.isArray(value)) return depth <= mostLevels && value.every((one) => isBlankAt(depth + 1, one));
+	if (Array.isArray(value)) return depth <= maxLevels && value.every((one) => isBlankAt(depth + 1, one));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
@@ -24,7 +24,7 @@ export function isBlankFor({ kind }: Pick<Field, 'kind'>, value: unknown): boole
  * @param isCleared whether a blank in an object that is not in a list becomes null, which clears it
  */
 export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unknown {
-	if (depth > mostLevels) return value;
+	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((one: unknown) => {
 			const left = withoutBlanks(one, false, depth + 1);

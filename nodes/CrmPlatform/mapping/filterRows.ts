@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
 	filterOperators,
@@ -12,7 +12,7 @@ import {
 } from '../api/openapi/filterOperators';
 import { isBlank } from './blank';
 import { parseMoment } from './dates';
-import { evaluateValues } from './expressions';
+import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel } from './stored';
 

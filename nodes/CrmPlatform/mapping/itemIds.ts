@@ -1,7 +1,7 @@
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import type { FieldValue } from './objectFields';
-import { findParts } from './parts';
+import { findParts } from './recordParts';
 import { findReferences, type ReferenceUse } from './references';
 
 /**

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { exactNumber } from '../api/http/numbers';
 import { ownMember } from '../api/http/ownMembers';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { isBlank } from './blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/fields';
-import { linksOf, type Link } from '../api/openapi/links';
+import type { Field } from '../api/openapi/schemaFields';
+import { linksOf, type Link } from '../api/openapi/linkFields';
 import { isBlank } from './blank';
-import { evaluateValues } from './expressions';
+import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel, type LinkedRecord } from './stored';
 import type { UnsentValues } from './unsentValues';

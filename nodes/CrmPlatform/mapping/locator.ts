@@ -2,9 +2,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { checkExact } from '../api/http/numbers';
 import { filledPath } from '../api/http/path';
-import { labelFor } from '../api/openapi/fields';
+import { labelFor } from '../api/openapi/schemaFields';
 import type { Execution } from '../model';
-import { evaluateValues } from './expressions';
+import { evaluateValues } from './expressions/evaluateValues';
 
 /** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
 export function locatorValue(picked: unknown): unknown {

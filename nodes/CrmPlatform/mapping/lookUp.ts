@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunks, mostIds } from '../api/batch';
+import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/find';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
 import { matchKey, trimmed, valueIn, type ComparedField } from './keys';
@@ -42,13 +42,13 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 export type LookedUp = (value: unknown) => LookUpOutcome;
 
 /** Values of one filter in one request: more would make a long URL. */
-const mostValues = 50;
+const maxValues = 50;
 
 /** Requests at the same time. */
 export const parallelReads = 5;
 
 /** So many refused values, and none that is taken: it is the filter that is refused. */
-const mostRefused = 10;
+const maxRefused = 10;
 
 const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
@@ -57,7 +57,7 @@ const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Fiel
 export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
 	const filter = filterFor(collection, field);
 	if (filter?.kind !== 'list') return filter ? 1 : 0;
-	return field.name === 'id' ? mostIds : mostValues;
+	return field.name === 'id' ? maxIds : maxValues;
 }
 
 /**
@@ -90,7 +90,7 @@ export async function lookUp(
 
 	let isTaken = false;
 	let refusals = 0;
-	const isHopeless = () => !isTaken && refusals >= mostRefused;
+	const isHopeless = () => !isTaken && refusals >= maxRefused;
 	const postponed: string[][] = [];
 	const ask = async (keys: string[]): Promise<void> => {
 		const texts = keys.flatMap((key) => asked.get(key) ?? []);

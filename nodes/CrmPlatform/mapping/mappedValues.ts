@@ -1,8 +1,8 @@
-import { outcomeField } from '../api/record';
+import { outcomeField } from '../api/answeredRecord';
 import type { Execution } from '../model';
 import { customNamesake, oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
 import { isBlankFor, isEmptyListText, isPlainObject, withoutBlanks } from './blank';
-import { evaluateValues, mayChangeItem } from './expressions';
+import { evaluateValues, mayChangeItem } from './expressions/evaluateValues';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { isFilledByModel, type Mapping, type ObjectMapping } from './stored';

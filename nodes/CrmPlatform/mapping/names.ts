@@ -1,4 +1,4 @@
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { apiValue, matchesPattern } from './values';
 
 /** Fields by which a record is known; all of them, as any record may have any. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { isBlank, isBlankFor, isPlainObject } from './blank';
 import { fieldNames, meaningText, type Meaning } from './fieldNames';
 

@@ -2,10 +2,10 @@ import { sleep, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
-import { mayChangeItem } from './expressions';
+import { mayChangeItem } from './expressions/evaluateValues';
 import { findIds, type ItemIds } from './itemIds';
 import { refersToRecords } from './references';
 import { mappedValues } from './mappedValues';

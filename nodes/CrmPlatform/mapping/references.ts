@@ -5,8 +5,8 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/fields';
-import { withReplacedIds } from '../api/openapi/links';
+import type { Field } from '../api/openapi/schemaFields';
+import { withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
@@ -24,7 +24,7 @@ export type ReferenceIds = (field: Field, value: unknown) => unknown;
 const unsearched = 'external_id';
 
 /** Records that are read at once: of fewer, one request finds all names. */
-const mostRead = 500;
+const maxRead = 500;
 
 /**
  * What a value is for that may be an id, and is no record's name: the service is left to refuse it where
@@ -179,7 +179,7 @@ async function candidatesIn(
 	list: ListDescription,
 	query: Record<string, string>,
 ): Promise<Candidates> {
-	const walk = { path: `/v1/${reference}`, list, query, limit: mostRead };
+	const walk = { path: `/v1/${reference}`, list, query, limit: maxRead };
 	const records: IDataObject[] = [];
 	let isWhole = true;
 	for await (const page of readPages(send, walk)) {

@@ -4,7 +4,7 @@ import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import { readOption } from '../parameters/readers';
 import { isBlank } from './blank';
-import { evaluateValues } from './expressions';
+import { evaluateValues } from './expressions/evaluateValues';
 import { locatorValue } from './locator';
 
 /** The values a user gave for the fields, as the workflow stores them: expressions are not evaluated. */

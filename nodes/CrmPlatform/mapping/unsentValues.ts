@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
 export interface UnsentValues {
@@ -75,7 +75,7 @@ export function onlyBlanks(labels: string[]): Error {
 const shown = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 
 /** Most names in one notice; the rest are counted. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** @returns adds a name to the notice */
 function noticeOf(notices: Set<string>, words: (names: string) => string): (name: string) => void {
@@ -85,7 +85,7 @@ function noticeOf(notices: Set<string>, words: (names: string) => string): (name
 	return (name) => {
 		if (known.has(name)) return;
 		known.add(name);
-		if (named.length < mostNamed) named.push(name);
+		if (named.length < maxNamed) named.push(name);
 		if (notice !== undefined) notices.delete(notice);
 		const more = known.size - named.length;
 		notice = words(named.join(', ') + (more > 0 ? ` and ${more} more` : ''));

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { parseJson } from '../api/http/json';
 import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';

@@ -1,12 +1,12 @@
-import { isRequiredInForm } from '../api/openapi/fields';
+import { isRequiredInForm } from '../api/openapi/schemaFields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/batch';
-import { emptyCellsOption, fieldsProperties } from '../parameters/fields';
-import { simplifyProperty } from '../parameters/output';
+import { batchOptions } from '../parameters/batchOptions';
+import { emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';

@@ -1,7 +1,7 @@
 import type { Operation } from '../model';
-import { batchOptions } from '../parameters/batch';
+import { batchOptions } from '../parameters/batchOptions';
 import { describedWrite } from '../writing/describedOperation';
-import { recordAt, recordProperty } from '../parameters/record';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
 import { writeOncePerOption } from '../writing/oncePer';
 

@@ -3,8 +3,8 @@ import { idText } from '../api/http/json';
 import { looseText } from '../mapping/keys';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
-import { recordAt, recordProperty } from '../parameters/record';
-import { outputFieldsOption, simplifyProperty } from '../parameters/output';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 
 const otherRecord = (id: string, other: string) =>

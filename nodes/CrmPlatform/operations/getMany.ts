@@ -4,7 +4,7 @@ import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, type Send } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
-import { readFilters } from '../mapping/filters';
+import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/list';

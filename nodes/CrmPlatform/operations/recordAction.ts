@@ -2,10 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readFields } from '../mapping/readFields';
 import type { Operation } from '../model';
-import { fieldsProperties } from '../parameters/fields';
+import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
-import { recordAt, recordProperty } from '../parameters/record';
-import { simplifyProperty } from '../parameters/output';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { writeOncePerOption } from '../writing/oncePer';

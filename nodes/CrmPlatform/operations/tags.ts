@@ -2,8 +2,8 @@ import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
-import { pickerProperty, recordAt, recordProperty } from '../parameters/record';
-import { simplifyProperty } from '../parameters/output';
+import { pickerProperty, recordAt, recordProperty } from '../parameters/recordParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 

@@ -2,11 +2,11 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { readFields } from '../mapping/readFields';
 import type { Operation, Resource } from '../model';
-import { batchOptions } from '../parameters/batch';
-import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fields';
-import { simplifyProperty } from '../parameters/output';
+import { batchOptions } from '../parameters/batchOptions';
+import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
-import { recordAt, recordProperty } from '../parameters/record';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';

@@ -2,19 +2,19 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
-import { outcomeField } from '../api/record';
+import { outcomeField } from '../api/answeredRecord';
 import { readFields } from '../mapping/readFields';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
-import { batchOptions } from '../parameters/batch';
-import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fields';
-import { simplifyProperty } from '../parameters/output';
+import { batchOptions } from '../parameters/batchOptions';
+import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
+import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { checkedMatch, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
-import type { Write } from '../writing/order';
+import type { Write } from '../writing/writeOrder';
 import { requireAnyValue } from '../writing/presets';
 
 /** @param action the entry in n8n's list of actions, such as `Create or update a contact` */

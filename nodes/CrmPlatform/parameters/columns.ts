@@ -1,9 +1,9 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { parseJson } from '../api/http/json';
-import { chosenOption } from './choice';
-import { mapperProperty } from './fields';
-import { fieldsDependOn } from './record';
+import { chosenOption } from './optionText';
+import { mapperProperty } from './fieldParameters';
+import { fieldsDependOn } from './recordParameters';
 
 const columnsMode: INodeProperties = {
 	displayName: 'Map Columns',

@@ -2,9 +2,9 @@ import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n
 
 import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
-import { chosenOption } from './choice';
+import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
-import { emptyCells, matchOnDescription, matchOnProperty } from './fields';
+import { emptyCells, matchOnDescription, matchOnProperty } from './fieldParameters';
 
 export const binaryFieldProperty: INodeProperties = {
 	displayName: 'Input Binary Field',

@@ -2,9 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Resource } from '../model';
 import { changedSinceProperties } from './changedSince';
-import { filtersProperty } from './filters';
-import { linkedProperty } from './linkedRecords';
-import { outputFieldsOption, simplifyProperty } from './output';
+import { filtersProperty } from './filterParameters';
+import { linkedProperty } from './linkedRecordParameters';
+import { outputFieldsOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
 export const defaultCursors = 5;

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { pickedId } from '../mapping/locator';
 import type { Execution } from '../model';
-import { pickerProperty } from './record';
+import { pickerProperty } from './recordParameters';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {

@@ -1,9 +1,9 @@
 import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
 
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { editorContext } from './editorContext';
-import { fieldsToWrite, orNotice } from './fields';
+import { fieldsToWrite, orNotice } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const id = mapperField(

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
-import { isRequiredInForm, type Field, type FieldKind } from '../api/openapi/fields';
+import { isRequiredInForm, type Field, type FieldKind } from '../api/openapi/schemaFields';
 
 const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
 	text: 'string',
@@ -23,7 +23,7 @@ const trueOrFalse = [
 ];
 
 /** Values of a list that its label names; more would not be read. */
-const mostNamed = 8;
+const maxNamed = 8;
 
 /**
  * A field as n8n's resource mapper shows it.
@@ -79,6 +79,6 @@ function formOf({ kind, reference }: Field): string {
 /** Several values as they are written: with commas. */
 function severalOf({ choices = [] }: Field): string {
 	if (choices.length === 0) return 'a, b, c';
-	const named = choices.slice(0, mostNamed).map(({ value }) => String(value));
-	return named.join(', ') + (choices.length > mostNamed ? ', …' : '');
+	const named = choices.slice(0, maxNamed).map(({ value }) => String(value));
+	return named.join(', ') + (choices.length > maxNamed ? ', …' : '');
 }

@@ -4,14 +4,14 @@ import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
 
 /** The longest list that is of use to a person. */
-const mostShown = 1_000;
+const maxShown = 1_000;
 
 /** The records at a path such as `/pipelines`, for lists that cannot be searched. */
 export async function firstRecords(api: Connection, path: string): Promise<IDataObject[]> {
 	const list = (await api.describe(path))?.list;
 	if (!list) return [];
 	const records: IDataObject[] = [];
-	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: mostShown })) {
+	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit: maxShown })) {
 		records.push(...page.records);
 	}
 	return records;
@@ -32,7 +32,7 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
 	const id = String(record[value]);
 	const name = textOf(record, nameFields);
-	const content = textOf(record, contentFields)?.slice(0, mostCharacters);
+	const content = textOf(record, contentFields)?.slice(0, maxCharacters);
 	const details = [
 		textOf(record, ['email', 'domain']),
 		company,
@@ -66,7 +66,7 @@ const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'
 /** The beginning of a text, for records without a name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
 /** Characters of a content; more would not fit. */
-const mostCharacters = 60;
+const maxCharacters = 60;
 
 function amountOf({ amount, currency }: IDataObject): string | undefined {
 	if (typeof amount !== 'number' && !(typeof amount === 'string' && amount !== '')) return undefined;

@@ -6,7 +6,7 @@ import type {
 
 import { connect, type Connection } from '../api/connection';
 import { firstRecords, matchingName } from './recordLabels';
-import { recordOptions } from './references';
+import { recordOptions } from './referenceFields';
 
 /** The stages of all pipelines. */
 export async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

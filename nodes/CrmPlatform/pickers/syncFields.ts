@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
-import { getFields, getMatchFields } from './fields';
+import { getFields, getMatchFields } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };

@@ -4,7 +4,7 @@ import { problemOfItem } from '../api/http/problem';
 import { reportsFailure } from '../api/http/problemBody';
 
 /** Ids that are remembered twice over: the same record comes again close to where it was, and memory is little. */
-const mostRemembered = 100_000;
+const maxRemembered = 100_000;
 
 /**
  * Sees that what an export gives are its records, each once.
@@ -24,7 +24,7 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 			if (!isId) continue;
 			if (ids.has(String(id)) || older.has(String(id))) throw notWhole(`the record ${id} twice`);
 			ids.add(String(id));
-			if (ids.size >= mostRemembered) [ids, older] = [new Set(), ids];
+			if (ids.size >= maxRemembered) [ids, older] = [new Set(), ids];
 		}
 	};
 }

@@ -1,16 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { idField, type Field } from '../api/openapi/fields';
-import { withReplacedIds } from '../api/openapi/links';
+import { idField, type Field } from '../api/openapi/schemaFields';
+import { withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';
 import { hasText, identifyingFields, textOfName } from '../mapping/names';
 import { refersToRecords } from '../mapping/references';
-import { readParts } from '../mapping/parts';
+import { readParts } from '../mapping/recordParts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
-const mostRemembered = 100_000;
+const maxRemembered = 100_000;
 
 /** Unique values by id; undefined for a record that has none. */
 type Keys = Map<unknown, string | undefined>;
@@ -47,7 +47,7 @@ export function linkedKeys(
 		}
 		for (const [reference, ids] of wanted) {
 			const known: Keys = remembered.get(reference) ?? new Map<unknown, string | undefined>();
-			if (known.size > mostRemembered) known.clear();
+			if (known.size > maxRemembered) known.clear();
 			remembered.set(reference, known);
 			const unknown = [...ids].filter((id) => !known.has(id));
 			if (unknown.length > 0) await readKeys(api, reference, unknown, known);

@@ -4,7 +4,7 @@ import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import { isBlank } from '../mapping/blank';
-import { evaluateValues } from '../mapping/expressions';
+import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
 import type { Execution } from '../model';
 import { readBoolean } from '../parameters/readers';

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { sendRequest } from '../operations/apiRequest';
+import { sendRequest } from '../operations/sendRequest';
 
 export const apiRequest: Resource = {
 	name: 'Other API Request',

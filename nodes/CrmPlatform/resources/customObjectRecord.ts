@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { pickerProperty } from '../parameters/record';
+import { pickerProperty } from '../parameters/recordParameters';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const customObjectRecord: Resource = {

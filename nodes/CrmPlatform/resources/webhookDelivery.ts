@@ -2,7 +2,7 @@ import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
-import { pickerProperty } from '../parameters/record';
+import { pickerProperty } from '../parameters/recordParameters';
 
 export const webhookDelivery: Resource = {
 	name: 'Webhook Delivery',

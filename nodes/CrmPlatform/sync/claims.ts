@@ -1,4 +1,4 @@
-import { idField } from '../api/openapi/fields';
+import { idField } from '../api/openapi/schemaFields';
 import { matchKey } from '../mapping/keys';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { uniqueValueIn, type UniqueField } from './presence';

@@ -14,7 +14,7 @@ const contextName = 'decided';
 const runOf = (n8n: IExecuteFunctions) => n8n.getWorkflowDataProxy(0).$runIndex as number;
 
 /** Most decisions in the words of an error; its data have all. */
-const mostTold = 20;
+const maxReported = 20;
 
 /**
  * Keeps what was decided by When Both Changed for the next attempt at this execution: a node that fails has
@@ -31,13 +31,13 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 	}
 	const records = Object.fromEntries(decided.map(({ record, changes, reason }) => [record!.id, { changes, reason }]));
 	context[contextName] = { run: runOf(n8n), records };
-	const lines = decided.slice(0, mostTold).map(({ item, record, changes, reason }) => {
+	const lines = decided.slice(0, maxReported).map(({ item, record, changes, reason }) => {
 		const values = changes.flatMap(({ field, from, to, kept }) =>
 			kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`],
 		);
 		return `Overwritten in record ${record!.id} (item ${item}): ${values.join(', ')}. ${reason}`;
 	});
-	if (decided.length > mostTold) lines.push(`… and ${decided.length - mostTold} more, which are in the data of this error.`);
+	if (decided.length > maxReported) lines.push(`… and ${decided.length - maxReported} more, which are in the data of this error.`);
 	const overwritten = decided.map(({ item, record, changes, reason }) => ({ item, id: record!.id, changes, reason }));
 	return { lines, overwritten: overwritten };
 }

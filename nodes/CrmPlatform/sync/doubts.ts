@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { matchKey, valueIn } from '../mapping/keys';
 import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';

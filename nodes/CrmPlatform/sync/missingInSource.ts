@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { mapperProperty } from '../parameters/fields';
+import { mapperProperty } from '../parameters/fieldParameters';
 
 export const missingInSource: INodeProperties = {
 	displayName: 'When Missing in the Source',
@@ -47,9 +47,9 @@ const missingValues: INodeProperties = {
 	displayOptions: { show: { missingInSource: ['set'] } },
 };
 
-export const mostDeletions: INodeProperties = {
+export const maxDeletions: INodeProperties = {
 	displayName: 'Maximum Deletions',
-	name: 'mostDeletions',
+	name: 'maxDeletions',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 100,
@@ -58,9 +58,9 @@ export const mostDeletions: INodeProperties = {
 		'If more records than this would be deleted or set, none of them is changed and all go to Conflict. This protects the CRM from a broken export.',
 };
 
-export const mostDeletionsShare: INodeProperties = {
+export const maxDeletionsShare: INodeProperties = {
 	displayName: 'Maximum Deletions (%)',
-	name: 'mostDeletionsShare',
+	name: 'maxDeletionsShare',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
@@ -69,4 +69,4 @@ export const mostDeletionsShare: INodeProperties = {
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */
-export const missingInSourceProperties = [missingInSource, missingValues, mostDeletions, mostDeletionsShare];
+export const missingInSourceProperties = [missingInSource, missingValues, maxDeletions, maxDeletionsShare];

@@ -1,8 +1,8 @@
 import type { Query } from '../api/http/path';
-import { mostIds } from '../api/batch';
+import { maxIds } from '../api/batchRequest';
 import { requestPage } from '../api/lists/page';
 import { readAll } from '../api/lists/parallel';
-import { idField } from '../api/openapi/fields';
+import { idField } from '../api/openapi/schemaFields';
 import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
 import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type Collection } from '../mapping/lookUp';
 import type { CrmRecord } from './matching';
@@ -59,11 +59,11 @@ export async function findRecords(
 	scope: Query = {},
 ): Promise<FoundRecords> {
 	const isScoped = Object.keys(scope).length > 0;
-	const scopeRequests = isScoped ? Math.ceil(count / mostIds) : 0;
+	const scopeRequests = isScoped ? Math.ceil(count / maxIds) : 0;
 	let pages: number | undefined;
 	const isMoreThanPages = async (requests: number) =>
 		requests > 1 && requests > (pages ??= await pageCount(collection, scope));
-	const fewest = Math.ceil(count / mostIds) + scopeRequests;
+	const fewest = Math.ceil(count / maxIds) + scopeRequests;
 	const wanted = (await isMoreThanPages(fewest)) ? undefined : byField(keys());
 	const requests = [...(wanted ?? [])].map(([field, { size }]) => size / valuesPerRequest(collection, field));
 	const all = requests.reduce((sum, some) => sum + Math.ceil(some), scopeRequests);

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { exactNumber } from '../api/http/numbers';
 import { isObject } from '../api/http/json';
-import { idField, type Field } from '../api/openapi/fields';
+import { idField, type Field } from '../api/openapi/schemaFields';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
 import { isBlank, isNo, isPlainObject } from '../mapping/blank';
 import { farthestZone, timeSpan } from '../mapping/dates';

@@ -4,19 +4,19 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { idField, type Field } from '../api/openapi/fields';
-import { filtersQuery, readFilterValues } from '../mapping/filters';
+import { idField, type Field } from '../api/openapi/schemaFields';
+import { filtersQuery, readFilterValues } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';
 import { readFields } from '../mapping/readFields';
 import { storedMapping } from '../mapping/stored';
 import type { Execution } from '../model';
-import { chosenOption, givenText } from '../parameters/choice';
+import { chosenOption, givenText } from '../parameters/optionText';
 import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import type { DeletionLimits } from './guards';
-import { missingInSource as missingInSourceProperty, mostDeletions, mostDeletionsShare } from './missingInSource';
+import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
 import {
 	agreedField,
@@ -30,9 +30,9 @@ import {
 	preview,
 	syncedOperation,
 	versionField,
-} from './properties';
+} from './syncProperties';
 import type { Collection } from '../mapping/lookUp';
-import type { SourceFields } from './source';
+import type { SourceFields } from './syncSource';
 
 /** What the user has set, and what the service says of the records. */
 export interface SyncSettings {
@@ -136,8 +136,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
 	const given = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	return {
-		share: readPercent(mostDeletionsShare.displayName, given(mostDeletionsShare)),
-		number: readWholeNumber(mostDeletions.displayName, given(mostDeletions)),
+		share: readPercent(maxDeletionsShare.displayName, given(maxDeletionsShare)),
+		number: readWholeNumber(maxDeletions.displayName, given(maxDeletions)),
 	};
 }
 

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { idField, type Field } from '../api/openapi/fields';
+import { idField, type Field } from '../api/openapi/schemaFields';
 import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
@@ -14,14 +14,14 @@ import { guardDeletions } from './guards';
 import { goneFields, isGone } from './gone';
 import { refuseParts } from './loop';
 import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
-import { outputNames, outputOf } from './output';
+import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './plan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { namesOfScope, outsiders, scopedFields } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
-import { readSource, type Source } from './source';
+import { readSource, type Source } from './syncSource';
 
 /**
  * Keeps records of the CRM in step with the input items: reads what it has to, plans all changes, and

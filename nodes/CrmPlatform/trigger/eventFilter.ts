@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../api/event';
+import type { CrmEvent } from '../api/crmEvent';
 import { isIgnored, type IgnoredOrigins } from './origin';
 
 /** Filters of events. */

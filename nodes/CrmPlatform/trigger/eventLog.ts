@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { matchesEventPattern, parseEvent, type CrmEvent } from '../api/event';
+import { matchesEventPattern, parseEvent, type CrmEvent } from '../api/crmEvent';
 import type { ListDescription } from '../api/openapi/listing';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import type { EventFilter } from './eventFilter';
 import { ownOrigin, type IgnoredOrigins, type OwnOrigin } from './origin';
-import type { EventOutput } from './output';
+import type { EventOutput } from './eventOutput';
 
 /** Whose changes start no workflow. */
 export const ignoreProperties: INodeProperties[] = [

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../api/event';
+import type { CrmEvent } from '../api/crmEvent';
 import { originOfKey, type KeyOrigin } from '../api/http/idempotency';
 
 /** The originators whose changes start no workflow. */

@@ -10,7 +10,7 @@ const soughtMessage =
 	'CRM Platform: the position is being looked for. No execution was started, and nothing has failed.';
 
 /** Milliseconds; n8n before 2.35 does not answer for an execution that it could not write. */
-const longestAnswer = 3_000;
+const maxAnswerLength = 3_000;
 
 /**
  * Has n8n store static data without starting anything.
@@ -48,7 +48,7 @@ async function answerFor(
 		() => 'known' as const,
 		() => 'refused' as const,
 	);
-	const late = clock.sleep(longestAnswer, answered.signal).then(
+	const late = clock.sleep(maxAnswerLength, answered.signal).then(
 		() => 'none' as const,
 		() => 'none' as const,
 	);

@@ -5,7 +5,7 @@ import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
 import { systemClock } from '../api/http/request';
 import type { JobDescription } from '../api/openapi/jobs';
-import { recordIn } from '../api/record';
+import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../parameters/readers';
 import { keyHeaderOf } from './runState';
@@ -57,14 +57,14 @@ export const startedJob = ({ path }: JobDescription, id: string): StartedJob => 
 
 /** Milliseconds between two requests for a job's status: fewer requests the longer it takes. */
 const firstPause = 200;
-const longestPause = 5_000;
+const maxPause = 5_000;
 /** Small, so that the end is noticed soon after it: after a tenth of the time it took, on average. */
 const pauseGrowth = 1.2;
 
 const ends = ['completed', 'failed', 'canceled', 'cancelled'];
 
 /** Seconds, where the user has set no Longest Wait: that of a request is too short for most jobs. */
-const longestJob = 3600;
+const maxJobTime = 3600;
 
 /**
  * Waits until a job has ended, however it ended.
@@ -79,11 +79,11 @@ export async function waitForJob(
 	{ id, path }: StartedJob,
 	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
-	const given: unknown = n8n.getNodeParameter('options.longestWait', item, null);
-	const longest = readWholeNumber('Longest Wait', given, { otherwise: longestJob });
+	const given: unknown = n8n.getNodeParameter('options.maxWait', item, null);
+	const longest = readWholeNumber('Longest Wait', given, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
-	for (let pause = firstPause; ; pause = Math.min(longestPause, pause * pauseGrowth)) {
+	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
 		const { body } = await Promise.race([api.send({ method: 'GET', path }), stopped]);
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { sendBatch, type BatchResult } from '../api/batch';
+import { sendBatch, type BatchResult } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/find';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
 import { readWholeNumber } from '../parameters/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
-import { groupByRequest, affectedRecords, sharesRecord, type Write } from './order';
+import { groupByRequest, affectedRecords, sharesRecord, type Write } from './writeOrder';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './single';

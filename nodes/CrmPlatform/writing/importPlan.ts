@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
 import type { Query } from '../api/http/path';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
@@ -47,7 +47,7 @@ const rowsPerJob = 5_000;
  */
 const charactersPerJob = 4 * 1024 * 1024;
 /** Bytes of one line that services take. */
-const longestLine = 1024 * 1024;
+const maxLineLength = 1024 * 1024;
 
 /**
  * A row of the file, and what is to be done with it. Thousands wait for their job, so each is kept as texts,
@@ -160,6 +160,6 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 		return { field: name, code: 'required', message: `${label} is empty, and a new record needs it.` };
 	}
 	// No character takes more than three bytes for each of its units.
-	if (text.length * 3 <= longestLine || Buffer.byteLength(text) <= longestLine) return undefined;
+	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
 	return { code: 'too_large', message: 'The record is larger than 1 MB.' };
 }

@@ -1,5 +1,5 @@
 import type { ResourceDescription } from '../api/openapi/description';
-import { idField, labelFor } from '../api/openapi/fields';
+import { idField, labelFor } from '../api/openapi/schemaFields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../mapping/blank';
 import { objectFields } from '../mapping/objectFields';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { ownMember } from '../api/http/ownMembers';
-import { labelFor } from '../api/openapi/fields';
+import { labelFor } from '../api/openapi/schemaFields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../mapping/blank';
 

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { isAnsweredWith } from '../api/find';
 import { idText, isObject } from '../api/http/json';
 import { looseText } from '../mapping/keys';
-import { mergePatch } from '../api/record';
+import { mergePatch } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
-import type { Write } from './order';
+import type { Write } from './writeOrder';
 import { writeOne, type Written } from './single';
 
 /** A write that the record is read for once more. */

@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { mayBeWritten } from '../api/batch';
-import { recordIn } from '../api/record';
+import { mayBeWritten } from '../api/batchRequest';
+import { recordIn } from '../api/answeredRecord';
 import { idText } from '../api/http/json';
 import { isNo } from '../mapping/blank';
 import { looseText } from '../mapping/keys';

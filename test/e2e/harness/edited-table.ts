@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
 
-const longestDownMs = 180_000;
+const maxDownMs = 180_000;
 
 type Row = { email: string; name: string | null; crm_version: number | null; updatedAt: string };
 
@@ -75,7 +75,7 @@ export class EditedTable implements EditedSystem {
 
 	private async ask(method: string, path: string, body?: object): Promise<unknown> {
 		const { url, session } = this.n8n;
-		for (const deadline = Date.now() + longestDownMs; ; this.repeats += 1) {
+		for (const deadline = Date.now() + maxDownMs; ; this.repeats += 1) {
 			const response = await fetch(url + path, {
 				method,
 				headers: { 'browser-id': session.browserId, cookie: session.cookie, 'content-type': 'application/json' },

@@ -14,7 +14,7 @@ const names = Array.from({ length: 3 }, (_, i) => `Name ${i}`);
 const adds = 10;
 
 /** The longest time between two edits on a side: several runs of the workflow come between them. */
-const longestPauseMs = 60;
+const maxPauseMs = 60;
 
 /** A generator of numbers, 0 ≤ n < 1, that gives the same ones for the same seed. */
 function randomOf(seed: number): () => number {
@@ -62,17 +62,17 @@ interface TwoWay {
  */
 export async function expectInStep(setup: TwoWay): Promise<number> {
 	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = [async () => undefined] } = setup;
-	const longestMs = 90_000 + edits * 500;
+	const maxMs = 90_000 + edits * 500;
 	const people = Array.from({ length: Math.ceil(edits / 5) }, (_, i) => `person-${i}@${domain}`);
 	for (const email of people) await crm.add(email, 'New');
-	await untilInStep(crm, other, longestMs);
+	await untilInStep(crm, other, maxMs);
 
 	const inOther: Edits = new Map();
 	const editOther = randomEditor(other, people, 'other', randomOf(seed), inOther);
 	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1));
 	const each = Math.ceil(edits / meanwhile.length);
 	for (const happening of meanwhile) await Promise.all([editOther(each), editCrm(each), happening()]);
-	await untilInStep(crm, other, longestMs);
+	await untilInStep(crm, other, maxMs);
 	const writes = await crm.writesOfN8n();
 	// Edits of one person that follow each other are merged.
 	expect([...writes].filter(([email, count]) => count > (inOther.get(email) ?? 0))).toEqual([]);
@@ -117,7 +117,7 @@ function randomEditor(
 	};
 	return async (count) => {
 		for (let done = 0; done < count; ) {
-			await sleep(random() * longestPauseMs);
+			await sleep(random() * maxPauseMs);
 			const email = await edit();
 			if (email === undefined) continue;
 			edits.set(email, (edits.get(email) ?? 0) + 1);
@@ -131,8 +131,8 @@ function randomEditor(
  *
  * @throws Error with what differs, if that takes too long
  */
-async function untilInStep(crm: EditedSystem, other: EditedSystem, longestMs: number): Promise<void> {
-	for (const deadline = Date.now() + longestMs; ; ) {
+async function untilInStep(crm: EditedSystem, other: EditedSystem, maxMs: number): Promise<void> {
+	for (const deadline = Date.now() + maxMs; ; ) {
 		const ours = inOrder(await crm.people());
 		const theirs = inOrder(await other.people());
 		if (JSON.stringify(ours) === JSON.stringify(theirs)) return;

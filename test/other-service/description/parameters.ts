@@ -1,5 +1,5 @@
-import { longestKey } from '../access.ts';
-import { largestPage } from '../collection.ts';
+import { maxKeyLength } from '../access.ts';
+import { maxPageSize } from '../collection.ts';
 import { branches, company, contact, segments } from '../kinds.ts';
 
 const query = (name: string, description: string, schema: object) => ({
@@ -26,13 +26,13 @@ export const parameters = {
 		in: 'header',
 		required: true,
 		description: 'A write is carried out once for each key',
-		schema: { type: 'string', maxLength: longestKey },
+		schema: { type: 'string', maxLength: maxKeyLength },
 	},
 	After: query('after', 'Continue after this place: the next_cursor of the page before', text),
 	PageSize: query('page_size', 'How many records a page holds', {
 		type: 'integer',
 		minimum: 1,
-		maximum: largestPage,
+		maximum: maxPageSize,
 		default: 25,
 	}),
 

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import type { Played } from './played.ts';
 import { matches } from './wanted.ts';
 

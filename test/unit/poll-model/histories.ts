@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/choice';
+import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/eventChoice';
 import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
 import type { Course } from './n8n.ts';
 import { readerOf, recordTypes } from './records.ts';

@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { copyBroken } from './copies.ts';
 import { isExcused } from './excuses.ts';
 import type { Row } from './n8n.ts';

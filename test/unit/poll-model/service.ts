@@ -1,6 +1,6 @@
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { CrmEvent } from '../../../nodes/CrmPlatform/api/event';
-import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/event';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
+import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { NodeApiError, type INode } from 'n8n-workflow';

@@ -1,4 +1,4 @@
-import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/event';
+import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import type { Begins } from './histories.ts';
 import type { Publication } from './played.ts';
 import { recordTypes } from './records.ts';

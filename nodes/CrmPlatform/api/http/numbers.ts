@@ -57,7 +57,7 @@ const isRounded = (value: unknown): value is number =>
 	typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Levels of objects and lists; some 5,000 are more than JavaScript can write as JSON. */
-export const mostLevels = 500;
+export const maxLevels = 500;
 
 /**
  * @param label of the value, for the words
@@ -82,7 +82,7 @@ export function checkDepth(label: string, value: unknown, see: (level: unknown[]
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth += 1) {
 		see(level);
-		if (depth > mostLevels) throw new Error(`${label}: the value is nested more than ${mostLevels} levels deep.`);
+		if (depth > maxLevels) throw new Error(`${label}: the value is nested more than ${maxLevels} levels deep.`);
 		level = level.flatMap((one) => (isPlain(one) ? (Object.values(one) as unknown[]) : []));
 	}
 }

@@ -1,5 +1,5 @@
 /** Characters; patterns of fields have some dozens. */
-const longestPattern = 500;
+const maxPatternLength = 500;
 
 /**
  * Whether a regular expression of a description takes little time for any text. One that repeats a
@@ -8,7 +8,7 @@ const longestPattern = 500;
  * be refused as well: they are treated as if they were not there.
  */
 export function isSafePattern(pattern: string): boolean {
-	if (pattern.length > longestPattern || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
+	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
 	const plain = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (what: RegExp) => plain.match(what)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);

@@ -57,8 +57,8 @@ export function problemOfItem(
 
 	const reasons = body.errors ?? [];
 	const lines = [
-		...reasons.slice(0, mostReasons).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
-		...(reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : []),
+		...reasons.slice(0, maxReasons).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
 		advice,
 	];
 	const details: IDataObject = { status };
@@ -71,7 +71,7 @@ export function problemOfItem(
 }
 
 /** Lines of reasons a person reads; the rest is in `details`. */
-const mostReasons = 20;
+const maxReasons = 20;
 
 /** The problem of an answer whose status says success and whose body reports an error. */
 export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isWrite = true): Problem {

@@ -171,13 +171,13 @@ function reasonOf(members: Members, place: string): Reason | undefined {
 }
 
 /** Longer texts are for machines. */
-const longestText = 1_000;
+const maxTextLength = 1_000;
 
 /** A text, or a number as one; undefined for anything else, and for blank text. */
 function text(value: unknown): string | undefined {
 	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
 	if (typeof value !== 'string' || value.trim() === '') return undefined;
-	return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+	return value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
 }
 
 const isText = (value: unknown): boolean => text(value) !== undefined;

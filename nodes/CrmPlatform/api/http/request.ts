@@ -95,7 +95,7 @@ interface SenderOptions {
 export type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 
 /** Milliseconds; a page or a batch takes seconds, an export over a slow line minutes. */
-const longestAnswer = 5 * 60_000;
+const maxAnswerLength = 5 * 60_000;
 
 /**
  * The one way to the service: transient errors are retried, rate limits are respected, and every
@@ -106,7 +106,7 @@ const longestAnswer = 5 * 60_000;
  */
 export function createSender(options: SenderOptions): Sender {
 	const { transport, address, signal, clock = systemClock, policy = retryPolicy } = options;
-	const { timeout = 60_000, deadline = longestAnswer } = options;
+	const { timeout = 60_000, deadline = maxAnswerLength } = options;
 	let window: RateWindow | undefined;
 	let underWay = 0;
 
@@ -150,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
 			// A refusal would cost the others who share the plan, and bring nothing new.
-			if (waited + delay > policy.longestWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
+			if (waited + delay > policy.maxWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
 			await wait(delay);
 
 			const answer = await answerTo(http);

@@ -6,9 +6,9 @@ export const retryPolicy = {
 	tries: 5,
 	/** Before the second attempt; doubles with each further one. */
 	firstDelay: 500,
-	longestDelay: 15_000,
+	maxDelay: 15_000,
 	/** Total time one request may spend waiting; beyond it, it fails and says when to return. */
-	longestWait: 5 * 60_000,
+	maxWait: 5 * 60_000,
 	statuses: [408, 425, 429, 500, 502, 503, 504] as readonly number[],
 };
 
@@ -61,7 +61,7 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const delay = counts
 		? (asked ?? backoff(tries, random, policy))
 		: Math.max(asked ?? 0, backoff(refusals, random, policy));
-	if ((counts && tries >= policy.tries) || waited + delay > policy.longestWait) {
+	if ((counts && tries >= policy.tries) || waited + delay > policy.maxWait) {
 		return asked ? { retry: false, returnAt: now + asked } : { retry: false };
 	}
 	return { retry: true, delay, counts };
@@ -107,6 +107,6 @@ function askedDelay({ status, headers }: FailedAttempt, now: number): number | u
 
 /** Exponential, with the upper half random ("equal jitter"). */
 function backoff(times: number, random: number, policy: RetryPolicy): number {
-	const ceiling = Math.min(policy.longestDelay, policy.firstDelay * 2 ** (times - 1));
+	const ceiling = Math.min(policy.maxDelay, policy.firstDelay * 2 ** (times - 1));
 	return ceiling / 2 + (ceiling / 2) * random;
 }

@@ -21,7 +21,7 @@ export interface PageWalk {
 }
 
 /** Consecutive pages without records: some services filter after paging, but not that much. */
-const mostEmptyPages = 1_000;
+const maxEmptyPages = 1_000;
 
 /**
  * Yields the records of a list, page by page, until it ends or `limit` is reached. A page may be
@@ -65,7 +65,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		const next = isOver
 			? nextIfAny(ending)
 			: await nextOf(send, path, { list, query, cursor }, ending, { ...arrived, page: { ...page, records: fresh } });
-		if (!isOver && next !== undefined && emptyPages >= mostEmptyPages) throw new Error(endless(path));
+		if (!isOver && next !== undefined && emptyPages >= maxEmptyPages) throw new Error(endless(path));
 		cursors.add(next);
 		if (walked.read !== undefined) walked.read += fresh.length;
 		walked.firstTotal ??= page.total;

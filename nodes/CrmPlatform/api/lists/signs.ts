@@ -89,7 +89,7 @@ function nextLinks(header = '', parameter: string): Array<string | undefined> {
 
 /** Members deeper than this are the service's own business. */
 const deepest = 3;
-const mostMembers = 500;
+const maxMembers = 500;
 
 interface Found {
 	more: string[];
@@ -109,7 +109,7 @@ function signsIn(members: Array<[string, unknown]>, read: number): Found {
 			else if (saysLast(name, value)) found.isLast = true;
 		}
 		level = level.flatMap(([place, value]) => membersOf(value).map(([name, inner]): [string, unknown] => [`${place}.${name}`, inner]));
-		level = level.slice(0, mostMembers);
+		level = level.slice(0, maxMembers);
 	}
 	return found;
 }

@@ -1,6 +1,6 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import type { OpenApiDocument } from './openapi';
-import { operationOf } from './parts';
+import { operationOf } from './documentParts';
 import { pathItemAt, templatesFor } from './paths';
 
 /**

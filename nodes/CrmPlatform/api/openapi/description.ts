@@ -7,7 +7,7 @@ import {
 	type RecordField,
 } from './listing';
 import type { OpenApiDocument, PathItem } from './openapi';
-import { operationOf } from './parts';
+import { operationOf } from './documentParts';
 import { collectionIn, isParameter, pathItemAt } from './paths';
 import { describeWrite, type WriteDescription } from './writing';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { parseOpenApi, type OpenApiDocument } from './openapi';
-import { isTooDeep } from './parts';
+import { isTooDeep } from './documentParts';
 import { isObject } from '../http/json';
 import type { Problem } from '../http/problem';
 import { createSender, type Clock } from '../http/request';
@@ -38,7 +38,7 @@ export interface DocumentSource {
 /** Milliseconds a document is taken as current. */
 const freshFor = 5 * 60_000;
 /** Keys of the cache; a credential has two. */
-const mostKept = 100;
+const maxKept = 100;
 
 interface CachedDocument {
 	document: OpenApiDocument;
@@ -96,7 +96,7 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 	}
 	// The least recently read.
 	for (const key of cache.keys()) {
-		if (cache.size <= mostKept) break;
+		if (cache.size <= maxKept) break;
 		cache.delete(key);
 	}
 	return document;
@@ -116,7 +116,7 @@ async function readDocument(
 		address: url,
 		shownAddress: shownUrl(url),
 		clock,
-		policy: { ...retryPolicy, tries: 2, longestWait: 5_000 },
+		policy: { ...retryPolicy, tries: 2, maxWait: 5_000 },
 		timeout: 15_000,
 		deadline: 30_000,
 	});

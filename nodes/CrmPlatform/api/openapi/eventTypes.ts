@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { OpenApiDocument } from './openapi';
-import { operationOf, readPart } from './parts';
+import { operationOf, readPart } from './documentParts';
 import { collectionIn, pathItemAt } from './paths';
 import { flatten, jsonSchema, namedValues } from './schema';
 

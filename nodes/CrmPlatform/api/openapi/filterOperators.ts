@@ -1,4 +1,4 @@
-import type { FieldKind } from './fields';
+import type { FieldKind } from './schemaFields';
 import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */

@@ -1,7 +1,7 @@
 import { idempotencyHeaderOf, type IdempotencyHeader } from './idempotencyHeader';
 import { describeMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
-import { operationOf } from './parts';
+import { operationOf } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
 import { parametersIn } from './schema';
 

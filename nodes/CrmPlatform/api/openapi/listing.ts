@@ -1,11 +1,11 @@
-import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './fields';
+import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
 import { nextLink, otherPlaces, pagingParameters, roles, type CursorPlace, type Role } from './paging';
-import { readPart, successOf } from './parts';
+import { readPart, successOf } from './documentParts';
 import { recordTimes, type RecordTimes } from './recordTimes';
-import { flatten, jsonSchema, largestNumber, parameterChoices, parametersIn } from './schema';
+import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn } from './schema';
 
 /** How one kind of record is listed. */
 export interface ListDescription extends RecordTimes {
@@ -76,7 +76,7 @@ export function describeList(
 	if (Object.keys(fixed).length > 0) description.fixed = fixed;
 	if (pageSize?.name !== undefined) {
 		const schema = flatten(document, pageSize.schema ?? {});
-		const maximum = largestNumber(schema) ?? modestPage;
+		const maximum = maxNumber(schema) ?? modestPage;
 		description.pageSize = { name: pageSize.name, maximum };
 		if (Number(linkedSize) >= 1) description.pageSize.maximum = Number(linkedSize);
 		const sizes = (linkedSize === undefined ? (schema.enum ?? []) : [linkedSize]).map(Number).filter((size) => size >= 1);

@@ -1,6 +1,6 @@
-import type { FieldKind } from './fields';
+import type { FieldKind } from './schemaFields';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
-import { readPart, resolve, stepsOf, successOf } from './parts';
+import { readPart, resolve, stepsOf, successOf } from './documentParts';
 
 /** Where an answer has the cursor of the next page. */
 export type CursorPlace = { path: string[] } | { header: string };

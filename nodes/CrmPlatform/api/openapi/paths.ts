@@ -1,6 +1,6 @@
 import { isObject } from '../http/json';
 import type { OpenApiDocument, PathItem } from './openapi';
-import { readPart } from './parts';
+import { readPart } from './documentParts';
 import { countSteps } from './work';
 
 /** The operations of a path as written in the document; undefined if the document lacks the path. */

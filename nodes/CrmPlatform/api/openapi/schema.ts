@@ -1,9 +1,9 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
-import { defined, readPart, resolve } from './parts';
+import { defined, readPart, resolve } from './documentParts';
 import { countSteps, leaveOut } from './work';
 
 /** The most schemas that one schema may consist of: 30 that all contain each other have 30! ways. */
-const mostParts = 2_000;
+const maxParts = 2_000;
 
 const flattened = new WeakMap<Schema, Schema>();
 
@@ -16,7 +16,7 @@ const flattened = new WeakMap<Schema, Schema>();
 export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 	const known = flattened.get(schema);
 	if (known) return known;
-	const flat = inOnePiece(document, schema, { flat: new Map(), left: mostParts });
+	const flat = inOnePiece(document, schema, { flat: new Map(), left: maxParts });
 	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattened.set(same, flat);
 	return flat;
 }
@@ -49,7 +49,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
 	parts.left -= 1;
 	const isWithin = parts.left >= 0 && depth < deepest;
-	if (!isWithin) leaveOut(document, `schemas that consist of more than ${mostParts} others, or ${deepest} inside each other`);
+	if (!isWithin) leaveOut(document, `schemas that consist of more than ${maxParts} others, or ${deepest} inside each other`);
 	return isWithin;
 }
 
@@ -96,7 +96,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
-	for (let own = waiting.pop(); own && found.size < mostParts; own = waiting.pop()) {
+	for (let own = waiting.pop(); own && found.size < maxParts; own = waiting.pop()) {
 		if (found.has(own)) continue;
 		found.add(own);
 		for (const one of [...(own.oneOf ?? []), ...(own.anyOf ?? [])].reverse()) waiting.push(flatten(document, one));
@@ -149,7 +149,7 @@ export function parameterChoices(document: OpenApiDocument, parameter: OpenApiPa
 export const schemaOf = (parameter: OpenApiParameter): Schema => parameter.schema ?? jsonSchema(parameter) ?? {};
 
 /** The largest whole number a schema allows, where it says one. */
-export function largestNumber({ maximum, exclusiveMaximum, enum: values = [] }: Schema): number | undefined {
+export function maxNumber({ maximum, exclusiveMaximum, enum: values = [] }: Schema): number | undefined {
 	const limits = [maximum ?? Infinity];
 	if (typeof exclusiveMaximum === 'number') limits.push(Math.ceil(exclusiveMaximum) - 1);
 	if (exclusiveMaximum === true && maximum !== undefined) limits.push(Math.ceil(maximum) - 1);

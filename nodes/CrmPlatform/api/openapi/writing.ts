@@ -1,10 +1,10 @@
 import type { KeyFormat } from '../http/idempotency';
-import { fieldsOf, type Field } from './fields';
+import { fieldsOf, type Field } from './schemaFields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
 import { describeMatch, type MatchDescription } from './match';
 import type { OpenApiDocument, OpenApiOperation, PathItem, Schema } from './openapi';
-import { operationOf, readPart } from './parts';
+import { operationOf, readPart } from './documentParts';
 import { pathItemAt, pathOfPost } from './paths';
 import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
 

@@ -4,13 +4,13 @@ import { attempt, combined, evaluateTogether, type Evaluated } from './combined'
 import { readsOnlyJson } from './plainCode';
 
 /** Bounds how long the event loop stands still: some milliseconds. */
-const mostItems = 100;
+const maxItems = 100;
 
 /**
  * Of the items' text in a group. n8n's engine `vm` has 128 MB for what an evaluation reads and gives;
  * if that is used up, every later expression of the execution fails.
  */
-const mostCharacters = 2 ** 18;
+const maxCharacters = 2 ** 18;
 
 /** Deeper data may have no end: some objects contain themselves. */
 const deepest = 50;
@@ -80,8 +80,8 @@ function evaluateGroup(
 /** The data of the items that fit into a group; none from an item on whose data is too large. */
 function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	const group: IDataObject[] = [];
-	let left = mostCharacters;
-	for (const { json } of items.slice(start, start + mostItems)) {
+	let left = maxCharacters;
+	for (const { json } of items.slice(start, start + maxItems)) {
 		// A value computed by its object may fail to be.
 		left = Number(attempt(() => withoutSizeOf(json, left, 0)) ?? -1);
 		if (left < 0) break;

@@ -2,11 +2,11 @@ import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
 import { hasExecution, storeOnly } from '../unwritable';
-import type { DispatchOptions } from './choice';
+import type { DispatchOptions } from './eventChoice';
 import { leaveElsewhere } from './elsewhere';
 import { identitiesOf, splitOff } from './group';
 import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, mostRefusals, mostUnbegun } from './order';
+import { delayAfter, firstDelay, firstOfRecords, isBehind, maxRefusals, maxUnbegun } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import { storePosition, type Group, type Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -159,14 +159,14 @@ export class Dispatcher {
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries >= mostRefusals && !this.isTold && !this.told.has(group.name)) {
+		if (!isRefused && tries >= maxRefusals && !this.isTold && !this.told.has(group.name)) {
 			// Once, as all groups may wait for the same.
 			this.isTold = true;
 			this.told.add(group.name);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// A group is read as a whole at first, and then without what still cannot be read.
-		if (tries < mostRefusals || (left.length === 0 && !isRefused)) {
+		if (tries < maxRefusals || (left.length === 0 && !isRefused)) {
 			this.unread.set(group.name, tries);
 			this.notBefore.set(group.name, clock.now() + delayAfter(tries));
 			return undefined;
@@ -215,7 +215,7 @@ export class Dispatcher {
 		} else if (outcome === 'not begun') {
 			// Its key is taken for good, and nothing has been done with it.
 			group.unbegun += 1;
-			if (group.unbegun >= mostUnbegun) this.setAside(group, outcome);
+			if (group.unbegun >= maxUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
 		} else if (outcome === 'unknown' && wasEmitted !== true && group.isReread) {
 			this.finish(group);

@@ -1,10 +1,10 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
-import { matchesEventPattern } from '../../api/event';
+import { matchesEventPattern } from '../../api/crmEvent';
 import type { Clock } from '../../api/http/request';
 import { eventIdentity } from '../eventLog';
 import { hasExecution } from '../unwritable';
-import type { DoneWhen } from './choice';
+import type { DoneWhen } from './eventChoice';
 import { elsewhereError } from './outcome';
 import { firstSequenceToRead, type Group, type Position } from './position';
 import { reportFailure } from './report';

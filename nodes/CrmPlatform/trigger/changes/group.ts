@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity } from '../eventLog';
 import type { Choice, Group, Position } from './position';
 

@@ -4,12 +4,12 @@ import type { Connection } from '../../api/connection';
 import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../eventLog';
 import type { EventChoice } from '../eventProperties';
-import { eventOutput } from '../output';
+import { eventOutput } from '../eventOutput';
 import type { RecordReader } from './records';
 
 /** How many of the latest events or records a test shows, and how many events are looked at for them. */
-const mostShown = 5;
-const mostSearched = 1_000;
+const maxShown = 5;
+const maxSearched = 1_000;
 
 /**
  * The latest events in sequence, or the newest records, for a test by hand.
@@ -24,7 +24,7 @@ export async function latestItems(
 	records: RecordReader | undefined,
 ): Promise<INodeExecutionData[]> {
 	if (records) {
-		const found = await records.latest(mostShown);
+		const found = await records.latest(maxShown);
 		if (found.length > 0) return found.map((json) => ({ json }));
 		throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	}
@@ -35,7 +35,7 @@ export async function latestItems(
 			items.unshift({ json: await eventOutput(event, output, async () => api) });
 		}
 		searched += 1;
-		if (items.length === mostShown || searched === mostSearched) break;
+		if (items.length === maxShown || searched === maxSearched) break;
 	}
 	if (items.length > 0) return items;
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events match', {

@@ -1,10 +1,10 @@
 import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity, type EventLog } from '../eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
-import { eventOutput } from '../output';
+import { eventOutput } from '../eventOutput';
 import type { Group } from './position';
 import { RecordBehindError, type RecordReader } from './records';
 
@@ -38,7 +38,7 @@ export interface LoadOptions {
 const recordsAtOnce = 5;
 
 /** Readings of records that may be older than their events, over more than the time that a replica may be behind. */
-const mostBehind = 2;
+const maxBehind = 2;
 
 /** Reads the items of a group by what the group says, whatever the user has chosen since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
@@ -52,7 +52,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	const { found, missing } = await eventsOf(group, options);
 	const gone = missing.length === 0 ? [] : failed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
-		? await changesOf(found, records!, options.tries < mostBehind)
+		? await changesOf(found, records!, options.tries < maxBehind)
 		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
 	if (gone.length + loaded.failures.length === 0) for (const event of found) cache.events.delete(eventIdentity(event));
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
@@ -125,7 +125,7 @@ async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cac
 	while (left.length > 0) {
 		let reached = left[0]!;
 		// One request; what is farther away is asked for by its own sequence.
-		const most = Math.min(largestPart, last - reached + 1);
+		const most = Math.min(maxPartSize, last - reached + 1);
 		for await (const event of log.after(reached - 1, types, most)) {
 			reached = Math.max(reached, event.sequence);
 			if (wanted.has(eventIdentity(event))) found.set(eventIdentity(event), event);
@@ -138,4 +138,4 @@ async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cac
 }
 
 /** Events that are read at once for a group. */
-const largestPart = 500;
+const maxPartSize = 500;

@@ -1,6 +1,6 @@
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity, type EventLog } from '../eventLog';
-import { longestLag, restartAt, type Position } from './position';
+import { maxLag, restartAt, type Position } from './position';
 
 interface Mark {
 	identity: string;
@@ -14,10 +14,10 @@ export interface Look<Newest extends Mark = Mark> {
 }
 
 /** Milliseconds between a sequence number and its commit, which may show a later number first. */
-const longestCommit = 20_000;
+const maxCommitTime = 20_000;
 
 /** Milliseconds for which the log has to end before the position, before that is believed. */
-const longestDoubt = 60_000;
+const maxDoubtTime = 60_000;
 
 /**
  * Tells news from none, an answer that is behind from a log that has lost events, and the log that was
@@ -49,16 +49,16 @@ export class LogWatch {
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
 		if (newest.identity !== this.shown?.identity) {
-			if (this.shown && at - this.shown.since >= longestLag) this.surely = this.shown.sequence;
+			if (this.shown && at - this.shown.since >= maxLag) this.surely = this.shown.sequence;
 			this.shown = { ...newest, since: at };
 			this.readAge = undefined;
-		} else if (at - this.shown.since >= longestLag) {
+		} else if (at - this.shown.since >= maxLag) {
 			this.surely = this.shown.sequence;
 		}
 		settlePast(position, newest, at);
 		if (newest.identity === this.settled?.identity) return false;
 		const age = at - this.shown.since;
-		return this.readAge === undefined || age >= longestLag + longestCommit || age >= 2 * this.readAge;
+		return this.readAge === undefined || age >= maxLag + maxCommitTime || age >= 2 * this.readAge;
 	}
 
 	/** The sequence up to which a reading has everything that begins after this look. */
@@ -69,7 +69,7 @@ export class LogWatch {
 		if (!newest) return;
 		if (this.shown?.identity !== newest.identity) return;
 		this.readAge = at - this.shown.since;
-		if (this.readAge >= longestLag + longestCommit) this.settled = newest;
+		if (this.readAge >= maxLag + maxCommitTime) this.settled = newest;
 	}
 
 	/**
@@ -87,7 +87,7 @@ export class LogWatch {
 			return undefined;
 		}
 		this.doubt ??= { since: at, sequence: newest.sequence };
-		if (now - this.doubt.since < longestDoubt) return undefined;
+		if (now - this.doubt.since < maxDoubtTime) return undefined;
 		const there = known && (await this.at(known.sequence));
 		if (there && eventIdentity(there) === known.identity) return undefined;
 		const { sequence } = this.doubt;
@@ -110,7 +110,7 @@ export class LogWatch {
 		if (known) events = [await this.at(known.sequence), await this.at(known.sequence)];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
-			if (now - this.unsure < longestLag + longestCommit) return { isSure: false };
+			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
 		}
 		this.unsure = undefined;
 		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== known?.identity);
@@ -135,7 +135,7 @@ export function noteNewest(position: Position, marks: Array<Mark | undefined>): 
 /** From now on, only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
 	for (const one of past) {
-		if (one.until === undefined && !one.byTime && now - one.at >= longestLag) one.until = Math.max(one.upTo, newest.sequence);
+		if (one.until === undefined && !one.byTime && now - one.at >= maxLag) one.until = Math.max(one.upTo, newest.sequence);
 	}
 }
 

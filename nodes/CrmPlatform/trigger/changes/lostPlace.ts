@@ -1,4 +1,4 @@
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../eventLog';
 import { overlap, type Choice } from './position';
@@ -7,10 +7,10 @@ import { overlap, type Choice } from './position';
 const places = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
 /** So many events are looked at. */
-const mostSearched = 1_000;
+const maxSearched = 1_000;
 
 /** So many events in a row without an execution were there before the trigger, or are from before it began. */
-const mostUnknown = 20;
+const maxUnknown = 20;
 
 /** Where a trigger was: above the floor, events without an execution are still to be started. */
 export interface FoundPlace {
@@ -34,7 +34,7 @@ export async function findLostPlace(
 	for await (const event of log.newestFirst(events)) {
 		if (passesFilter(event, filter)) chosen.push(event);
 		// A filter may match rarely; a publish does not wait for the whole log.
-		if (++searched >= mostSearched) break;
+		if (++searched >= maxSearched) break;
 	}
 	const asked = places.filter((place) => place < chosen.length);
 	const started = await Promise.all(asked.map(async (place) => await hasStarted(chosen[place]!)));
@@ -44,7 +44,7 @@ export async function findLostPlace(
 	let floor = sequence - 1;
 	let unknown = 0;
 	for (const event of chosen.slice(first + 1)) {
-		if (event.sequence <= sequence - overlap || unknown >= mostUnknown) break;
+		if (event.sequence <= sequence - overlap || unknown >= maxUnknown) break;
 		const isKnown = await hasStarted(event);
 		unknown = isKnown ? 0 : unknown + 1;
 		if (isKnown) floor = event.sequence - 1;

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { matchesEventPattern, type CrmEvent } from '../../api/event';
+import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
 import { readPlace, storePlace } from '../places';
 
@@ -176,10 +176,10 @@ export function storePosition(n8n: ITriggerFunctions, position: Position): void 
  * Milliseconds that a replica of the log may be behind. What one answer has shown, every answer shows
  * after that time.
  */
-export const longestLag = 10_000;
+export const maxLag = 10_000;
 
 /** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
-const longestPast = 100 * 24 * 60 * 60_000;
+const maxAge = 100 * 24 * 60 * 60_000;
 
 /** Where to read on: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
@@ -195,7 +195,7 @@ export function typesToRead({ choice: now, past }: Position): string[] {
 export function choiceFor({ since, choice: now, past }: Position, event: CrmEvent): Choice | undefined {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
 	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
-		const isBefore = Date.parse(event.timestamp) <= at + longestLag;
+		const isBefore = Date.parse(event.timestamp) <= at + maxLag;
 		const isEarlier = byTime ? isBefore : event.sequence <= upTo;
 		if (!isEarlier && (event.sequence > until || !isBefore)) continue;
 		if (isChosen(then, event)) return then;
@@ -219,7 +219,7 @@ export function advance(position: Position, read: Record<string, number>, upTo: 
 	const seen = Object.entries({ ...position.seen, ...read });
 	const oldest = position.sequence - overlap;
 	position.seen = Object.fromEntries(seen.filter(([, sequence]) => sequence > oldest));
-	position.past = position.past.filter(({ until = Infinity, at }) => until > oldest && now - at < longestPast);
+	position.past = position.past.filter(({ until = Infinity, at }) => until > oldest && now - at < maxAge);
 	position.at = new Date(now).toISOString();
 }
 

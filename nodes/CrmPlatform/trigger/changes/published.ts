@@ -3,7 +3,7 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 import type { Clock } from '../../api/http/request';
 import type { EventLog } from '../eventLog';
 import { forgetPlaces } from '../places';
-import type { DispatchOptions } from './choice';
+import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
@@ -18,7 +18,7 @@ import { executionKey, forgetN8n } from './starts';
 const dispatchers = new Map<string, Dispatcher>();
 
 /** Milliseconds for which a trigger that is not published is kept in memory. */
-const longestKept = 24 * 60 * 60_000;
+const maxTimeKept = 24 * 60 * 60_000;
 
 /** Forgets what this process knows, as a new process would. */
 export function forgetDispatchers(): void {
@@ -37,7 +37,7 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
-	for (const [one, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - longestKept)) dispatchers.delete(one);
+	for (const [one, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxTimeKept)) dispatchers.delete(one);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const known = dispatchers.get(name);
 	const stored = storedPosition(n8n);

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { readPage, type Page } from '../../api/lists/page';

@@ -1,5 +1,5 @@
 import type { EventLog, Newest } from '../eventLog';
-import { longestLag, overlap, type Choice, type Position } from './position';
+import { maxLag, overlap, type Choice, type Position } from './position';
 
 export interface Resumption {
 	position: Position;
@@ -106,7 +106,7 @@ async function begin(
 
 /** A list that is behind would omit what happened before the first event that is read. */
 const readyAfter = (newest: Newest | undefined, now: number): number =>
-	newest ? Math.min(now, Date.parse(newest.timestamp)) + longestLag : now;
+	newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 
 /** Tells that the log no longer reaches back to the position; undefined where it does. */
 async function missingEvents(

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../../api/http/json';
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 

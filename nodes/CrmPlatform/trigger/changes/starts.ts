@@ -10,7 +10,7 @@ import {
 	failedBeforeBeginning,
 	grace,
 	hasNoTrace,
-	longestSilence,
+	maxSilence,
 	ranOnWorker,
 	type SeenOfN8n,
 	type UnsettledStart,
@@ -22,7 +22,7 @@ import {
  * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
  * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
  */
-const longestWithoutRun = 15_000;
+const maxTimeWithoutRun = 15_000;
 
 /** What a start is made of, and what comes of it. */
 interface StartRequest {
@@ -116,7 +116,7 @@ export class Starts {
 	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
 		const now = this.clock.now();
 		// An item would come of nothing, and the next nodes would run.
-		if (n8n.getNode().alwaysOutputData || now - this.probedAt < longestSilence) return;
+		if (n8n.getNode().alwaysOutputData || now - this.probedAt < maxSilence) return;
 		this.probedAt = now;
 		const again = (): void => void (this.probedAt = -Infinity);
 		if (start.seenAt === undefined && (await hasExecution(n8n, executionKey(n8n, start.group), this.clock))) {
@@ -160,7 +160,7 @@ export class Starts {
 		const comeByAnswer = async (): Promise<void> => {
 			const outcome = outcomeOfAnswer(await answer.promise);
 			if (outcome === undefined) return;
-			await this.clock.sleep(longestWithoutRun, told.signal);
+			await this.clock.sleep(maxTimeWithoutRun, told.signal);
 			if (told.signal.aborted) return;
 			seen.onWorkers = true;
 			ended(outcome);

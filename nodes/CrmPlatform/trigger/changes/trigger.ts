@@ -10,17 +10,17 @@ import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/request';
 import { openEventLog, type EventLog } from '../eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
-import { readChangeChoice, type ChangeChoice } from './choice';
+import { readChangeChoice, type ChangeChoice } from './eventChoice';
 import { latestItems } from './latest';
 import { loadGroup } from './load';
-import { longestLag, type Group } from './position';
+import { maxLag, type Group } from './position';
 import { openDispatcher } from './published';
 import { recordReader, type RecordReader } from './records';
 import { readRecordChoice } from './recordScope';
 import { reportFailure } from './report';
 import type { Beginning } from './resume';
 import { sharedLook, untilNextLook } from './sharedLook';
-import { ChangeSource } from './source';
+import { ChangeSource } from './changeSource';
 
 /** What the user chose, read when the workflow is published: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {
@@ -106,7 +106,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 	let nextRead = -Infinity;
 	let failures = 0;
 	// At the end of the activation n8n stores a copy of its own, perhaps over what a sibling has stored meanwhile.
-	let stored = clock.now() - longestUnstored + longestLag;
+	let stored = clock.now() - maxTimeUnstored + maxLag;
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
@@ -129,7 +129,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 			const hasMore = backfill !== undefined || groups.length >= room;
 			nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
 			// So that a stored position never looks older than the service's log.
-			if (clock.now() - stored > longestUnstored) {
+			if (clock.now() - stored > maxTimeUnstored) {
 				stored = clock.now();
 				dispatcher.changed();
 			}
@@ -155,7 +155,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				// Told once for each outage; the position stays, so nothing is lost.
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
-				wait = Math.min(choice.interval * 2 ** failures, longestPause);
+				wait = Math.min(choice.interval * 2 ** failures, maxPause);
 				dispatcher.store();
 			}
 			if (!signal.aborted) await clock.sleep(wait, awake.signal).catch(() => undefined);
@@ -181,10 +181,10 @@ function beginningOf({ events: { events, filter, output }, records, start, since
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
 
 /** Milliseconds between two readings while the service fails. */
-const longestPause = 5 * 60_000;
+const maxPause = 5 * 60_000;
 
 /** Milliseconds after which the position is stored though nothing has happened. */
-const longestUnstored = 12 * 60 * 60_000;
+const maxTimeUnstored = 12 * 60 * 60_000;
 
 function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;

@@ -39,7 +39,7 @@ export const grace = 30_000;
 const patience = 60_000;
 
 /** Milliseconds without any outcome after which the longest wait is taken for a lost job; doubles. */
-export const longestSilence = 10 * 60_000;
+export const maxSilence = 10 * 60_000;
 
 /** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
 const reportAfter = 60 * 60_000;
@@ -77,7 +77,7 @@ export function checkStarts<Start extends UnsettledStart>(
 	const [longest] = open;
 	if (repeat.length === 0 && longest) {
 		const lastSign = Math.max(longest.at, lastOutAt);
-		if (isPast(lastSign, longestSilence * 2 ** longest.repeats)) repeat.push(longest);
+		if (isPast(lastSign, maxSilence * 2 ** longest.repeats)) repeat.push(longest);
 	}
 	const isUnknown = onWorkers === undefined;
 	const report = starts.filter(

@@ -16,10 +16,10 @@ import { isAddress, newKeyFor, refusing, subscriptionPath, type FoundSubscriptio
 const recoveryOverlap = 60_000;
 
 /** Events that are read for the time at which the oldest of them happened. */
-const mostRead = 10;
+const maxRead = 10;
 
 /** Deliveries among which one is looked for that was refused. */
-const mostSearched = 100;
+const maxSearched = 100;
 
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
@@ -114,7 +114,7 @@ async function isRefused(api: Connection, own: Subscription): Promise<boolean> {
 	let read = 0;
 	for await (const record of undelivered(api, own, ['pending'])) {
 		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === 401) return true;
-		if (++read >= mostSearched) return false;
+		if (++read >= maxSearched) return false;
 	}
 	return false;
 }
@@ -131,7 +131,7 @@ async function oldestUndelivered(api: Connection, own: Subscription): Promise<nu
 	for await (const { event_type: type, event_id: event } of undelivered(api, own, ['pending', 'failed'])) {
 		if (type === 'webhook.test') continue;
 		// A delivery that is recovered was queued later than its event happened.
-		const happened = read++ < mostRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
+		const happened = read++ < maxRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
 		if (Number.isNaN(happened)) return undefined;
 		oldest = Math.min(oldest, happened);
 	}

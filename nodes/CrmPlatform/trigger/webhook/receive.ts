@@ -1,14 +1,14 @@
 import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { matchesEventPattern, parseEvent, type CrmEvent } from '../../api/event';
+import { matchesEventPattern, parseEvent, type CrmEvent } from '../../api/crmEvent';
 import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin, tellsOrigin } from '../origin';
 import { isTest, secretsOf } from './place';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
-import { eventOutput } from '../output';
+import { eventOutput } from '../eventOutput';
 import { RefusalMemory } from './refusals';
 import { doubtful, explainForged } from './signature';
 

@@ -21,10 +21,10 @@ const untilFirst = 5_000;
 const afterFailure = 60_000;
 
 /** Looks in a row that fail before the user is told; an outage of the service loses nothing. */
-const mostFailures = 5;
+const maxFailures = 5;
 
 /** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
-const longestUnstored = 12 * 60 * 60_000;
+const maxTimeUnstored = 12 * 60 * 60_000;
 
 /** What ends the watch of each trigger of this process. */
 const watches = new Map<string, AbortController>();
@@ -54,7 +54,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 
 	const keep = (place: SubscriptionPlace, isUrgent: boolean): void => {
 		storeSubscription(n8n, place);
-		if (!isUrgent && clock.now() - saved < longestUnstored) return;
+		if (!isUrgent && clock.now() - saved < maxTimeUnstored) return;
 		saved = clock.now();
 		storeOnly(n8n);
 	};
@@ -133,8 +133,8 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			} catch (error) {
 				failures += 1;
 				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
-				if (failures === mostFailures) report(error);
-				wait = failures < mostFailures ? afterFailure : interval;
+				if (failures === maxFailures) report(error);
+				wait = failures < maxFailures ? afterFailure : interval;
 			}
 		}
 	};

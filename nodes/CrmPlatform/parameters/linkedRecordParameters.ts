@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldsDependOn, pickerProperty } from './record';
+import { fieldsDependOn, pickerProperty } from './recordParameters';
 
 /**
  * Other records, picked from searchable lists, which n8n's mapper does not offer.

@@ -1,8 +1,8 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { chunks } from '../../api/batch';
+import { chunks } from '../../api/batchRequest';
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/event';
+import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../eventLog';
 import { noOrigin, tellsOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
@@ -37,7 +37,7 @@ export interface SourceOptions {
 }
 
 /** So many events are looked at in one reading, filtered ones included. */
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 /** Records of a backfill that are read at once; constant, as some services bind a cursor to the size of its page. */
 const backfillPage = 100;
@@ -99,7 +99,7 @@ export class ChangeSource {
 			if (!tellsOrigin(event) && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (choiceFor(position, event)) chosen += 1;
 			upTo = Math.max(upTo, event.sequence);
-			isWhole = chosen < most * size && unseen.length < mostRead;
+			isWhole = chosen < most * size && unseen.length < maxRead;
 			if (!isWhole) break;
 		}
 		// An event that comes late, or one of another log.

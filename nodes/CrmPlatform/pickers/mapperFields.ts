@@ -6,12 +6,12 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { labelFor, type Field } from '../api/openapi/fields';
+import { labelFor, type Field } from '../api/openapi/schemaFields';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
-import { referencesOf } from './references';
+import { referencesOf } from './referenceFields';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {

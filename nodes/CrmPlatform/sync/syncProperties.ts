@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
-import { blankNotices, emptyCellsOption, fieldsProperties, matchOnProperty } from '../parameters/fields';
-import { filtersProperty } from '../parameters/filters';
-import { propertiesOf } from '../properties';
+import { blankNotices, emptyCellsOption, fieldsProperties, matchOnProperty } from '../parameters/fieldParameters';
+import { filtersProperty } from '../parameters/filterParameters';
+import { propertiesOf } from '../actionProperties';
 import { missingInSourceProperties } from './missingInSource';
 
 /** The operation whose fields, and fields to match on, a sync offers. */

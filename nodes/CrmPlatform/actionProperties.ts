@@ -111,15 +111,15 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...options, longestWait].sort((one, other) =>
+		options: [...options, maxWait].sort((one, other) =>
 			alphabetically(one.displayName, other.displayName),
 		),
 	};
 }
 
-const longestWait: INodeProperties = {
+const maxWait: INodeProperties = {
 	displayName: 'Longest Wait (Seconds)',
-	name: 'longestWait',
+	name: 'maxWait',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 300,

@@ -2,15 +2,15 @@ import type { Group } from './position';
 
 /** Milliseconds before the second attempt; doubles each time. */
 export const firstDelay = 5_000;
-const longestDelay = 5 * 60_000;
+const maxDelay = 5 * 60_000;
 
 /** Executions of a group that n8n may end before they begin. */
-export const mostUnbegun = 10;
+export const maxUnbegun = 10;
 
 /** Readings of what the service refuses, over more than the time that a replica may be behind. */
-export const mostRefusals = 4;
+export const maxRefusals = 4;
 
-export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), longestDelay);
+export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
 
 /** Groups that are due, in their order, without those behind another one about the same record. */
 export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean): Group[] {

@@ -2,8 +2,8 @@ import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
 import type { Resource } from '../model';
-import { linkedProperty } from './linkedRecords';
-import { fieldsDependOn } from './record';
+import { linkedProperty } from './linkedRecordParameters';
+import { fieldsDependOn } from './recordParameters';
 
 type MapperOptions = Omit<
 	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,

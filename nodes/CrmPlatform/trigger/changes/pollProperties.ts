@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { filtersProperty } from '../../parameters/filters';
-import { linkedProperty } from '../../parameters/linkedRecords';
-import { outputFieldsOption, simplifyProperty } from '../../parameters/output';
+import { filtersProperty } from '../../parameters/filterParameters';
+import { linkedProperty } from '../../parameters/linkedRecordParameters';
+import { outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { eventProperties, ignoreProperties } from '../eventProperties';

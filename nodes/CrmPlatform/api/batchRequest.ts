@@ -24,7 +24,7 @@ export interface BatchWrite {
 export type BatchResult = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** Requests for one batch: under the same key, a repeated one brings the stored answer, complete. */
-const mostRequests = 3;
+const maxRequests = 3;
 
 /**
  * Sends a batch and gives the outcome of each item, in their order. An answer that leaves items out is
@@ -46,7 +46,7 @@ export async function sendBatch(
 		items.map((_, place) => known.get(place) ?? otherwise);
 	const isSafe = idempotency !== undefined && idempotency.isPromised !== false;
 	let headers: ApiResponse['headers'] = {};
-	for (let sent = 0; sent < (isSafe ? mostRequests : 1); sent++) {
+	for (let sent = 0; sent < (isSafe ? maxRequests : 1); sent++) {
 		const response = send(request);
 		// The outcomes known by now must survive an error.
 		const answered = await (known.size === 0 ? response : response.catch((error: Error) => error));
@@ -83,7 +83,7 @@ const unmentioned: Problem = {
 };
 
 /** Ids in one request: more would make a long URL. */
-export const mostIds = 100;
+export const maxIds = 100;
 
 /** Divides a list into lists of at most that many, in order. */
 export function chunks<T>(all: T[], size: number): T[][] {

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';

@@ -2,13 +2,13 @@ import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } f
 
 import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import { filterOperators, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';
 import { editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
-import { referencesOf } from './references';
+import { referencesOf } from './referenceFields';
 
 /** The filters of a list, those on custom fields included. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {

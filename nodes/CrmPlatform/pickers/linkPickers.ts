@@ -6,11 +6,11 @@ import {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/fields';
-import { linksOf } from '../api/openapi/links';
+import type { Field } from '../api/openapi/schemaFields';
+import { linksOf } from '../api/openapi/linkFields';
 import { editorContext } from './editorContext';
-import { writableFields } from './fields';
-import { filtersOf } from './filters';
+import { writableFields } from './mapperFields';
+import { filtersOf } from './filterPickers';
 import { searchList } from './searchRecords';
 import { searchParts } from './stages';
 

@@ -1,12 +1,12 @@
 import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/fields';
+import type { Field } from '../api/openapi/schemaFields';
 import { readPages } from '../api/lists/pages';
 import { listItem } from './recordLabels';
 
 /** The longest list to choose from without a search. */
-const longestList = 100;
+const maxListLength = 100;
 
 /** The records a field refers to, by the field's name; absent where they are too many for a list. */
 export type References = Map<string, INodePropertyOptions[]>;
@@ -25,7 +25,7 @@ export async function referencesOf(api: Connection, fields: Field[]): Promise<Re
 	for (const { name, reference, part } of fields) {
 		const few = reference === undefined ? undefined : records.get(reference);
 		const options = few?.flatMap((record) => recordOptions(record, part)) ?? [];
-		if (options.length === 0 || options.length > longestList) continue;
+		if (options.length === 0 || options.length > maxListLength) continue;
 		// Parts, such as stages, have an order of their own.
 		references.set(name, part === undefined ? options.sort(byName) : options);
 	}
@@ -39,7 +39,7 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 	try {
 		const list = (await api.describe(`/${resource}`))?.list;
 		if (!list) return undefined;
-		const walk = { path: `/v1/${resource}`, list, query: {}, limit: longestList };
+		const walk = { path: `/v1/${resource}`, list, query: {}, limit: maxListLength };
 		const { value: page } = await readPages(api.send, walk).next();
 		return page?.next === undefined ? page?.records : undefined;
 	} catch {

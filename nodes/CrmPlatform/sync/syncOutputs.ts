@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { mergePatch } from '../api/record';
+import { mergePatch } from '../api/answeredRecord';
 import { failureJson, nodeFailure } from '../failure';
 import type { PlannedChange, SyncAction } from './plannedChange';
 

@@ -5,7 +5,7 @@ import { checkExact, withExactNumbers } from '../api/http/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
-import { chosenOption } from '../parameters/choice';
+import { chosenOption } from '../parameters/optionText';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
 import { sendWrite } from '../writing/single';

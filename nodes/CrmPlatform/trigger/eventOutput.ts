@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { CrmEvent } from '../api/event';
+import type { CrmEvent } from '../api/crmEvent';
 import type { EventType } from '../api/openapi/eventTypes';
 import { findRecord } from '../api/find';
 import type { KeyOrigin } from '../api/http/idempotency';

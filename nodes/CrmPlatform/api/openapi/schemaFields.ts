@@ -76,7 +76,7 @@ export type ParameterEncoding =
 	| 'json';
 
 /** Objects whose parts would be more fields than this stay JSON: no form shows as many. */
-const mostFields = 5_000;
+const maxFields = 5_000;
 
 /** The writable fields of an object schema, in the order of the document. */
 export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
@@ -89,13 +89,13 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 		// Parts of an object are filled in one by one; deeper nesting stays JSON.
 		const isObject = own.properties !== undefined && kindOf(document, own) === 'json';
 		const parts = isObject ? writableIn(document, own.properties ?? {}) : undefined;
-		if (parts && writable.length + fields.length + parts.length <= mostFields) {
+		if (parts && writable.length + fields.length + parts.length <= maxFields) {
 			for (const [part, inner] of parts) {
 				fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
 			}
 			continue;
 		}
-		if (parts) leaveOut(document, `the parts of objects beyond ${mostFields} fields, which are JSON instead`);
+		if (parts) leaveOut(document, `the parts of objects beyond ${maxFields} fields, which are JSON instead`);
 		fields.push(field(document, [name], label, own, isRequired.has(name)));
 	}
 	return fields;
@@ -147,7 +147,7 @@ export function field(
 
 /** Steps on the way to a text; deeper ones are rare, and a schema may contain itself. */
 const deepest = 3;
-const mostPlaces = 200;
+const maxPlaces = 200;
 
 /** By the steps on the way here. */
 const lowerCase = Array.from({ length: deepest + 1 }, () => new WeakMap<Schema, string[]>());
@@ -163,9 +163,9 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
 		...(schema.items ? under('*', schema.items) : []),
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => under(name, property)),
 	];
-	if (places.length > mostPlaces) leaveOut(document, `places of lower-case text in one field beyond ${mostPlaces}`);
-	lowerCase[depth]?.set(schema, places.slice(0, mostPlaces));
-	return places.slice(0, mostPlaces);
+	if (places.length > maxPlaces) leaveOut(document, `places of lower-case text in one field beyond ${maxPlaces}`);
+	lowerCase[depth]?.set(schema, places.slice(0, maxPlaces));
+	return places.slice(0, maxPlaces);
 }
 
 /** `created_at` → `Created At`, for documents without titles. */

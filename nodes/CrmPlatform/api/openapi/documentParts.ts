@@ -78,7 +78,7 @@ export function resolve<Kind extends keyof Referable>(
 	let current: Referable[Kind] & { $ref?: string | undefined } = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;
-		const target = depth > mostReferences ? undefined : parsedAs(kind, pointedAt(document, $ref));
+		const target = depth > maxReferences ? undefined : parsedAs(kind, pointedAt(document, $ref));
 		const beside = defined(siblings);
 		current = target && Object.keys(beside).length === 0 ? target : { ...target, ...beside };
 	}
@@ -87,20 +87,20 @@ export function resolve<Kind extends keyof Referable>(
 }
 
 /** References one after another. */
-const mostReferences = 20;
+const maxReferences = 20;
 
 const pointed = new WeakMap<OpenApiDocument, Map<string, unknown>>();
 
 /** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
-	if (!reference.startsWith('#/') || depth > mostReferences) return undefined;
+	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
 	const known = pointed.get(document) ?? new Map<string, unknown>();
 	pointed.set(document, known);
 	if (known.has(reference)) return known.get(reference);
 	countSteps(document, 1);
 	// Until it is known, it leads nowhere: it may lead to itself.
 	known.set(reference, undefined);
-	if (reference.length > longestReference) return undefined;
+	if (reference.length > maxReferenceLength) return undefined;
 	let value: unknown = document;
 	for (const key of stepsOf(reference.slice(2))) {
 		const { $ref } = (isObjectOrList(value) ? value : {}) as { $ref?: unknown };
@@ -113,7 +113,7 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 }
 
 /** Characters. */
-const longestReference = 2_000;
+const maxReferenceLength = 2_000;
 
 /** The steps of a JSON Pointer in a URL fragment (RFC 6901, section 6). */
 export const stepsOf = (pointer: string): string[] =>

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { fieldsDependOn } from './record';
+import { fieldsDependOn } from './recordParameters';
 
 const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
