@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { apiRoutes, openApiText } from './api-routes.ts';
+import { Background } from './foundation/background.ts';
 import { Clock } from './foundation/clock.ts';
 import { controlRoutes } from './control/routes.ts';
 import { Faults } from './control/faults.ts';
@@ -13,6 +14,7 @@ import { logRequests, RequestLog } from './control/request-log.ts';
 import { OAuthError, oauthErrorOf } from './oauth/error.ts';
 import { oauthPaths } from './oauth/metadata.ts';
 import { usualLifetimes } from './oauth/tokens.ts';
+import { keepUp } from './store/upkeep.ts';
 import { consoleRoutes } from './console/routes.ts';
 import { docsRoutes, findScript } from './pages/docs.ts';
 import { iconRoutes } from './pages/icon.ts';
@@ -54,6 +56,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const clock = new Clock(options.now ?? Date.now);
 	const service: Service = {
 		store: options.store,
+		background: new Background(),
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
 		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
@@ -64,10 +67,12 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const faults = new Faults();
 	const log = new RequestLog();
 	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
+	keepUp(service);
 	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 
 	app.use(async (c, next) => {
+		service.background.noteRequest();
 		c.set('requestId', service.newId('req', service.now()));
 		await next();
 		c.res.headers.set('X-Request-Id', c.get('requestId'));

@@ -68,10 +68,10 @@ export const submitForm = (
 	service: Service,
 	c: Context<Env>,
 	visitor: Visitor,
-	submissionOf: () => Submission,
+	submissionOf: () => Promise<Submission>,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, deed, effect, refused } = submissionOf();
+		const { resource, deed, effect, refused } = await submissionOf();
 		const writing = writingOf(service, c, resource, deed);
 		try {
 			return doOnce(() => effect(writing, form));

@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import type { Background } from '../foundation/background.ts';
 import type { Plan } from '../foundation/plans.ts';
 import type { Problem } from '../foundation/problem.ts';
 import type { TokenGrant } from '../store/begun-with.ts';
@@ -8,6 +9,7 @@ import type { StoreView } from '../store/visible-store.ts';
 /** The dependencies that every part of the service shares. */
 export interface Service {
 	store: Store;
+	background: Background;
 	plan: Plan;
 	requestsPerMinute: number;
 	tokenLifetimes: TokenLifetimes;

@@ -17,9 +17,10 @@ export interface ReadAnswer {
 	error?: Error;
 }
 
-const database = new DatabaseSync(workerData as string, { readOnly: true });
-// There are several threads, so each caches less than the main one.
-database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
+const database = new DatabaseSync(workerData as string);
+// It only reads, but for moving what others wrote from the log into the file. There are several threads, so
+// each caches less than the main one.
+database.exec('PRAGMA query_only = 1; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
 addFoldCase(database);
 const statements = new PreparedStatements(database);
 

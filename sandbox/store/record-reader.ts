@@ -9,7 +9,7 @@ import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
 import { parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */
@@ -92,6 +92,12 @@ export class RecordReader {
 		const conditions = [...selection.conditions, ...this.visible];
 		const [rows] = await this.source.reader.read([recordsQuery(this.name, { ...selection, conditions }, ids)]);
 		return documentsOf(rows!, selection.limit);
+	}
+
+	/** Reads as `textsQuery` says, without blocking other requests. */
+	async newestAside(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
+		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
+		return rows as Array<{ id: string; text: string }>;
 	}
 
 	/** Which of these records can be seen, deleted or not. */

@@ -6,6 +6,7 @@ import {
 } from '../description/parameters.ts';
 import { errors, pageResponse, success } from '../description/responses.ts';
 import type { Operation } from '../http/operation.ts';
+import { requireRightsStill } from '../access/authentication.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
 import { parseLimit } from '../queries/list-query.ts';
 import { queryParameters } from '../http/query.ts';
@@ -25,7 +26,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 	const path = `/v1/${webhooks.name}/{id}/deliveries`;
 	const { accountKey } = service.store;
 
-	const list: ApiRoute['handler'] = (c) => {
+	const list: ApiRoute['handler'] = async (c) => {
 		const given = queryParameters(c, ['cursor', 'limit', 'status']);
 		const webhook = webhookOf(c.get('store'), c);
 		const limit = parseLimit(given.get('limit'));
@@ -34,11 +35,14 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 		const cursor = given.get('cursor');
 		const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
 		const { deliveries } = service.store;
-		const { deliveries: page, hasMore } = deliveries.page(webhook.id, statuses, before as string, limit);
+		const { deliveries: page, hasMore, total } = await deliveries.list(webhook.id, statuses, before as string, limit);
+		// Rights may have ended meanwhile.
+		requireRightsStill(service, c);
+		webhookOf(c.get('store'), c);
 		return c.json({
 			data: page.map(deliveryAnswer),
 			next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
-			total: deliveries.count(webhook.id, statuses),
+			total,
 		});
 	};
 

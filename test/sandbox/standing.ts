@@ -1,3 +1,4 @@
+import { Background } from '../../sandbox/foundation/background.ts';
 import type { Service } from '../../sandbox/http/service.ts';
 import { idMaker } from '../../sandbox/foundation/ids.ts';
 import { plans } from '../../sandbox/foundation/plans.ts';
@@ -35,6 +36,7 @@ export const standingsInTurn = (turn: number, things: number): typeof standings 
 
 export const serviceOf = ({ store }: TokenSandbox, now = Date.now): Service => ({
 	store,
+	background: new Background(),
 	now,
 	plan: 'starter',
 	requestsPerMinute: plans.starter,

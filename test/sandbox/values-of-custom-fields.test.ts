@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../sandbox/schemas/resource.ts';
 import { contacts } from '../../sandbox/schemas/contacts.ts';
 import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
 import { Store } from '../../sandbox/store/store.ts';
-import { Table } from '../../sandbox/store/table.ts';
+import { OfAnotherVersion, Table } from '../../sandbox/store/table.ts';
 import { entriesWith } from '../../sandbox/store/value-index.ts';
 import { customField } from '../../sandbox/store/columns.ts';
 import { randomRuns } from '../random-runs.ts';
@@ -102,5 +102,5 @@ test('the values of a table that another version has made are not guessed', () =
 	const database = new DatabaseSync(':memory:');
 	new Table(database, contacts);
 	database.exec('DROP TABLE contacts_values');
-	expect(() => new Table(database, contacts)).toThrow('another version of the sandbox has made it');
+	expect(() => new Table(database, contacts)).toThrow(OfAnotherVersion);
 });
