@@ -1,6 +1,6 @@
 import { readRecord } from '../api/find';
 import { idText } from '../api/http/json';
-import { looseText } from '../mapping/keys';
+import { looseText } from '../fields/keys';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';

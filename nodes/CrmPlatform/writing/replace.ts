@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
 import { idText, isObject } from '../api/http/json';
-import { looseText } from '../mapping/keys';
+import { looseText } from '../fields/keys';
 import { mergePatch } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
