@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
-import { isBlank, isBlankFor } from '../../nodes/CrmPlatform/mapping/blank';
+import { isBlank } from '../../nodes/CrmPlatform/fields/blank';
+import { isBlankFor } from '../../nodes/CrmPlatform/fields/fieldKinds';
 import {
 	readBoolean,
 	readDate,

@@ -2,12 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, refuseFilter, storedRows } from './filterRows';
@@ -17,7 +17,7 @@ import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 import { linkedRecordsIn } from './stored';
 import { noNotices, type UnsentValues } from './unsentValues';
-import { filterValue } from './values';
+import { filterValue } from '../fields/fieldKinds';
 
 /**
  * Reads the filters of a list: the rows of the parameter `parameter`, and the records picked beside

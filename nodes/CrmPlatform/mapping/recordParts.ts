@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';

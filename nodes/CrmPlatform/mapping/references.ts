@@ -5,13 +5,14 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
-import { isWellFormed, notWellFormed } from './values';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -93,7 +94,7 @@ type Finding = LookUpOutcome<unknown>;
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	return ['text', 'any', 'list'].includes(field.kind) ? namesIn(field, value) : undefined;
+	return fieldKinds[field.kind].mayHold.includes('names') ? namesIn(field, value) : undefined;
 }
 
 /** The outcome of looking names up in a collection. */

@@ -1,4 +1,5 @@
-import type { FieldKind } from './schemaFields';
+import type { FieldKind } from '../../fields/field';
+import { fieldKinds } from '../../fields/fieldKinds';
 import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
@@ -14,7 +15,7 @@ export interface FilterOperator {
 	suits?: (kind: FieldKind | undefined) => boolean;
 }
 
-const isTime = (kind?: FieldKind) => kind === 'date' || kind === 'dateTime';
+const isTime = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].order === 'time';
 const isList = (kind?: FieldKind) => kind === 'list';
 const isBoolean = (kind?: FieldKind) => kind === 'boolean';
 const isAmount = (kind?: FieldKind) => !isTime(kind);
