@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
-import { isBlank } from '../mapping/blank';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
 import type { Execution } from '../model';
