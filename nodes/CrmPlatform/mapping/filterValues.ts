@@ -16,7 +16,7 @@ import { linkedRecordValues } from './linkedRecords';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 import { linkedRecordsIn } from './stored';
-import { noNotices, type UnsentValues } from './unsentValues';
+import type { UnsentValues } from './unsentValues';
 import { filterValue } from '../fields/fieldKinds';
 
 /**
@@ -111,8 +111,7 @@ async function filterValues(
 	};
 }
 
-const refused: UnsentValues = {
-	...noNotices,
+const refused: Pick<UnsentValues, 'unknown' | 'noValue'> = {
 	unknown: refuseFilter,
 	noValue(filter) {
 		throw noFilterValue(filter);

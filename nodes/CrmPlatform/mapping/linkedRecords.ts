@@ -19,7 +19,7 @@ export function linkedRecordValues(
 	n8n: IExecuteFunctions,
 	linked: LinkedRecord[],
 	fields: Field[],
-	unsent: UnsentValues,
+	unsent: Pick<UnsentValues, 'unknown' | 'noValue'>,
 	title = 'Linked Records',
 ): (item: number) => FieldValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
