@@ -10,6 +10,7 @@ import {
 	readPercent,
 	readWholeNumber,
 } from '../../nodes/CrmPlatform/parameters/readers';
+import { randomRuns } from '../random-runs.ts';
 
 const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];
 
@@ -134,6 +135,7 @@ describe('A parameter', () => {
 					}
 				}
 			}),
+			randomRuns(100),
 		);
 	});
 });

@@ -90,7 +90,7 @@ export async function findParts(
 		if (ids.size === 1) return [...ids][0];
 		if (ids.size > 1) {
 			throw new Error(
-				`${place} is the name of several ${field.part} in ${field.reference}. Map the field that links to ${field.reference} as well, or use the ID of the right one.`,
+				`${place} is the name of several ${field.part} in ${field.reference}. ${use === 'filter' ? 'Filter by' : 'Map'} the field that links to ${field.reference} as well, or use the ID of the right one.`,
 			);
 		}
 		if (use === 'written' && mayBeId(value)) return value;

@@ -72,7 +72,7 @@ export async function findReferences(
 		if (outcome === undefined) return value;
 		if ('found' in outcome) return outcome.found;
 		if (use === 'written' && !('several' in outcome) && mayBeId(text)) return value;
-		throw new Error(wordsOf(field, reference, text, outcome));
+		throw new Error(wordsOf(field, reference, text, outcome, use));
 	};
 	return (field, value) => {
 		if (!refersToRecords(field)) return value;
@@ -196,7 +196,7 @@ function findIn({ records, isWhole }: Candidates, places: string[], name: string
 	return isWhole && ids.length === 1 ? { found: ids[0] } : { several: ids };
 }
 
-function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding): string {
+function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding, use: ReferenceUse): string {
 	const place = `${label}: "${name}"`;
 	if ('cannotBeAsked' in outcome) {
 		return `${place} could not be looked up in ${reference}: ${outcome.cannotBeAsked.message} Use the ID; if this is the ID, write id:${name}.`;
@@ -206,5 +206,6 @@ function wordsOf({ label }: Field, reference: string, name: string, outcome: Fin
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
 		return `${place} may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
 	}
-	return `${place} does not match any record of ${reference}. Correct it, create the record first, or use its ID.`;
+	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
+	return `${place} does not match any record of ${reference}. Correct it, ${otherwise}.`;
 }
