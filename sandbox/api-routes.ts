@@ -34,7 +34,7 @@ export function apiRoutes(
 			'/openapi.json',
 			'getDescription',
 			'Get the OpenAPI document',
-			'The service, as an OpenAPI 3.1 document.',
+			'The OpenAPI 3.1 document of the service.',
 			(c) => c.body(openApiText(routes), 200, { 'Content-Type': 'application/json' }),
 		),
 	];

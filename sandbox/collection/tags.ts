@@ -34,10 +34,10 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 				}),
 		});
 	return [
-		retagging({ method: 'PUT', id: `tag${One}`, summary: `Put a tag on ${aOne}` }, (ids, tag) => [
+		retagging({ method: 'PUT', id: `tag${One}`, summary: `Add a tag to ${aOne}` }, (ids, tag) => [
 			...new Set([...ids, tag]),
 		]),
-		retagging({ method: 'DELETE', id: `untag${One}`, summary: `Take a tag off ${aOne}` }, (ids, tag) =>
+		retagging({ method: 'DELETE', id: `untag${One}`, summary: `Remove a tag from ${aOne}` }, (ids, tag) =>
 			ids.filter((id) => id !== tag),
 		),
 	];

@@ -15,7 +15,10 @@ export const orderQuery = z.object({
 		.union(
 			[
 				z.enum(resources.map(({ name }) => name)),
-				z.string().regex(new RegExp(`^${customRecords}$`)).meta({ examples: ['custom-objects/machines/records'] }),
+				z.string().regex(new RegExp(`^${customRecords}$`)).meta({
+					pattern: `^${customRecords}$`,
+					examples: ['custom-objects/machines/records'],
+				}),
 			],
 			`Expected one of: ${[...resources.map(({ name }) => name), recordsName('{key}')].join(', ')}.`,
 		)

@@ -48,7 +48,7 @@ function pathParameter(path: string, name: string): Parameter {
 	return {
 		name,
 		in: 'path',
-		description: name === 'key' ? 'Key of the object.' : `Id of the ${kind}.`,
+		description: name === 'key' ? 'Key of the object.' : `ID of the ${kind}.`,
 		required: true,
 		schema: { type: 'string', maxLength: 64 },
 		...(examples[name] !== undefined && { example: examples[name] }),
