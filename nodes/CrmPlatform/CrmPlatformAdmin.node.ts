@@ -10,6 +10,7 @@ import { execute } from './execute';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
+import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
@@ -49,7 +50,7 @@ export class CrmPlatformAdmin implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		listSearch: { searchRecords, searchWebhooks },
+		listSearch: { searchLinked, searchRecords, searchWebhooks },
 		loadOptions: {
 			getFilterChoices,
 			getFilterFields,

@@ -5,8 +5,8 @@ import { isAnsweredWith } from '../api/find';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
-import type { Field } from '../api/openapi/schemaFields';
-import { looseText } from '../mapping/keys';
+import type { Field } from '../fields/field';
+import { looseText } from '../fields/keys';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../mapping/lookUp';
@@ -136,7 +136,7 @@ function writesOf(
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }, _, status): IDataObject => {
+		({ id, ...record }, _, { status }): IDataObject => {
 			// What is only accepted is answered with a job (RFC 9110, section 15.3.3).
 			if (status === 202) return { record: {} };
 			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };
