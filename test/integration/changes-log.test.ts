@@ -46,7 +46,7 @@ test('a log that ends before the position for a minute is told with its sequence
 	await sandbox.faults();
 });
 
-test('a position that was erased is found again by the executions of the latest events', async () => {
+test('an erased position is restored from the executions of the latest events', async () => {
 	const n8n = await publish();
 	const ids = await log.contacts(5);
 	await until(() => n8n.ids().length >= 5);

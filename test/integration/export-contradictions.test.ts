@@ -31,8 +31,8 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 	});
 
 	test.each<[object, RegExp]>([
-		[{ error: { code: 'internal', message: 'Row is away' } }, /an error in place of a record: .*Row is away/],
-		[{ status: 'error', message: 'Row is away' }, /an error in place of a record: .*Row is away/],
+		[{ error: { code: 'internal', message: 'Row is away' } }, /an error instead of a record: .*Row is away/],
+		[{ status: 'error', message: 'Row is away' }, /an error instead of a record: .*Row is away/],
 		[{}, /a record without an ID/],
 		[{ id: null, last_name: 'A' }, /a record without an ID/],
 	])('where %j stands in place of a record', async (line, words) => {

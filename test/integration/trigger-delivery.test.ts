@@ -38,7 +38,7 @@ test('only the record comes out, with the id of the event, if that is what is wa
 	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created' });
 });
 
-test('the record comes as it is now, or as it was where there is none any more', async () => {
+test('the record is returned as it is now or, if it was deleted, as it was', async () => {
 	const trigger = await start({ events: ['contact.*'], output: 'current' });
 	// Not taken in at first, so that the record is another one when it comes again.
 	trigger.fails = 503;

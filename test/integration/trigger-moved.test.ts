@@ -25,7 +25,7 @@ describe('n8n gets another address', () => {
 		await trigger.look();
 		await trigger.look();
 		expect(trigger.answers.sort()).toEqual([200, 200, 200, 503]);
-		expect(trigger.warnings.join()).toContain('n8n has another address now');
+		expect(trigger.warnings.join()).toContain('n8n has a new address');
 		expect(trigger.reported).toEqual([]);
 	});
 

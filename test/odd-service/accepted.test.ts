@@ -88,13 +88,13 @@ test('a creation whose record the description does not promise is done, and what
 test('an update that is answered with another record is no success, and may have been written', async () => {
 	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
 	const error = await failure({ credential: credential(), parameters: writes.update, items });
-	expect(error.message).toBe('The service answered with record c2, and not with c1, which was to be changed');
+	expect(error.message).toBe('The service returned record c2 instead of c1, which was to be changed');
 	expect(error.description).toContain('may have been written');
 	service(() => ({ status: 200, body: { id: 'C1' } }));
 	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
 });
 
-test('what is only accepted is said not to be done', async () => {
+test('a write that is only accepted is not reported as done', async () => {
 	service(() => ({ status: 202, body: { id: 'job_1', status: 'queued' } }));
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });

@@ -118,7 +118,7 @@ test('an update that is answered with the record from before is not said to be u
 		return method === 'PATCH' ? { ...answer, body: before } : answer;
 	};
 	const { updated } = await run([{ external_id: 'a', last_name: 'new' }]);
-	expect(reasons(updated)).toContain('answered with the version from before');
+	expect(reasons(updated)).toContain('returned the previous version');
 	expect(updated[0]!.json).not.toHaveProperty('version');
 	expect(named()).toEqual(['new']);
 });
@@ -153,7 +153,7 @@ test('a version that is an ETag already is sent as it is', async () => {
 	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
 });
 
-test('a creation that is only accepted is not said to be done, and nothing is deleted', async () => {
+test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
 	const { run, held, service } = contacts(['a', 'b']);
 	const handle = service.handle.bind(service);
 	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));

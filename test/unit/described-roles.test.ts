@@ -59,7 +59,7 @@ describe('the idempotency key', () => {
 		const odd = { type: 'string', pattern: '^order-\\d{4}$' };
 		expect(withHeaders(header('Idempotency-Key', { schema: odd })).idempotencyHeader).toBeUndefined();
 		const { idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: odd, required: true }));
-		expect(() => idempotencyKey(identity, format)).toThrow('cannot make');
+		expect(() => idempotencyKey(identity, format)).toThrow('cannot create');
 	});
 
 	test('is as long as the description demands', () => {

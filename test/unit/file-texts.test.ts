@@ -119,7 +119,7 @@ describe('the line sep= of Excel', () => {
 	});
 
 	test('alone leaves no header', async () => {
-		await expect(recordsOf(Buffer.from('sep=;'))).rejects.toThrow('no header');
+		await expect(recordsOf(Buffer.from('sep=;'))).rejects.toThrow('must name the columns');
 	});
 });
 

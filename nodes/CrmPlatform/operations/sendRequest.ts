@@ -60,7 +60,7 @@ function bodyOf(value: unknown): object {
 	const body = jsonOf(value, 'Body');
 	if (typeof value === 'string' && withExactNumbers(value) !== value) {
 		throw new Error(
-			'Body: a number in it has more digits than a number in JavaScript keeps, so nothing was sent. Send it as text, in quotes, if the service takes that.',
+			'Body: it contains a number with more digits than JavaScript can hold, so nothing was sent. Put it in quotes if the service accepts text.',
 		);
 	}
 	return body;

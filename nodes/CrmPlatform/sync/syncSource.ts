@@ -135,7 +135,7 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (isObject(parsed)) return parsed;
 	throw new Error(
-		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store what both agreed on there, or leave it empty.`,
+		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,
 	);
 }
 

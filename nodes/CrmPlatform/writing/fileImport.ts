@@ -101,7 +101,7 @@ export async function importRows(
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
 		// Of an execution that is cancelled, n8n shows nothing else.
-		if (jobs.length > 0) tell('; stopped, and the jobs that are under way end by themselves');
+		if (jobs.length > 0) tell('; stopped. Jobs under way end by themselves');
 		if (counts.rows > 0) {
 			execution.api.notices.add(
 				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
@@ -161,7 +161,7 @@ function tellUser(
 	}
 	if (unnamed.size > 0) {
 		const columns = [...unnamed].sort((one, other) => one - other).join(', ');
-		api.notices.add(`Not imported because the header does not name it: column ${columns}. Name it in the first row.`);
+		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
 	}
 	if (problem !== undefined) api.notices.add(problem);
 }

@@ -157,7 +157,7 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	for (const { name, label } of required) {
 		const value = line[name];
 		if (value !== undefined && value !== null) continue;
-		return { field: name, code: 'required', message: `${label} is empty, and a new record needs it.` };
+		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
 	// No character takes more than three bytes for each of its units.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;

@@ -47,7 +47,7 @@ function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemResult)
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };
 	if (status < 200 || status >= 300 || error) {
-		return { refusal: unknown('The result of this row is not understood, so it may have been written.') };
+		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
 	}
 	const created = operation === 'create' || status === 201;
 	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';

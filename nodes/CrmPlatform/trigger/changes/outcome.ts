@@ -77,8 +77,8 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 /** Tells the user of open records that another beginning has left behind. */
 export function elsewhereError(node: INode, records: string[]): NodeOperationError {
 	const them = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
-	return new NodeOperationError(node, `${them} set aside, as the trigger now begins elsewhere`, {
-		description: `What was to be started with them does not start (${records.join(', ')}). Changes without an execution start if you choose Events since a date before them; retry what has failed in the list, and read the other records by ID.`,
+	return new NodeOperationError(node, `${them} set aside because the trigger now begins elsewhere`, {
+		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
 

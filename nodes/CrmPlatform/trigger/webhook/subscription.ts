@@ -149,7 +149,7 @@ export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
 	const [field] = parsed.error.issues[0]?.path ?? [];
-	const what = field === undefined ? 'it is empty, or no JSON object' : `its ${String(field)} is missing, or of another kind`;
+	const what = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
 		`The response of the service is not a webhook: ${what}. Check that the base URL in the credential is the address of the API.`,
 	);
