@@ -21,7 +21,7 @@ export const authentication: INodeProperties = {
 	default: 'apiKey',
 };
 
-/** The parameters n8n shows for the given kinds of records. */
+/** The parameters that n8n shows for these kinds of records. */
 export function propertiesOf(resources: OfferedResource[]): INodeProperties[] {
 	return [
 		authentication,
@@ -103,7 +103,7 @@ function merged(all: Shown[]): INodeProperties[] {
 		});
 }
 
-/** What the user may set beside what the operation asks for. */
+/** Optional parameters, besides those of the operation. */
 function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',

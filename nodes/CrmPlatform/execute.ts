@@ -117,7 +117,7 @@ function withoutError(record: IDataObject): IDataObject {
 	return { ...others, [name ?? 'error_info_3']: error };
 }
 
-/** What became of the other items: some of them may be written already. */
+/** The outcome of the other items, some of which may already be written. */
 function failureSummary(failures: Failure[], done: number, count: number): string {
 	const failed = failures.map(({ item }) => item);
 	const untried = count - done - failed.length;

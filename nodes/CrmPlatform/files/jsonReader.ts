@@ -33,7 +33,7 @@ export async function* readNdjson(
 }
 
 interface TextLine {
-	/** Of one that is too long to be held, the beginning. */
+	/** The beginning of a record that is too long to be held. */
 	line: string;
 	isTooLong: boolean;
 }

@@ -35,7 +35,7 @@ export interface FileRecords {
 	unnamed: Set<number>;
 	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
-	/** Lets go of a file that is not read to its end. */
+	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ async function* namedCells(
 const isRepeated = (cells: string[], header: string[]): boolean =>
 	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 
-/** Cells under no name are left out, where they are empty. */
+/** Empty cells without a column name are ignored. */
 function uneven(
 	{ row, content: cells, text }: { row: number; content: string[]; text: string },
 	columns: string[],

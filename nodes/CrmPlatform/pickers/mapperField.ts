@@ -54,12 +54,12 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
 	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field)}`;
 }
 
-/** How one value is written that is typed in, which nobody has to be told of plain text. */
+/** How to type in one value; plain text needs no explanation. */
 function formOf({ kind, reference }: Field): string {
 	return fieldKinds[kind].note ?? (reference === undefined ? '' : 'Name or ID');
 }
 
-/** Several values as they are written: with commas. */
+/** How to type in several values: with commas. */
 function severalOf({ choices = [] }: Field): string {
 	if (choices.length === 0) return 'a, b, c';
 	const named = choices.slice(0, maxNamed).map(({ value }) => String(value));

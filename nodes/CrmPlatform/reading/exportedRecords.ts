@@ -7,7 +7,7 @@ import { reportsFailure } from '../api/http/problemBody';
 const maxRemembered = 100_000;
 
 /**
- * Sees that what an export gives are its records, each once.
+ * Checks that an export returns its records, each once.
  *
  * @param haveIds whether the service describes that records have ids
  * @throws Error from the returned function, in the user's words, at a record that came before, at one

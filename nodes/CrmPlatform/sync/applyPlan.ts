@@ -22,7 +22,7 @@ import { asConflict, isMissingInSource, type PlannedChange } from './plannedChan
 
 type WriteAction = 'update' | 'create' | 'delete';
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface AppliedPlan {
 	/** In the order of the plan: as it was planned, or as the CRM had it otherwise. */
 	done: PlannedChange[];

@@ -71,7 +71,7 @@ export class Doubts {
 	}
 }
 
-/** Whether a refusal says that the record was changed or deleted meanwhile: that is about no value. */
+/** Whether a refusal says that the record was changed or deleted meanwhile, and is not about a value. */
 const isAboutRecord = (error: Error): boolean => isAnsweredWith(error, 404, 410, 412);
 
 export const withoutRecord =

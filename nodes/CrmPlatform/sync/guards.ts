@@ -59,7 +59,7 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit that is not a number refuses.
+	// In this form, a limit that is not a number refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	if (!(count * 100 <= share * comparable)) {
 		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;

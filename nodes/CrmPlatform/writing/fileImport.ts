@@ -37,7 +37,7 @@ export async function importRows(
 	let problem: string | undefined;
 	let lastRow = 0;
 
-	/** Writes what became of the rows of one job. */
+	/** Writes the outcome of the rows of one job. */
 	const record = async (rows: PlannedRow[]): Promise<void> => {
 		report ??= reportFiles(n8n, file.columns);
 		for (const planned of rows) {
@@ -122,7 +122,7 @@ function problemOfFile(error: unknown, place: number): string {
 	throw error;
 }
 
-/** Mapped rows that a trial shows. */
+/** Number of mapped rows that a trial shows. */
 const sampleSize = 5;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;

@@ -33,7 +33,7 @@ export interface ImportPlan {
 	columns?: ReadonlyMap<string, string>;
 	/** Of those columns, the ones that no row has had so far. */
 	unseen?: Set<string>;
-	/** The most that a job's line is longer than its row: the names of the file's columns. */
+	/** By how much a job's line can exceed its row: the length of the file's column names. */
 	namesPerLine: number;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { safeRegExp } from './pattern';
 
-/** What makes one logical write of a workflow this one and no other. */
+/** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
 	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
 	instance: string;

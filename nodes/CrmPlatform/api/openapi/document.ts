@@ -35,7 +35,7 @@ export interface DocumentSource {
 	anonymous: Transport;
 }
 
-/** Milliseconds a document is taken as current. */
+/** Milliseconds for which a document counts as current. */
 const freshFor = 5 * 60_000;
 /** Keys of the cache; a credential has two. */
 const maxKept = 100;

@@ -20,7 +20,7 @@ const dispatchers = new Map<string, Dispatcher>();
 /** Milliseconds for which a trigger that is not published is kept in memory. */
 const maxTimeKept = 24 * 60 * 60_000;
 
-/** Forgets what this process knows, as a new process would. */
+/** Clears the memory of this process, as a restart would. */
 export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.stop();
 	dispatchers.clear();

@@ -37,9 +37,9 @@ export async function deliveredUntil(
 ): Promise<string> {
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
-	// Nobody tells since when it has been otherwise. It may have been paused, or asked for other events, for a while.
+	// It is unknown since when it differs. It may have been paused, or subscribed to other events, for a while.
 	if (own.status !== 'active' || own.updated_at !== changed) return begin;
-	// What another address has accepted has not been delivered here.
+	// Events that another address has accepted were not delivered here.
 	if (deliversTo === undefined || !isAddress(own.url, deliversTo)) return begin;
 	// Where the service does not tell, refuses to, or contradicts itself, as a replica may, less counts as delivered.
 	const oldest = await oldestUndelivered(api, own).catch(() => undefined);
