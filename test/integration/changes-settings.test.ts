@@ -44,7 +44,7 @@ test.each([true, false])('another Mark as Done When, number of attempts and grou
 	expect(n8n.reported).toEqual([]);
 });
 
-test('records that are open when Events are chosen are set aside and told in one notice, and events go on', async () => {
+test('records that are open when Events are chosen are set aside and reported once, and events continue', async () => {
 	await log.contacts(3);
 	const execute = async ([item]: IDataObject[]) => (item?.change === 'existing' ? ('error' as const) : ('success' as const));
 	const copy = { source: 'records', resource: 'contact', simplify: false };

@@ -47,7 +47,7 @@ beforeEach(() => {
 	service.alter(numbered(near));
 });
 
-test('of ids that round alike, none is left out or changed', async () => {
+test('of IDs that round to the same number, none is omitted or changed', async () => {
 	const { items } = await run({ ...at(), parameters: getMany('contact') });
 	expect(items.map(({ json }) => json.id)).toEqual(near);
 	const { json, text } = await exportOf({ fileFormat: 'ndjson' });

@@ -41,7 +41,7 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 	});
 });
 
-test('a job that says in an object why it has failed is told in words', async () => {
+test('an object with the reason of a failed job is reported in words', async () => {
 	service.alter({
 		answer(text, { method, url }) {
 			if (method !== 'GET' || !/\/jobs\/[^/]+$/.test(url.pathname)) return text;

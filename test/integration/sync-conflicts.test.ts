@@ -57,7 +57,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		},
 	);
 
-	test('to the same values as the source is no conflict', async () => {
+	test('to the same values as the source is not a conflict', async () => {
 		const { item } = await changed();
 		const { unchanged } = await run([{ ...item, last_name: 'By the CRM' }], choices('conflict'));
 		expect(unchanged.map(syncIn)).toEqual([{ action: 'unchanged', changes: [], reason: null }]);

@@ -76,7 +76,7 @@ describe('n8n gets another address', () => {
 		await came('before', 'meanwhile');
 	});
 
-	test('a second n8n with the same database has a subscription of its own in the end, and both get each event', async () => {
+	test('a second n8n with the same database finally has its own subscription, and both receive each event', async () => {
 		const other = await startTrigger({ credential: sandbox.credential, parameters: trigger.parameters });
 		await trigger.activate();
 		other.staticData = structuredClone(trigger.staticData);
