@@ -13,6 +13,7 @@ import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { rememberNames } from './recordNames';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -175,7 +176,7 @@ async function findById(api: Connection, reference: string, id: string, otherwis
 }
 
 async function candidatesIn(
-	{ send }: Connection,
+	api: Connection,
 	reference: string,
 	list: ListDescription,
 	query: Record<string, string>,
@@ -183,8 +184,9 @@ async function candidatesIn(
 	const walk = { path: `/v1/${reference}`, list, query, limit: maxRead };
 	const records: IDataObject[] = [];
 	let isWhole = true;
-	for await (const page of readPages(send, walk)) {
+	for await (const page of readPages(api.send, walk)) {
 		records.push(...page.records);
+		rememberNames(api, reference, page.records);
 		isWhole = page.next === undefined;
 	}
 	return { records, isWhole };

@@ -21,7 +21,7 @@ export interface ScopedField {
 }
 
 /**
-* The filters of the scope that records can be checked against.
+ * The filters of the scope that records can be checked against.
  *
  * @param recordFields the names that records have; none where the service does not say
  */
@@ -44,7 +44,7 @@ export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<st
 	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
 
 /**
-* Why a record is outside the scope, for example because the service ignores its filters.
+ * Why a record is outside the scope, for example because the service ignores its filters.
  *
  * @param records all that were read with it
  * @returns reads a record; undefined for one that is in scope, as far as that can be told

@@ -9,7 +9,7 @@ import type { ImportPlan, PlannedRow } from './importPlan';
 import type { Refusal } from './importReport';
 
 /**
-* Reads the outcome of the rows of a job. A row without a result that is
+ * Reads the outcome of the rows of a job. A row without a result that is
  * understood stays unknown: taken for refused, it would be imported again, and so written twice.
  *
  * @param sent the rows, in the order of the job's lines

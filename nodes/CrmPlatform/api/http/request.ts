@@ -188,7 +188,7 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 /**
-* Whether the semantics of the method allow repeating a request (RFC 9110, section 9.2.2). A PATCH here
+ * Whether the semantics of the method allow repeating a request (RFC 9110, section 9.2.2). A PATCH here
  * is a merge patch (RFC 7396), which sets values. A PUT with a query is an upsert, which may create a
  * second record while the first attempt is still running. Under If-Match, a repeated change fails
  * because the first one succeeded.

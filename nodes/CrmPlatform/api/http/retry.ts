@@ -83,7 +83,7 @@ export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'cod
 /**
  * Whether the attempt certainly had no effect, so that even a write without a key can be repeated:
  * it never arrived, the service limits the rate, or it knows the key of an attempt still running. A 503
-* with Retry-After does not prove it: gateways also send it for a service that has carried out the write.
+ * with Retry-After does not prove it: gateways also send it for a service that has carried out the write.
  */
 export function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
 	return failure.neverArrived === true || failure.status === rateLimited || (hasKey && asksToWait(failure));
