@@ -109,7 +109,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })));
 		await sandbox.clear();
 		expect(counts(result)).toEqual([0, count - 1, 0, 0, 1]);
-		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run had read it') });
+		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run read it') });
 		expect(await nameOf(first!.id)).toBe('By the CRM');
 	});
 });

@@ -37,7 +37,7 @@ test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff
 		await happen('refused');
 		await until(() => trigger.answers.includes(401));
 		await trigger.look();
-		expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+		expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 		await happen('after');
 		await came('after', 'refused');
 		for (let i = 0; i < 3; i++) await trigger.look();

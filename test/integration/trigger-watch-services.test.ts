@@ -89,7 +89,7 @@ describe('Another service', () => {
 			await until(() => trigger.answers.includes(401));
 			await until(async () => typeof (await own()).failing_since === 'string');
 			await trigger.look();
-			expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+			expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 			await happen('after');
 			await came('after', 'refused');
 		},

@@ -68,7 +68,7 @@ test('a record that the service merged with a new one is not deleted, and not re
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(held()).toEqual(['a', 'd']);
-	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('answered with record con_2'));
+	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned record con_2'));
 });
 
 test.each([
@@ -81,7 +81,7 @@ test.each([
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(held()).toEqual(['a', 'd']);
-	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('without a record'));
+	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned no record'));
 });
 
 test.each([400, 409, 422])('where an update is refused with %i, no record is deleted: one may have its value', async (status) => {

@@ -51,7 +51,7 @@ export class Doubts {
 		}
 		if (id === undefined) return undefined;
 		const isKnown = this.known.has(id);
-		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. The record was left unchanged.`);
+		if (isKnown) this.named.set(id, `The CRM matched item ${item} to this record. The record was left unchanged.`);
 		this.known.add(id);
 		if (action !== 'create') return undefined;
 		if (isKnown) return tookFor(id);
