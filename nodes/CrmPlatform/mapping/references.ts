@@ -5,13 +5,15 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/schemaFields';
-import { withReplacedIds } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
-import { isWellFormed, notWellFormed } from './values';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { rememberNames } from './recordNames';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -71,17 +73,13 @@ export async function findReferences(
 		if (outcome === undefined) return value;
 		if ('found' in outcome) return outcome.found;
 		if (use === 'written' && !('several' in outcome) && mayBeId(text)) return value;
-		throw new Error(wordsOf(field, reference, text, outcome));
+		throw new Error(wordsOf(field, reference, text, outcome, use));
 	};
 	return (field, value) => {
 		if (!refersToRecords(field)) return value;
 		return withReplacedIds(field, value, (reference, id) => idOf(field, reference, id));
 	};
 }
-
-/** Whether the values of a field are ids of other records, and not of their parts. */
-export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
-	(reference !== undefined && part === undefined) || linksTo !== undefined;
 
 /** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
 const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();
@@ -93,7 +91,7 @@ type Finding = LookUpOutcome<unknown>;
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	return ['text', 'any', 'list'].includes(field.kind) ? namesIn(field, value) : undefined;
+	return fieldKinds[field.kind].mayHold.includes('names') ? namesIn(field, value) : undefined;
 }
 
 /** The outcome of looking names up in a collection. */
@@ -174,7 +172,7 @@ async function findById(api: Connection, reference: string, id: string, otherwis
 }
 
 async function candidatesIn(
-	{ send }: Connection,
+	api: Connection,
 	reference: string,
 	list: ListDescription,
 	query: Record<string, string>,
@@ -182,8 +180,9 @@ async function candidatesIn(
 	const walk = { path: `/v1/${reference}`, list, query, limit: maxRead };
 	const records: IDataObject[] = [];
 	let isWhole = true;
-	for await (const page of readPages(send, walk)) {
+	for await (const page of readPages(api.send, walk)) {
 		records.push(...page.records);
+		rememberNames(api, reference, page.records);
 		isWhole = page.next === undefined;
 	}
 	return { records, isWhole };
@@ -199,7 +198,7 @@ function findIn({ records, isWhole }: Candidates, places: string[], name: string
 	return isWhole && ids.length === 1 ? { found: ids[0] } : { several: ids };
 }
 
-function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding): string {
+function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding, use: ReferenceUse): string {
 	const place = `${label}: "${name}"`;
 	if ('cannotBeAsked' in outcome) {
 		return `${place} could not be looked up in ${reference}: ${outcome.cannotBeAsked.message} Use the ID; if this is the ID, write id:${name}.`;
@@ -209,5 +208,6 @@ function wordsOf({ label }: Field, reference: string, name: string, outcome: Fin
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
 		return `${place} may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
 	}
-	return `${place} does not match any record of ${reference}. Correct it, create the record first, or use its ID.`;
+	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
+	return `${place} does not match any record of ${reference}. Correct it, ${otherwise}.`;
 }

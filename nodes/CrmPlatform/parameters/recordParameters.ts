@@ -5,7 +5,7 @@ import { collectionPath, pickedId } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */
-export const fieldsDependOn = ['resource', 'operation', 'objectKey.value'];
+export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
@@ -46,6 +46,12 @@ export function pickerProperty(
 		],
 	};
 }
+
+/** The picker of a record that the field of the same row refers to: another field has other records. */
+export const linkedPicker = (by = byId): INodeProperties => ({
+	...pickerProperty('Record', 'record', 'searchLinked', { by }),
+	typeOptions: { loadOptionsDependsOn: ['&field'] },
+});
 
 /** The place of a record. */
 export interface RecordPlace {
