@@ -7,7 +7,7 @@ import type { PreparedStatements } from './prepared-statements.ts';
 import { pageOf, readRows } from './page-rows.ts';
 import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
-import { parseRecord } from './record-json.ts';
+import { idIn, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
@@ -114,8 +114,7 @@ export class RecordReader {
 	/** Whether all records of a page can be seen, deleted or not. */
 	sees({ documents }: RecordPage): boolean {
 		if (this.visible.length === 0) return true;
-		// The id is a record's first field, and parsing large pages would take long.
-		const ids = documents.map((document) => /"id":"([^"]*)"/.exec(document)![1]!);
+		const ids = documents.map(idIn);
 		return this.visibleAmong(ids).size === ids.length;
 	}
 
