@@ -5,7 +5,7 @@ import { parseListQuery } from '../queries/list-query.ts';
 import { unknownParameter } from '../http/query.ts';
 import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
-import { idIn } from '../store/record-json.ts';
+import { idOfJson } from '../store/record-json.ts';
 import type { StoreView } from '../store/visible-store.ts';
 
 /** As many as fit a piece of background work. */
@@ -42,7 +42,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const [next] = store.whole.jobItems.page(job.id, -1, 1);
 	if (!next) return { records: [], follow: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
-	const records = documents.map((document) => ({ id: idIn(document), text: listedRecord(document, query) }));
+	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
 	const ids = JSON.parse(next.text) as string[];
 	const rest = hasMore ? ids.slice(ids.indexOf(records.at(-1)!.id) + 1) : [];
 	return { records, follow: rest.length > 0 ? [JSON.stringify(rest)] : [] };

@@ -24,4 +24,4 @@ export function parseRecord(text: string): StoredRecord {
 }
 
 /** The id in the JSON of a record, whose first field it is: parsing many large ones would take long. */
-export const idIn = (text: string): string => /"id":"([^"]*)"/.exec(text)![1]!;
+export const idOfJson = (text: string): string => /"id":"([^"]*)"/.exec(text)![1]!;

@@ -7,7 +7,7 @@ import type { PreparedStatements } from './prepared-statements.ts';
 import { pageOf, readRows } from './page-rows.ts';
 import type { Query, Row } from './query.ts';
 import type { BackgroundReader } from './background-reader.ts';
-import { idIn, parseRecord } from './record-json.ts';
+import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
@@ -114,7 +114,7 @@ export class RecordReader {
 	/** Whether all records of a page can be seen, deleted or not. */
 	sees({ documents }: RecordPage): boolean {
 		if (this.visible.length === 0) return true;
-		const ids = documents.map(idIn);
+		const ids = documents.map(idOfJson);
 		return this.visibleAmong(ids).size === ids.length;
 	}
 
