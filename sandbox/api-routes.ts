@@ -9,6 +9,7 @@ import type { RateLimiter } from './http/rate-limiter.ts';
 import type { ApiRoute } from './http/route.ts';
 import type { Service } from './http/service.ts';
 import { jobRoutes } from './jobs/routes.ts';
+import { authorizeRoutes } from './oauth/authorize.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { contacts } from './schemas/contacts.ts';
@@ -27,6 +28,7 @@ export function apiRoutes(
 		...webhookRoutes(service, dispatcher),
 		...eventRoutes(service),
 		...accountRoutes(service),
+		...authorizeRoutes(service),
 		...oauthRoutes(service, limiter),
 		contactsWithoutVersion(service),
 		discovery('/', 'getWelcome', 'Get the entry point', 'Where to continue.', welcomeHandler(service)),

@@ -1,4 +1,3 @@
-import { safeMethods } from '../http/idempotency.ts';
 import { customObjects } from '../schemas/custom-objects.ts';
 import { resources } from '../schemas/index.ts';
 import type { Job } from '../schemas/jobs.ts';
@@ -81,6 +80,9 @@ export function scopeOf(resource: string, access: Access): string {
 	const isDefined = name === customObjects.name && access === 'write' && ofObject !== 'records';
 	return isDefined ? defineObjects : `${name}:${access}`;
 }
+
+/** Methods that only read (RFC 9110, 9.2.1). */
+export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
  * The scope that a request needs: `contacts:write`.

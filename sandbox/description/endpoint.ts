@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
-import { scopeFor } from '../access/scopes.ts';
-import { invalidParameter } from '../foundation/problem.ts';
+import { safeMethods, scopeFor } from '../access/scopes.ts';
+import { invalidParameter, unknownParameter } from '../foundation/problem.ts';
 import { limitBody } from '../http/body.ts';
-import { safeMethods } from '../http/idempotency.ts';
 import type { Operation, Parameter, ResponseDescription } from '../http/operation.ts';
-import { readQuery, singleQueryValues, unknownParameter } from '../http/query.ts';
+import { singleQueryValues } from '../http/query.ts';
+import { readQuery } from '../queries/read-query.ts';
 import type { ApiRoute, Route } from '../http/route.ts';
 import type { Env } from '../http/service.ts';
 import { idempotencyKeyParameter, ifMatchParameter, queryParametersOf } from './parameters.ts';

@@ -10,8 +10,7 @@ import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.t
 import { pageParameters } from '../queries/list-query.ts';
 import { readSeen } from '../queries/read-seen.ts';
 import { applyDueTransitions } from '../records/due-transitions.ts';
-import { unknownParameter } from '../http/query.ts';
-import { invalidParameter, Problem } from '../foundation/problem.ts';
+import { invalidParameter, Problem, unknownParameter } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
 import { pointInTime } from '../schemas/fields.ts';

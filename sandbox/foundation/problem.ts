@@ -98,3 +98,10 @@ export const invalidParameter = (parameter: string, detail: string): Problem =>
 	new Problem('invalid_parameter', detail, {
 		errors: [{ parameter, code: 'invalid_parameter', detail }],
 	});
+
+export function unknownParameter(name: string): Problem {
+	const detail = `There is no query parameter ${name} here.`;
+	return new Problem('unknown_parameter', detail, {
+		errors: [{ parameter: name, code: 'unknown_parameter', detail }],
+	});
+}

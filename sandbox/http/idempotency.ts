@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import { safeMethods } from '../access/scopes.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { Env, Service } from './service.ts';
 
 export const idempotencyKeyHeader = 'Idempotency-Key';
 const maxKeyLength = 255;
-
-/** Methods that only read (RFC 9110, 9.2.1). */
-export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Refuses a request while an earlier request with the same idempotency key is in progress. */
 export function refuseConcurrentKeys() {

@@ -1,9 +1,8 @@
 import { z } from 'zod/v4';
 import { resourceNamed } from '../collection/custom-objects.ts';
 import { queryParameter } from '../description/parameters.ts';
-import { invalidParameter } from '../foundation/problem.ts';
+import { invalidParameter, unknownParameter } from '../foundation/problem.ts';
 import type { Parameter } from '../http/operation.ts';
-import { unknownParameter } from '../http/query.ts';
 import type { Service } from '../http/service.ts';
 import { requireUniqueMatchOn } from '../records/match.ts';
 import { recordsName } from '../schemas/custom-objects.ts';

@@ -6,7 +6,6 @@ import { spendRequest } from '../http/rate-limit.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
-import { authorizeRoutes } from './authorize.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './error.ts';
 import { issuerOf } from './issuer.ts';
@@ -38,7 +37,6 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 
 	const byClient = { tag: 'oauth', errors: [400, 401, 413, 429], security: [{ clientSecret: [] }, {}] };
 	return [
-		...authorizeRoutes(service),
 		endpoint({
 			...byClient,
 			method: 'POST',

@@ -1,5 +1,5 @@
 import { invalidParameter } from '../foundation/problem.ts';
-import { invalidText, typedText } from '../http/query.ts';
+import { invalidText, typedText } from './read-query.ts';
 import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import { foldCase } from '../store/fold-case.ts';

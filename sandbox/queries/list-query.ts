@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
-import { invalidParameter } from '../foundation/problem.ts';
-import { readQuery, unknownParameter } from '../http/query.ts';
+import { invalidParameter, unknownParameter } from '../foundation/problem.ts';
+import { readQuery } from './read-query.ts';
 import { pointInTime } from '../schemas/fields.ts';
 import { namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
