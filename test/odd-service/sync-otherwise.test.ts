@@ -60,7 +60,7 @@ test('records that no source can have do not let more be deleted', async () => {
 	expect(held().filter(Boolean)).toHaveLength(20);
 });
 
-test('a record that was deactivated already is not deleted again, and does not use up Maximum Deletions', async () => {
+test('a record that was deactivated already is not deleted again, and does not use up Delete at Most', async () => {
 	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
 	const gone = () => [...service.records.values()].filter((one) => one.deactivated_at !== undefined).length;
 	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {

@@ -67,12 +67,12 @@ describe('A parameter', () => {
 		[0, 0],
 		['100 %', 100],
 	])('that means a percentage is one: %j', (given, meant) => {
-		expect(readPercent('Maximum Deletions', given)).toBe(meant);
+		expect(readPercent('Delete at Most', given)).toBe(meant);
 	});
 
 	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (given) => {
-		expect(() => readPercent('Maximum Deletions', given, { otherwise: 10 })).toThrow(
-			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
+		expect(() => readPercent('Delete at Most', given, { otherwise: 10 })).toThrow(
+			/^Delete at Most: enter a percentage from 0 to 100 instead of /,
 		);
 	});
 

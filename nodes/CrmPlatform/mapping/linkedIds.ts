@@ -8,7 +8,7 @@ import { apiValue, fieldKinds } from '../fields/fieldKinds';
 import type { Execution } from '../model';
 import { isName, mayBeId, parseName } from './names';
 import type { FieldValue } from './objectFields';
-import { lookUpNames, type NamedId } from './recordNames';
+import { lookUpNames, type NamedId } from './nameLookUp';
 import { partNamed, readParts, type Part } from './recordParts';
 
 /**

@@ -4,7 +4,8 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { hasText, identifyingFields, parseName, wordOf } from './names';
-import type { NamedId } from './recordNames';
+import type { NamedId } from './nameLookUp';
+import { rememberNames } from './recordNames';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part {
@@ -28,8 +29,10 @@ export async function readParts(api: Connection, reference: string, part: string
 	if (!list) return [];
 	const parts: Part[] = [];
 	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query: {} })) {
+		rememberNames(api, reference, records);
 		for (const record of records) parts.push(...partsIn(record, part));
 	}
+	rememberNames(api, `${reference}.${part}`, parts);
 	return parts;
 }
 

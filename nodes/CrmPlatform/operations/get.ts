@@ -20,7 +20,7 @@ export function get(action: string): Operation {
 		async prepare(execution) {
 			const fields = await describedOperation(execution, 'fields');
 			const summary = await describedOperation(execution, 'summary');
-			const summaryOf = summaryFields(execution.n8n, summary);
+			const summaryOf = summaryFields(execution, { summary, fields });
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);
 				const record = await readRecord(execution.api, path);

@@ -63,8 +63,8 @@ export function upsert(action: string): Operation {
 				};
 			};
 			const simplified = await simplifyWritten(execution);
-			return writeRecords(execution, description, write, (record, item, status) =>
-				simplified(description.tellsCreated ? withOutcome(record, status) : record, item),
+			return writeRecords(execution, description, write, (record, item, answered) =>
+				simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
 			);
 		},
 	};

@@ -136,7 +136,7 @@ function writesOf(
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
-		({ id, ...record }, _, status): IDataObject => {
+		({ id, ...record }, _, { status }): IDataObject => {
 			// What is only accepted is answered with a job (RFC 9110, section 15.3.3).
 			if (status === 202) return { record: {} };
 			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };

@@ -9,6 +9,9 @@ export interface DeletionLimits {
 	number: number;
 }
 
+/** A share of a small list is less than one record: up to so many may go, as long as no fewer stay. */
+const fewRecords = 3;
+
 /** What was read to find the records that the source does not have. */
 export interface Readings {
 	/** Records in scope that were read. */
@@ -60,9 +63,10 @@ function refusal(
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
 	// Written so that a limit that is not a number refuses.
-	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
-	if (!(count * 100 <= share * comparable)) {
-		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
+	if (!(count <= number)) return `${missing}, because Delete at Most allows ${number}.`;
+	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
+	if (!isFew && !(count * 100 <= share * comparable)) {
+		return `${missing}, because Delete at Most (%) allows ${share} % of them.`;
 	}
 	return undefined;
 }

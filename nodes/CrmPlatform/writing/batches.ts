@@ -30,13 +30,13 @@ interface Circumstances {
  * user turned batches off, one request goes after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
- * @param answer makes the item's output of the record the service answered with, and the HTTP status
+ * @param answer makes the item's output of the record the service answered with, the status and what was sent
  */
 export function writeRecords(
 	execution: Execution,
 	description: WriteDescription,
 	read: (item: number) => Write,
-	answer: (record: IDataObject, item: number, status: number) => Result,
+	answer: (record: IDataObject, item: number, answered: { status: number; body: IDataObject | undefined }) => Result,
 	{ count = execution.n8n.getInputData().length, isVersioned = false, isReadFirst: areReadFirst = false, refused = (error) => error }: Circumstances = {},
 ): Run | Batched {
 	const { takesIfMatch } = description;
@@ -53,7 +53,7 @@ export function writeRecords(
 		try {
 			if (isReadFirst(description, write)) {
 				const { record, status } = await writeAsRead(execution, description, write, [item]);
-				return answer(record, item, status);
+				return answer(record, item, { status, body: write.body });
 			}
 			const isSafeInBatchOnly = version !== undefined && !takesIfMatch && batch?.takesVersion;
 			if (isSafeInBatchOnly) {
@@ -62,16 +62,16 @@ export function writeRecords(
 			}
 			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
 			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
-			return answer(record, item, status);
+			return answer(record, item, { status, body: write.body });
 		} catch (error) {
 			return refused(error as Error, item);
 		}
 	};
-	const outcome = (result: BatchResult | Error, item: number, { id }: Write): Result | Error => {
+	const outcome = (result: BatchResult | Error, item: number, { id, body }: Write): Result | Error => {
 		if (result instanceof Error) return refused(result, item);
 		if ('problem' in result) return refused(execution.api.failure(result.problem), item);
 		const record = writtenRecord(execution, { ...description, answersId: batch?.answersId }, id, result);
-		return record instanceof Error ? refused(record, item) : answer(record, item, result.status);
+		return record instanceof Error ? refused(record, item) : answer(record, item, { status: result.status, body });
 	};
 
 	const sendInBatch = async (batch: BatchDescription, items: number[], writes: Write[]) => {
