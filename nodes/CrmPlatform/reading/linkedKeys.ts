@@ -100,7 +100,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 }
 
 const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value for Import File to find them by. The file has their IDs, which other accounts do not know.`;
+	`Some linked ${reference} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {

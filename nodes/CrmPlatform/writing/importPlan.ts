@@ -32,7 +32,7 @@ export interface ImportPlan {
 	columns?: ReadonlyMap<string, string>;
 	/** Of those columns, the ones that no row has had so far. */
 	unseen?: Set<string>;
-	/** The most that a job's line is longer than its row: the names of the file's columns. */
+	/** By how much a job's line can exceed its row: the length of the file's column names. */
 	namesPerLine: number;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;
@@ -154,7 +154,7 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	for (const { name, label } of required) {
 		const value = line[name];
 		if (value !== undefined && value !== null) continue;
-		return { field: name, code: 'required', message: `${label} is empty, and a new record needs it.` };
+		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
 	// No character takes more than three bytes for each of its units.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
