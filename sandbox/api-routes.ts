@@ -45,7 +45,7 @@ export function apiRoutes(
 				discovery(
 					'getDescription',
 					'Get the OpenAPI document',
-					'The service, as an OpenAPI 3.1 document.',
+					'The OpenAPI 3.1 document of the service.',
 				),
 		},
 	];

@@ -10,7 +10,7 @@ import { getOwners, getPipelines } from './pickers/eventFilters';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
-import { getLinks, searchLinked } from './pickers/linkPickers';
+import { searchLinked } from './pickers/linkPickers';
 import { getOutputFields } from './pickers/listOptions';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getStages } from './pickers/stages';
@@ -61,7 +61,6 @@ export class CrmPlatformPollTrigger implements INodeType {
 			getFilterChoices,
 			getFilterFields,
 			getFilterOperators,
-			getLinks,
 			getOutputFields,
 			getOwners,
 			getPipelines,

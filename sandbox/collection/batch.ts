@@ -79,7 +79,7 @@ function batchAnswer(
 ): Answer {
 	const { store, resource } = writing;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
-	const detail = `A batch has items, a list of 1 to ${maxBatchSize}, and atomic, true or false.`;
+	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
 	const writingNow = () => ({ ...writing, store: storeNow() });
 	const results = store.whole.transactionOfParts(

@@ -46,13 +46,13 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 			method: 'PUT',
 			path,
 			handler: change((ids, tag) => [...new Set([...ids, tag])]),
-			operation: () => operation(`tag${One}`, `Put a tag on ${aOne}`),
+			operation: () => operation(`tag${One}`, `Add a tag to ${aOne}`),
 		},
 		{
 			method: 'DELETE',
 			path,
 			handler: change((ids, tag) => ids.filter((id) => id !== tag)),
-			operation: () => operation(`untag${One}`, `Take a tag off ${aOne}`),
+			operation: () => operation(`untag${One}`, `Remove a tag from ${aOne}`),
 		},
 	];
 }

@@ -137,7 +137,7 @@ const getEventOperation = (): Operation => ({
 	operationId: 'getEvent',
 	tags: ['events'],
 	summary: 'Get an event',
-	parameters: [pathParameter('id', 'Id of the event.')],
+	parameters: [pathParameter('id', 'ID of the event.')],
 	responses: { 200: success('The event.', 'Event'), ...errors(400, 404) },
 });
 

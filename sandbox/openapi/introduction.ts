@@ -40,7 +40,7 @@ Read and change the records of a CRM account, and be told when they change.
 
 Send an API key or an OAuth 2.0 access token in the header \`Authorization: Bearer <TOKEN>\`.
 
-- **API keys** open the whole account. Administrators create them in the settings, under
+- **API keys** give access to the whole account. Administrators create them in the settings, under
   *API and integrations*.
 - **Access tokens** act for the user who allowed them, within the scopes granted. Clients use the
   authorization code flow with PKCE (S256). A token lasts an hour; its refresh token is replaced whenever
@@ -53,9 +53,9 @@ ${samples.join('\n\n')}
 # Pages and cursors
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
-filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 unless you ask for 1 to
-500; it is the most that a page has, and a page of large records ends earlier, at some 2 MB. A list takes at
-most 100 filters. To follow changes, filter with \`updated_since\`, or read events.
+filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 by default and at most
+500; a page of large records ends earlier, at about 2 MB. A list takes at most 100 filters. To follow changes,
+filter with \`updated_since\`, or read events.
 
 # Limits
 

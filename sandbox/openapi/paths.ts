@@ -15,9 +15,9 @@ interface PathItem {
 
 /** The parameters in paths. An operation can describe its own instead. */
 const usualParameters = [
-	pathParameter('id', 'Id of the record.'),
-	pathParameter('tag_id', 'Id of the tag.'),
-	pathParameter('delivery_id', 'Id of the delivery.'),
+	pathParameter('id', 'ID of the record.'),
+	pathParameter('tag_id', 'ID of the tag.'),
+	pathParameter('delivery_id', 'ID of the delivery.'),
 	pathParameter('key', 'Key of the object.'),
 ];
 

@@ -114,12 +114,11 @@ describe('what the workflow fixes for a tool', () => {
 		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
 	});
 
-	test('filters also where the model picks no record beside', async () => {
+	test('filters also where the model names no record', async () => {
 		const contact = await added({ external_id: anyName() });
-		const parameters = {
-			...getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' }),
-			filtersLinked: { records: [{ field: 'company_id', record: byId("={{ $fromAI('Company') }}") }] },
-		};
-		await expect(tool(parameters as INodeParameters)({ Company: '' })).resolves.toBeUndefined();
+		const parameters = getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' });
+		const { rows } = parameters.filters as unknown as { rows: INodeParameters[] };
+		rows.push({ field: 'owner_id', operator: 'isRecord', record: byId("={{ $fromAI('Owner') }}") });
+		await expect(tool(parameters)({ Owner: '' })).resolves.toBeUndefined();
 	});
 });

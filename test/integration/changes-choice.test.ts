@@ -8,7 +8,7 @@ import { Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 0 });
 const { contacts, advance, now } = eventsIn(sandbox);
 const day = 24 * 60 * 60;
 

@@ -5,7 +5,7 @@ import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 250, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 250 });
 const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false, grouping: 'group' });
 
 const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);
@@ -95,7 +95,7 @@ test('filters and output fields are those of Get Many, and a record that leaves 
 test('only the records linked to a picked one are in scope', async () => {
 	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as Array<{ id: string }>;
 	const n8n = await publish({
-		recordFiltersLinked: { records: [{ field: 'company_id', record: byId(company!.id) }] },
+		recordFilters: { rows: [{ field: 'company_id', operator: 'isRecord', record: byId(company!.id) }] },
 	});
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Linked', company_id: company!.id });
 	await sandbox.call('POST', '/v1/contacts', { last_name: 'Not linked' });

@@ -5,7 +5,7 @@ import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 250, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 250 });
 const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false });
 
 const items = (n8n: Published) => n8n.executions.flatMap((execution) => execution.items);

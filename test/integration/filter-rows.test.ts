@@ -1,12 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import {
-	getFilterChoices,
-	getFilterFields,
-	getFilterOperators,
-} from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import { failure, picker, run } from './n8n.ts';
+import { failure, run } from './n8n.ts';
 import { byId, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -22,13 +16,16 @@ const setup = (rows: IDataObject[], items: IDataObject[] = [{}], resource = 'con
 /** What the list was asked for. */
 const asked = async (...rows: IDataObject[]) => {
 	await run(setup(rows));
-	const list = (await sandbox.requests()).find(({ path }) => path === '/v1/contacts');
+	const list = (await sandbox.requests()).findLast(({ path }) => path === '/v1/contacts');
 	const query = new URLSearchParams(list?.query);
 	query.delete('limit');
 	return Object.fromEntries(query);
 };
 const first = async (path: string) =>
 	((await sandbox.call('GET', `/v1/${path}?limit=1`)).body.data as IDataObject[])[0]!;
+
+const second = async (path: string) =>
+	((await sandbox.call('GET', `/v1/${path}?limit=2`)).body.data as IDataObject[])[1]!;
 
 const row = (field: string, operator: string, more: IDataObject = {}) => ({ field, operator, ...more });
 const day = '2026-03-08';
@@ -106,6 +103,36 @@ describe('a row filters by', () => {
 		expect(query).toEqual({ company_id: company!.id, tag_ids: tag!.id, owner_id: user!.id });
 	});
 
+	test('a linked record that is picked, named, or one of several that an expression gives', async () => {
+		const [company, owner] = await Promise.all(['companies', 'users'].map(first));
+		const both = [company!.id, (await second('companies')).id];
+		const list = (value: unknown) => ({ record: { __rl: true, mode: 'list', value } });
+		expect(await asked(row('company_id', 'isRecord', list(company!.id)))).toEqual({ company_id: company!.id });
+		expect(await asked(row('company_id', 'isRecord', { record: byId(String(company!.name)) }))).toEqual({ company_id: company!.id });
+		expect(await asked(row('owner_id', 'isRecord', { record: `={{ "${String(owner!.email)}" }}` }))).toEqual({ owner_id: owner!.id });
+		const several = { value: `={{ ${JSON.stringify(both)} }}` };
+		expect(await asked(row('company_id', 'isOneOf', several))).toEqual({ company_id: both.join() });
+	});
+
+	test('an ID that was picked, even where another record has it as its name', async () => {
+		const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord' });
+		await sandbox.call('POST', '/v1/companies', { name: 'acme' });
+		const picked = { record: { __rl: true, mode: 'list', value: 'acme' } };
+		expect(await asked(row('company_id', 'isRecord', picked))).toEqual({ company_id: 'acme' });
+		expect(await asked(row('company_id', 'isOneOfChoices', { choices: ['acme', company.id] }))).toEqual({
+			company_id: `acme,${String(company.id)}`,
+		});
+	});
+
+	test('a stage by its name, within the pipeline of another row', async () => {
+		const pipeline = await first('pipelines');
+		const [stage] = pipeline.stages as IDataObject[];
+		const rows = [row('stage_id', 'is', { value: stage!.name }), row('pipeline_id', 'is', { value: pipeline.name })];
+		await run(setup(rows, [{}], 'deal'));
+		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
+		expect(Object.fromEntries(new URLSearchParams(list?.query))).toMatchObject({ stage_id: stage!.id, pipeline_id: pipeline.id });
+	});
+
 	test('values, fields and operators of its item', async () => {
 		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.what }}' })];
 		await run(
@@ -145,89 +172,13 @@ describe('what is not understood is refused:', () => {
 		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
 	});
 
-	test('two rows that set the same parameter, and a row beside a picked record', async () => {
+	test('two rows that set the same parameter, a picked record among them', async () => {
 		const rows = [row('job_title', 'contains', { value: 'a' }), row('job_title', 'contains', { value: 'b' })];
 		expect((await failure(setup(rows))).message).toBe(
 			'Job Title: two filters set job_title[contains], and the service takes it once. Keep one of them.',
 		);
-		const picked = { filtersLinked: { records: [{ field: 'company_id', record: byId('com_1') }] } };
-		const beside = setup([row('company_id', 'is', { value: 'com_2' })]);
-		const parameters = { ...beside.parameters, ...picked } as INodeParameters;
-		const { message } = await failure({ ...beside, parameters });
+		const picked = row('company_id', 'isRecord', { record: byId('com_1') });
+		const { message } = await failure(setup([picked, row('company_id', 'is', { value: 'com_2' })]));
 		expect(message).toContain('Company: two filters set company_id');
-	});
-});
-
-describe('an opened node offers', () => {
-	const opened = (field: string, resource = 'contact') => ({
-		credential: sandbox.credential,
-		parameters: {
-			resource,
-			operation: 'getMany',
-			filters: { rows: [{ field, operator: 'is' }] },
-		} as INodeParameters,
-		path: 'parameters.filters.rows[0].operator',
-	});
-	const operators = async (field: string) => (await picker(getFilterOperators, opened(field))).map(({ name }) => name);
-
-	test('each field once, custom fields too, and none that another parameter stands for', async () => {
-		const fields = await picker(getFilterFields, opened(''));
-		const names = fields.map(({ name }) => name);
-		expect(new Set(names).size).toBe(names.length);
-		expect(fields[0]).toEqual({ name: 'Choose a Field', value: '' });
-		expect(fields).toEqual(
-			expect.arrayContaining([
-				{ name: 'Job Title', value: 'job_title' },
-				{ name: 'Avatar URL', value: 'avatar_url' },
-				{ name: 'NPS Score', value: 'custom_fields.nps_score' },
-			]),
-		);
-		const values = fields.map(({ value }) => value);
-		for (const gone of ['cursor', 'limit', 'updated_since', 'updated_until', 'include_deleted']) {
-			expect(values).not.toContain(gone);
-		}
-	});
-
-	test.each([
-		['email', ['Is', 'Is One Of', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
-		['lifecycle_stage', ['Is', 'Is One Of', 'Is Empty', 'Is Not Empty']],
-		['q', ['Matches']],
-		['created_at', ['Choose an Operator', 'Is On', 'Is After', 'Is On or After', 'Is Before', 'Is On or Before', 'Is Between']],
-		['updated_at', ['Choose an Operator', 'Is Before', 'Is On or Before']],
-		['company_id', ['Choose an Operator', 'Is Empty', 'Is Not Empty']],
-		['avatar_url', ['Choose an Operator', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
-		['custom_fields.contract_tier', ['Is', 'Is One Of', 'Is Empty', 'Is Not Empty']],
-		['custom_fields.vip', ['Choose an Operator', 'Is True', 'Is False', 'Is Empty', 'Is Not Empty']],
-	])('for %s the operators it has, in words', async (field, names) => {
-		expect(await operators(field)).toEqual(names);
-	});
-
-	test('what the service says of upper and lower case', async () => {
-		const [is] = await picker(getFilterOperators, opened('job_title'));
-		expect(is).toEqual({ name: 'Is', value: 'is', description: 'Job Title is exactly this. Case matters.' });
-	});
-
-	test('the choices of the field, and few records where nothing beside picks them', async () => {
-		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
-		const tiers = await picker(getFilterChoices, opened('custom_fields.contract_tier'));
-		expect(tiers.map(({ name }) => name)).toEqual(['Bronze', 'Silver', 'Gold']);
-		const scope = {
-			...opened('owner_id'),
-			parameters: {
-				source: 'records',
-				resource: 'contact',
-				recordFilters: { rows: [{ field: 'owner_id', operator: 'is' }] },
-			} as INodeParameters,
-			path: 'parameters.recordFilters.rows[0].operator',
-			node: new CrmPlatformPollTrigger(),
-		};
-		const user = await first('users');
-		expect(await picker(getFilterChoices, scope)).toContainEqual(expect.objectContaining({ value: user.id }));
-		expect((await picker(getFilterOperators, scope)).map(({ value }) => value)).toEqual([
-			'is',
-			'isOneOfChoices',
-			'isEmpty',
-			'isNotEmpty',
-		]);
 	});
 });

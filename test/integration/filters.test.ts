@@ -1,20 +1,21 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { failure, run } from './n8n.ts';
 import { byId, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
-const setup = (filters: IDataObject, items: IDataObject[] = [{}], more: IDataObject = {}) => ({
+const setup = (filters: IDataObject, items: IDataObject[] = [{}]) => ({
 	credential: sandbox.credential,
-	parameters: getMany('contact', more, filters),
+	parameters: getMany('contact', {}, filters),
 	items,
 });
+const pickedSetup = (field: string, id: string) => {
+	const rows = [{ field, operator: 'isRecord', record: byId(id) }];
+	return { ...setup({}), parameters: { ...getMany('contact'), filters: { rows } } as INodeParameters };
+};
 const listed = async () =>
 	(await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
-const linked = (...records: string[]) => ({
-	filtersLinked: { records: records.map((id) => ({ field: 'company_id', record: byId(id) })) },
-});
 
 describe('a filter never falls away, since every record would come back:', () => {
 	test.each<[IDataObject, IDataObject]>([
@@ -31,17 +32,17 @@ describe('a filter never falls away, since every record would come back:', () =>
 	});
 
 	test('a picked record whose expression gives nothing is refused', async () => {
-		const { message } = await failure(setup({}, [{}], linked('={{ $json.company }}')));
+		const { message } = await failure(pickedSetup('company_id', '={{ $json.company }}'));
 		expect(message).toBe('Company: the filter has no value. Enter a value or remove the filter.');
 		expect(await listed()).toEqual([]);
 	});
 
-	test.each([
-		['a filter', { filters: { email: 'ada@filters.example', gone: 'x' } }],
-		['a custom field', { filters: { 'custom_fields.gone': 'x' } }],
-		['a record', { records: { filtersLinked: { records: [{ field: 'gone', record: byId('1') }] } } }],
-	])('%s the service no longer has is refused', async (_, { filters = {}, records = {} }: IDataObject) => {
-		const given = setup(filters as IDataObject, [{}], records as IDataObject);
+	test.each<[string, IDataObject | undefined]>([
+		['a filter', { email: 'ada@filters.example', gone: 'x' }],
+		['a custom field', { 'custom_fields.gone': 'x' }],
+		['a picked record', undefined],
+	])('%s the service no longer has is refused', async (_, filters) => {
+		const given = filters ? setup(filters) : pickedSetup('gone', '1');
 		expect((await failure(given)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
 		expect(await listed()).toEqual([]);
 	});

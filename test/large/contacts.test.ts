@@ -5,7 +5,7 @@ import { getMany } from '../integration/parameters.ts';
 import { useSandbox } from '../integration/sandbox.ts';
 
 const contacts = 200_000;
-const sandbox = useSandbox({ contacts, plan: 'enterprise' });
+const sandbox = useSandbox({ contacts });
 
 /** The ids in the order the service gives them, by one cursor. */
 async function idsInOrder(): Promise<string[]> {

@@ -5,7 +5,7 @@ import { getMany } from '../integration/parameters.ts';
 import { useSandbox } from '../integration/sandbox.ts';
 
 const seeded = 6000;
-const sandbox = useSandbox({ contacts: seeded, plan: 'enterprise', day: '2025-07-01' });
+const sandbox = useSandbox({ contacts: seeded, day: '2025-07-01' });
 const list = { path: '/v1/contacts', method: 'GET' };
 
 const run = async (options: IDataObject = {}, more: IDataObject = {}, filters: IDataObject = {}) =>

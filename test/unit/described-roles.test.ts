@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
+import { randomRuns } from '../random-runs.ts';
 import { describe_, json, query } from './describedDocument.ts';
 
 const identity: WriteIdentity = { instance: 'i', workflow: 'AbC123', execution: '1', node: 'n', run: 0, items: [0] };
@@ -69,6 +70,7 @@ describe('the idempotency key', () => {
 				expect(key.length).toBeGreaterThanOrEqual(minLength);
 				expect(key.length).toBeLessThanOrEqual(maxLength);
 			}),
+			randomRuns(100),
 		);
 	});
 });

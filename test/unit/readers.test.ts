@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
-import { isBlank, isBlankFor } from '../../nodes/CrmPlatform/mapping/blank';
+import { isBlank } from '../../nodes/CrmPlatform/fields/blank';
+import { isBlankFor } from '../../nodes/CrmPlatform/fields/fieldKinds';
 import {
 	readBoolean,
 	readDate,
@@ -9,6 +10,7 @@ import {
 	readPercent,
 	readWholeNumber,
 } from '../../nodes/CrmPlatform/parameters/readers';
+import { randomRuns } from '../random-runs.ts';
 
 const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];
 
@@ -133,6 +135,7 @@ describe('A parameter', () => {
 					}
 				}
 			}),
+			randomRuns(100),
 		);
 	});
 });

@@ -22,7 +22,7 @@ import {
 	type ApiRequest,
 	type ApiResponse,
 } from './http/request';
-import { retryPolicy } from './http/retry';
+import { rateLimited, retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
@@ -198,7 +198,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	const { message, description, status, details, returnAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };
 	if (status !== undefined) options.httpCode = String(status);
-	if (status === 429) {
+	if (status === rateLimited) {
 		options.failure = { cause: 'rate-limited' };
 		if (returnAt !== undefined) options.failure.resetsAtEpochMs = returnAt;
 	} else if (status === undefined || status >= 500) {

@@ -1,6 +1,6 @@
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { collectionPath } from './locator';
 import type { Mapping } from './stored';

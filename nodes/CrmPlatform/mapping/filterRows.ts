@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
 	filterOperators,
@@ -10,16 +10,18 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
-import { isBlank } from './blank';
-import { parseMoment } from './dates';
+import { isBlank } from '../fields/blank';
+import { parseMoment } from '../fields/dates';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
+import { locatorValue, isFromList } from './locator';
+import { isName, textOfName } from './names';
 import { isFilledByModel } from './stored';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;
 
-const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate'] as const;
+const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
 type RowKey = (typeof rowKeys)[number];
 
 /** The filters of the parameter `parameter`. */
@@ -40,7 +42,7 @@ export function filterRowValues(
 ): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
 	const read = evaluateValues(
 		n8n,
-		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: row[key] }))),
+		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
 	);
 	const zone = n8n.getTimezone();
 	return (item, fields) => {
@@ -48,7 +50,7 @@ export function filterRowValues(
 		return rows.flatMap((row, i) => {
 			const start = i * rowKeys.length;
 			const given = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, given, fields, zone);
+			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone);
 		});
 	};
 }
@@ -68,7 +70,7 @@ function rowValues(
 	const [first, second] = keysOf(operator);
 	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
 	const missing = wanted.filter((key) => isBlank(given[key]));
-	if (missing.some((key) => !isFilledByModel(stored[key]))) throw noFilterValue(field);
+	if (missing.some((key) => !isFilledByModel(locatorValue(stored[key])))) throw noFilterValue(field);
 	if (missing.length > 0) return [];
 
 	return operator.filters.map(([comparison, source]): FieldValue => {
@@ -79,15 +81,23 @@ function rowValues(
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
 		if (bound) return [filter, at.isNextDay ? bound.plus({ days: 1 }) : bound];
+		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
+		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, whatever commas are in it.
-		const isOne = operator.value === 'is' && filter.kind === 'list' && !Array.isArray(value);
-		return [filter, isOne ? [value] : value];
+		const isOne = ['is', 'isRecord'].includes(operator.value) && filter.kind === 'list' && !Array.isArray(value);
+		return [filter, isOne ? [sent] : sent];
 	});
+}
+
+/** What was picked is an ID, even one that reads like a name. */
+function asId(filter: Field, picked: unknown): unknown {
+	if (Array.isArray(picked)) return picked.map((one) => asId(filter, one));
+	return isName(filter, picked) ? textOfName('id', picked) : picked;
 }
 
 function keysOf({ takes }: FilterOperator): RowKey[] {
 	if (takes === 'dates') return ['date', 'secondDate'];
-	if (takes === 'choices') return ['choices'];
+	if (takes === 'choices' || takes === 'record') return [takes];
 	return takes === 'values' ? ['value', 'secondValue'] : [];
 }
 
@@ -111,7 +121,7 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 }
 
 /** @throws Error in the user's words */
-export function refuseFilter(name: string): never {
+function refuseFilter(name: string): never {
 	throw new Error(
 		`The service does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
 	);

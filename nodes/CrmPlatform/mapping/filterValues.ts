@@ -2,27 +2,24 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
+import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
-import { filterRowValues, noFilterValue, refuseFilter, storedRows } from './filterRows';
+import { filterRowValues, noFilterValue, storedRows } from './filterRows';
 import { findIds, type ItemIds } from './itemIds';
-import { linkedRecordValues } from './linkedRecords';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
-import { linkedRecordsIn } from './stored';
-import { noNotices, type UnsentValues } from './unsentValues';
-import { filterValue } from './values';
 
 /**
- * Reads the filters of a list: the rows of the parameter `parameter`, and the records picked beside
- * them, custom fields included. Names of records are replaced by their ids. A filter that was dropped
- * would list more records than the user wants, perhaps for a node that deletes them.
+ * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names
+ * of records are replaced by their ids. A filter that was dropped would list more records than the
+ * user wants, perhaps for a node that deletes them.
  *
  * @returns reads an input item, as query parameters
  * @throws Error from the returned function, in the user's words, for a filter the service does not
@@ -79,7 +76,6 @@ async function filterValues(
 	list: ListDescription,
 ): Promise<(item: number) => FieldValue[]> {
 	const rows = storedRows(execution.n8n, parameter);
-	const linked = linkedRecordsIn(execution.n8n, parameter);
 	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
 		const { fields } = await readCustomFields(execution.api, collection);
@@ -87,8 +83,7 @@ async function filterValues(
 	};
 	// What an expression names is known only for each item.
 	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
-	const isNeeded =
-		list.takesCustomFields === true && [...rows, ...linked].some(({ field }) => mayBeCustom(field));
+	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
 	const readRows = filterRowValues(execution.n8n, rows);
@@ -100,8 +95,7 @@ async function filterValues(
 			const whole: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
 			if (!byName.has(filter.name)) byName.set(filter.name, whole);
 		}
-		const readLinked = linkedRecordValues(execution.n8n, linked, fields, refused, 'Filter by Linked Record');
-		return (item) => [...readRows(item, byName), ...readLinked(item)];
+		return (item) => readRows(item, byName);
 	};
 	return (item) => {
 		const fields = accepted(item);
@@ -110,14 +104,6 @@ async function filterValues(
 		return read(item);
 	};
 }
-
-const refused: UnsentValues = {
-	...noNotices,
-	unknown: refuseFilter,
-	noValue(filter) {
-		throw noFilterValue(filter);
-	},
-};
 
 /** Finds the ids of the records that the filters name. */
 async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ItemIds> {

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { linksOf, type Link } from '../api/openapi/linkFields';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel, type LinkedRecord } from './stored';
@@ -11,7 +11,6 @@ import type { UnsentValues } from './unsentValues';
 /**
  * Reads the records picked beside the values, as values of the fields that refer to them.
  *
- * @param title the name of the parameter, for errors
  * @returns reads an input item; several records of one list come as one value
  * @throws Error in the user's words where no field was chosen, or too many records
  */
@@ -20,16 +19,15 @@ export function linkedRecordValues(
 	linked: LinkedRecord[],
 	fields: Field[],
 	unsent: UnsentValues,
-	title = 'Linked Records',
 ): (item: number) => FieldValue[] {
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 	const picked = linked.flatMap(({ field, record }) => {
-		if (field === '') throw new Error(`${title}: choose a field for the selected record.`);
+		if (field === '') throw new Error(`Linked Records: choose a field for the selected record.`);
 		const link = links.get(field);
 		if (!link) unsent.unknown(field);
 		return link ? [{ link, label: link.label, value: record }] : [];
 	});
-	refuseSeveral(picked.map(({ link }) => link), title);
+	refuseSeveral(picked.map(({ link }) => link));
 	if (picked.length === 0) return () => [];
 
 	const read = evaluateValues(n8n, picked);
@@ -57,9 +55,9 @@ function idsIn(value: unknown): unknown[] {
 	return isBlank(value) ? [] : [value];
 }
 
-function refuseSeveral(links: Link[], title: string): void {
+function refuseSeveral(links: Link[]): void {
 	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
 	if (twice) {
-		throw new Error(`${title}: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+		throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
 	}
 }

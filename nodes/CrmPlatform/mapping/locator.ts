@@ -1,16 +1,21 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
+import { isObject } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import { filledPath } from '../api/http/path';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 import type { Execution } from '../model';
 import { evaluateValues } from './expressions/evaluateValues';
 
 /** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
 export function locatorValue(picked: unknown): unknown {
-	if (typeof picked !== 'object' || picked === null) return picked;
+	if (!isObject(picked)) return picked;
 	return 'value' in picked ? picked.value : undefined;
 }
+
+/** Whether a stored resource locator holds the id of a record that was picked from its list. */
+export const isFromList = (picked: unknown): boolean =>
+	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
 /** The id picked in a resource locator; empty where nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {

@@ -1,7 +1,9 @@
 import { outcomeField } from '../api/answeredRecord';
 import type { Execution } from '../model';
 import { customNamesake, oncePerFields, type AcceptedFields, type AcceptedFieldsOf } from './acceptedFields';
-import { isBlankFor, isEmptyListText, isPlainObject, withoutBlanks } from './blank';
+import { isPlainObject } from '../api/http/ownMembers';
+import { withoutBlanks } from '../fields/blank';
+import { isBlankFor, isEmptyListText } from '../fields/fieldKinds';
 import { evaluateValues, mayChangeItem } from './expressions/evaluateValues';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';

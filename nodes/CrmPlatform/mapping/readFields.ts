@@ -2,7 +2,7 @@ import { sleep, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
 import { mayChangeItem } from './expressions/evaluateValues';
@@ -12,7 +12,7 @@ import { mappedValues } from './mappedValues';
 import type { FieldValue } from './objectFields';
 import { storedMapping, type Mapping } from './stored';
 import { noNotices, unsentValues } from './unsentValues';
-import { apiValue } from './values';
+import { apiValue } from '../fields/fieldKinds';
 
 /** The values of one input item, as the service takes them. */
 export type ReadFields = (item: number) => IDataObject;

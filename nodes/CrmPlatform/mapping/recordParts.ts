@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
@@ -93,7 +93,7 @@ export async function findParts(
 		if (ids.size === 1) return [...ids][0];
 		if (ids.size > 1) {
 			throw new Error(
-				`${place} is the name of several ${field.part} in ${field.reference}. Map the field that links to ${field.reference} as well, or use the ID of the right one.`,
+				`${place} is the name of several ${field.part} in ${field.reference}. ${use === 'filter' ? 'Filter by' : 'Map'} the field that links to ${field.reference} as well, or use the ID of the right one.`,
 			);
 		}
 		if (use === 'written' && mayBeId(value)) return value;

@@ -5,14 +5,15 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
 import { rememberNames } from './recordNames';
-import { isWellFormed, notWellFormed } from './values';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -72,7 +73,7 @@ export async function findReferences(
 		if (outcome === undefined) return value;
 		if ('found' in outcome) return outcome.found;
 		if (use === 'written' && !('several' in outcome) && mayBeId(text)) return value;
-		throw new Error(wordsOf(field, reference, text, outcome));
+		throw new Error(wordsOf(field, reference, text, outcome, use));
 	};
 	return (field, value) => {
 		if (!refersToRecords(field)) return value;
@@ -94,7 +95,7 @@ type Finding = LookUpOutcome<unknown>;
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	return ['text', 'any', 'list'].includes(field.kind) ? namesIn(field, value) : undefined;
+	return fieldKinds[field.kind].mayHold.includes('names') ? namesIn(field, value) : undefined;
 }
 
 /** The outcome of looking names up in a collection. */
@@ -201,7 +202,7 @@ function findIn({ records, isWhole }: Candidates, places: string[], name: string
 	return isWhole && ids.length === 1 ? { found: ids[0] } : { several: ids };
 }
 
-function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding): string {
+function wordsOf({ label }: Field, reference: string, name: string, outcome: Finding, use: ReferenceUse): string {
 	const place = `${label}: "${name}"`;
 	if ('cannotBeAsked' in outcome) {
 		return `${place} could not be looked up in ${reference}: ${outcome.cannotBeAsked.message} Use the ID; if this is the ID, write id:${name}.`;
@@ -211,5 +212,6 @@ function wordsOf({ label }: Field, reference: string, name: string, outcome: Fin
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
 		return `${place} may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
 	}
-	return `${place} does not match any record of ${reference}. Correct it, create the record first, or use its ID.`;
+	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
+	return `${place} does not match any record of ${reference}. Correct it, ${otherwise}.`;
 }

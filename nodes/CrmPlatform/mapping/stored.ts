@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import { readOption } from '../parameters/readers';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import { locatorValue } from './locator';
 

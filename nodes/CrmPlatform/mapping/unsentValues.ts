@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
 export interface UnsentValues {

@@ -1,4 +1,4 @@
-import { isRequiredInForm } from '../api/openapi/schemaFields';
+import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';

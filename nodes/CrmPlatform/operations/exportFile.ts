@@ -99,7 +99,7 @@ export function exportFile(action: string): Operation {
 			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 
-		properties: (resource) => [formatProperty, outputFieldProperty, ...exportListProperties(resource)],
+		properties: () => [formatProperty, outputFieldProperty, ...exportListProperties],
 		options: [...exportListOptions, headersOption, compressionOption, fileNameOption, linkedOption, rowsOption],
 		output: null,
 

@@ -1,6 +1,5 @@
+import { otherId } from '../api/answeredRecord';
 import { readRecord } from '../api/find';
-import { idText } from '../api/http/json';
-import { looseText } from '../mapping/keys';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
@@ -25,8 +24,8 @@ export function get(action: string): Operation {
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);
 				const record = await readRecord(execution.api, path);
-				const other = idText(record.id) ?? id;
-				if (looseText(other) !== looseText(id)) execution.api.notices.add(otherRecord(id, other));
+				const other = otherId(record, id);
+				if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
 				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
 				return output ? simplify(record, output) : record;
 			};

@@ -24,7 +24,7 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			description: 'Retrieve a list of records, filtered and sorted',
 		},
 
-		properties: (resource) => listProperties(resource, abilities),
+		properties: () => listProperties(abilities),
 		options: listOptions(abilities),
 
 		async prepare(execution) {

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { fieldsDependOn } from './recordParameters';
+import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
@@ -31,10 +31,15 @@ const values: INodeProperties[] = [
 			'How to compare the field with the value. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 	{
+		...linkedPicker({ displayName: 'By Name or ID', hint: 'The name, email, domain or ID of the record' }),
+		...valuesOf(({ takes }) => takes === 'record'),
+	},
+	{
 		displayName: 'Value',
 		name: 'value',
 		type: 'string',
 		default: '',
+		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description:
 			'The value to compare with. Choices and records can be given by name. With Is One Of, separate values with commas.',
 		...valuesOf(({ takes }) => takes === 'values'),

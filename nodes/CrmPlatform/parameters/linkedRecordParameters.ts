@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { fieldsDependOn, pickerProperty } from './recordParameters';
+import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 /**
  * Other records, picked from searchable lists, which n8n's mapper does not offer.
@@ -33,7 +33,7 @@ export function linkedProperty(
 						description:
 							'The field that links to the record. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 					},
-					pickerProperty('Record', 'record', 'searchLinked'),
+					linkedPicker(),
 				],
 			},
 		],

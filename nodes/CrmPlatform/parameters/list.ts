@@ -1,9 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Resource } from '../model';
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
-import { linkedProperty } from './linkedRecordParameters';
 import { outputFieldsOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
@@ -36,13 +34,6 @@ const filters = filtersProperty({
 	description: 'Return only records that match all filters',
 });
 
-const filtersLinked = linkedProperty({
-	displayName: 'Filter by Linked Record',
-	name: 'filtersLinked',
-	description:
-		'Return only records linked to these, such as the contacts of a company',
-});
-
 /** What a list can do; true if absent. */
 export interface ListAbilities {
 	/** Whether it can be narrowed to what was changed since a time. */
@@ -52,15 +43,11 @@ export interface ListAbilities {
 }
 
 /** The parameters of Get Many. */
-export const listProperties = (
-	{ isLinked = false }: Resource,
-	{ listsChanges = true }: ListAbilities,
-): INodeProperties[] => [
+export const listProperties = ({ listsChanges = true }: ListAbilities): INodeProperties[] => [
 	returnAll,
 	limit,
 	...(listsChanges ? changedSinceProperties : []),
 	filters,
-	...(isLinked ? [filtersLinked] : []),
 	simplifyProperty,
 ];
 
@@ -110,10 +97,6 @@ const sort: INodeProperties = {
 };
 
 /** The parameters that choose the records of an export: those of Get Many. */
-export const exportListProperties = ({ isLinked = false }: Resource): INodeProperties[] => [
-	...changedSinceProperties,
-	filters,
-	...(isLinked ? [filtersLinked] : []),
-];
+export const exportListProperties: INodeProperties[] = [...changedSinceProperties, filters];
 
 export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

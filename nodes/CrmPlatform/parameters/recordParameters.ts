@@ -47,6 +47,12 @@ export function pickerProperty(
 	};
 }
 
+/** The picker of a record that the field of the same row refers to: another field has other records. */
+export const linkedPicker = (by = byId): INodeProperties => ({
+	...pickerProperty('Record', 'record', 'searchLinked', { by }),
+	typeOptions: { loadOptionsDependsOn: ['&field'] },
+});
+
 /** The place of a record. */
 export interface RecordPlace {
 	collection: string;

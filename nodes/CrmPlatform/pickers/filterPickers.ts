@@ -2,9 +2,9 @@ import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } f
 
 import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
-import { filterOperators, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { filterOperators, isLinked, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';
 import { editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
@@ -54,6 +54,7 @@ const distinct = (operators: FilterOperator[]) =>
 
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
 	const shown = { name: isSearch ? 'Matches' : name, value };
+	if (isLinked(field) && value === 'is') return { ...shown, description: 'The name, email, domain or ID of the record' };
 	const [first, ...others] = filters;
 	const [comparison, given] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
@@ -70,12 +71,9 @@ async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): 
 	return (await offeredFields(context)).find((field) => field.name === name);
 }
 
-/**
- * The fields that are offered. Beside the other parameters of a list, without what those stand for:
- * Changed Since, and Filter by Linked Record, which leaves only whether there is a record.
- */
+/** The fields that are offered; beside the other parameters of a list, without what Changed Since stands for. */
 async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
-	const { description, operation, resource } = context;
+	const { description, operation } = context;
 	const { changed, deleted } = description.list ?? {};
 	const isList = operation !== undefined && !operation.write;
 	const all = await filtersOf(context);
@@ -89,7 +87,6 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	if (!isList) return fields;
 	for (const field of fields) {
 		if (field.name === changed?.field) for (const one of ['is', 'gte', 'gt'] as const) field.filters.delete(one);
-		if (resource.isLinked && field.filters.get('is')?.reference !== undefined) field.filters.delete('is');
 	}
 	return fields.filter(({ filters }) => filters.size > 0);
 }

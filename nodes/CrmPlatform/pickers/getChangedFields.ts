@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { matchesEventPattern } from '../api/crmEvent';
 import { connect, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 
 /** Fields of the records that the chosen events are about, by the names that events use. */
 export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {

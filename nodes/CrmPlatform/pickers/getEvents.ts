@@ -1,7 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 import { editorConnection } from './editorContext';
 import { firstRecords } from './recordLabels';
 

@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { linksOf } from '../api/openapi/linkFields';
 import { editorContext } from './editorContext';
 import { writableFields } from './mapperFields';
@@ -16,7 +16,7 @@ import { searchParts } from './stages';
 
 /** The fields of the chosen resource that refer to other records. */
 export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await linkableFields(this);
+	const { fields } = await writableFields(await editorContext(this));
 	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
 }
 
@@ -56,7 +56,7 @@ async function linkableFields(n8n: ILoadOptionsFunctions): Promise<{ api: Connec
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */
 function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
-	const rows = ['fieldsLinked.records', 'filtersLinked.records', 'recordFiltersLinked.records'].flatMap(
+	const rows = ['fieldsLinked.records', 'filters.rows', 'recordFilters.rows'].flatMap(
 		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
 	);
 	const picked = rows.find(({ field }) => field === name)?.record?.value;

@@ -1,21 +1,7 @@
 import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
 
-import { isRequiredInForm, type Field, type FieldKind } from '../api/openapi/schemaFields';
-
-const types: Record<FieldKind, NonNullable<ResourceMapperField['type']>> = {
-	text: 'string',
-	number: 'number',
-	// A switch would be written as false by opening the node; a list can be left blank.
-	boolean: 'options',
-	// The calendar of n8n's mapper always asks for a time as well.
-	date: 'string',
-	dateTime: 'dateTime',
-	choice: 'options',
-	// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
-	list: 'string',
-	json: 'string',
-	any: 'string',
-};
+import { isRequiredInForm, type Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 
 const trueOrFalse = [
 	{ name: 'True', value: true },
@@ -47,7 +33,7 @@ export function mapperField(
 	const mapped: ResourceMapperField = {
 		id: name,
 		displayName: labelOf(field, chosen !== undefined, required, isTool),
-		type: chosen ? 'options' : types[kind],
+		type: chosen ? 'options' : fieldKinds[kind].control,
 		required,
 		display: true,
 		// Match On is a parameter of its own.
@@ -75,10 +61,7 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 
 /** How one value is written that is typed in, which nobody has to be told of plain text. */
 function formOf({ kind, reference }: Field): string {
-	if (kind === 'json') return 'JSON';
-	if (kind === 'date') return 'Y-M-D';
-	if (kind === 'list') return '';
-	return reference === undefined ? '' : 'Name or ID';
+	return fieldKinds[kind].note ?? (reference === undefined ? '' : 'Name or ID');
 }
 
 /** Several values as they are written: with commas, as far as there is room. */

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { labelFor, type Field } from '../api/openapi/schemaFields';
+import { labelFor, type Field } from '../fields/field';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { choiceOptions, mapperField } from './mapperField';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { idField, type Field } from '../api/openapi/schemaFields';
+import { idField, type Field } from '../fields/field';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';

@@ -5,7 +5,7 @@ import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
-import { isBlank } from '../mapping/blank';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
 import { knownName } from '../mapping/recordNames';

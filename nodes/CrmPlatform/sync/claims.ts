@@ -1,5 +1,5 @@
-import { idField } from '../api/openapi/schemaFields';
-import { matchKey } from '../mapping/keys';
+import { idField } from '../fields/field';
+import { matchKey } from '../fields/keys';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { uniqueValueIn, type UniqueField } from './presence';
 

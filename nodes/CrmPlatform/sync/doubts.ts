@@ -1,8 +1,8 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
-import type { Field } from '../api/openapi/schemaFields';
-import { matchKey, valueIn } from '../mapping/keys';
+import type { Field } from '../fields/field';
+import { matchKey, valueIn } from '../fields/keys';
 import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';
 

@@ -1,4 +1,4 @@
-import { looseText } from '../mapping/keys';
+import { looseText } from '../fields/keys';
 import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
 /** How much of the CRM one run may delete or set as missing. */

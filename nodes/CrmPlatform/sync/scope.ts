@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { exactNumber } from '../api/http/numbers';
 import { isObject } from '../api/http/json';
-import { idField, type Field } from '../api/openapi/schemaFields';
+import { idField, type Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
-import { isBlank, isNo, isPlainObject } from '../mapping/blank';
-import { farthestZone, timeSpan } from '../mapping/dates';
-import { normalised, trimmed, valueIn } from '../mapping/keys';
+import { isBlank, isNo, isUnset } from '../fields/blank';
+import { farthestZone, timeSpan } from '../fields/dates';
+import { normalised, trimmed, valueIn } from '../fields/keys';
 import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
@@ -65,9 +66,6 @@ function isLetThrough(record: IDataObject, { field, comparison, wanted }: Scoped
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
 }
 
-/** Whether a value says nothing, as an object does whose members are all blank. */
-const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
-
 function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
 	if (comparison === 'contains') return plain(value).includes(plain(wanted));
 	if (comparison === 'starts_with') return plain(value).startsWith(plain(wanted));
@@ -91,16 +89,14 @@ function meets(field: Field, comparison: Comparison, value: unknown, wanted: unk
 
 /** A number, or the time that a value may stand for; undefined for texts. */
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
-	const number = kind === 'text' ? undefined : exactNumber(String(value));
-	if (kind === 'dateTime' || kind === 'date') {
-		// Seconds since 1970, where milliseconds would be a time before 1973.
-		const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
-		const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
-		const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
-		return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
-	}
-	if (kind !== 'number') return undefined;
-	return number === undefined ? undefined : { from: number, to: number };
+	const { order } = fieldKinds[kind];
+	const number = order && exactNumber(String(value));
+	if (order !== 'time') return number === undefined ? undefined : { from: number, to: number };
+	// Seconds since 1970, where milliseconds would be a time before 1973.
+	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
+	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
+	const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
+	return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
 }
 
 const text = (field: Field, value: unknown): string => trimmed(String(normalised(value, field, '')));

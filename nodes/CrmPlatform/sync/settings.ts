@@ -4,7 +4,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { idField, type Field } from '../api/openapi/schemaFields';
+import { idField, type Field } from '../fields/field';
 import { filtersQuery, readFilterValues } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';

@@ -2,11 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
-import { isBlank } from '../mapping/blank';
-import { timeSpan, type TimeSpan } from '../mapping/dates';
+import { isBlank } from '../fields/blank';
+import { timeSpan, type TimeSpan } from '../fields/dates';
 import type { ReadFields } from '../mapping/readFields';
 import type { Execution } from '../model';
-import { matchKey, trimmed, valueIn, type ComparedField } from '../mapping/keys';
+import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
 
 /** What is read of each input item beside its values. */

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/find';
+import { rateLimited, unavailable } from '../api/http/retry';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
 import { readWholeNumber } from '../parameters/readers';
@@ -105,14 +106,14 @@ export function writeRecords(
 			const one = results[place]!;
 			const write = writes[place]!;
 			if (!('problem' in one) || sharesRecord(write, writes)) return false;
-			return one.problem.status === 429 || (one.problem.status === 503 && isHarmlessAgain(description, write));
+			return one.problem.status === rateLimited || (one.problem.status === unavailable && isHarmlessAgain(description, write));
 		};
 		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!, writes[place]!)));
 		for (const [place, write] of writes.entries()) {
 			if (outcomes[place]) continue;
 			if (isTried && goesOn(outcomes)) {
 				outcomes[place] = await alone(write, items[place]!);
-				isTried = !isAnsweredWith(outcomes[place], 429, 503);
+				isTried = !isAnsweredWith(outcomes[place], rateLimited, unavailable);
 			} else {
 				outcomes[place] = outcome(results[place]!, items[place]!, write);
 			}

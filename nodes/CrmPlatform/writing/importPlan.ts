@@ -2,11 +2,11 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
 import type { Query } from '../api/http/path';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
-import { isBlank } from '../mapping/blank';
+import { isBlank } from '../fields/blank';
 import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';

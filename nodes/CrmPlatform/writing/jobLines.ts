@@ -1,7 +1,7 @@
 import type { ResourceDescription } from '../api/openapi/description';
-import { idField, labelFor } from '../api/openapi/schemaFields';
+import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isBlank } from '../mapping/blank';
+import { isBlank } from '../fields/blank';
 import { objectFields } from '../mapping/objectFields';
 import { readMapping, type ReadFields } from '../mapping/readFields';
 import type { Mapping, ObjectMapping } from '../mapping/stored';

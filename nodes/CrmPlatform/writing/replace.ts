@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
 import { idText, isObject } from '../api/http/json';
-import { looseText } from '../mapping/keys';
-import { mergePatch } from '../api/answeredRecord';
+import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 import type { Write } from './writeOrder';
@@ -36,7 +35,7 @@ export async function writeAsRead(
 ): Promise<Written> {
 	const { api } = execution;
 	const { body: record, headers, status } = await api.send({ method: 'GET', path });
-	if (!isObject(record) || looseText(idText(record.id) ?? '') !== looseText(id)) throw new Error(otherAnswer);
+	if (!isObject(record) || idText(record.id) === undefined || otherId(record, id) !== undefined) throw new Error(otherAnswer);
 	// A whole record is written from it: a summary would erase the rest.
 	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);

@@ -1,10 +1,9 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { mayBeWritten } from '../api/batchRequest';
-import { recordIn } from '../api/answeredRecord';
+import { otherId, recordIn } from '../api/answeredRecord';
 import { idText } from '../api/http/json';
-import { isNo } from '../mapping/blank';
-import { looseText } from '../mapping/keys';
+import { isNo } from '../fields/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -58,13 +57,12 @@ export function writtenRecord(
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
 	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Look at the record.');
-	const other = idText(record?.id);
-	const isChange = id !== undefined && (method === 'PATCH' || replaces);
-	if (isChange && other !== undefined && looseText(other) !== looseText(id)) {
+	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
+	if (other !== undefined) {
 		return failure(`The service answered with record ${other}, and not with ${id}, which was to be changed`, unknownOutcome);
 	}
 	if (status === 202) api.notices.add(accepted);
-	if (other !== undefined || method === 'DELETE') return record ?? {};
+	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
 		return failure(`The service accepted the write (${status}), but no record came back`, unknownOutcome);

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from './json';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
+import { rateLimited } from './retry';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -88,7 +89,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 
 /** The problem of a request that was not sent, since the wait for the rate limit is too long. */
 export function rateLimitProblem(): Problem {
-	const limited = problemOfItem(429, undefined);
+	const limited = problemOfItem(rateLimited, undefined);
 	const why =
 		'Nothing was sent because the wait would exceed Longest Wait in the options.';
 	return { ...limited, description: `${why}\n${limited.description}` };

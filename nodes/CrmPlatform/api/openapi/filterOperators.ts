@@ -1,4 +1,5 @@
-import type { FieldKind } from './schemaFields';
+import type { FieldKind } from '../../fields/field';
+import { fieldKinds } from '../../fields/fieldKinds';
 import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
@@ -7,21 +8,23 @@ export interface FilterOperator {
 	value: string;
 	name: string;
 	/** The parameters that hold its value; none where the operator says it all. */
-	takes?: 'values' | 'choices' | 'dates';
+	takes?: 'values' | 'choices' | 'dates' | 'record';
 	/** The filters it consists of, each with its value: the first or the second that was given, or a constant. */
 	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
 	/** The fields it is for; any if absent. */
-	suits?: (kind: FieldKind | undefined) => boolean;
+	suits?: (kind: FieldKind | undefined, isLinkedField: boolean) => boolean;
 }
 
-const isTime = (kind?: FieldKind) => kind === 'date' || kind === 'dateTime';
+const isTime = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].order === 'time';
 const isList = (kind?: FieldKind) => kind === 'list';
 const isBoolean = (kind?: FieldKind) => kind === 'boolean';
 const isAmount = (kind?: FieldKind) => !isTime(kind);
+const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
 
 /** In the order of lists. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
+	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: isLink },
 	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], suits: isList },
 	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], suits: isList },
 	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], suits: isBoolean },
@@ -63,6 +66,9 @@ export function kindOfFiltered({ filters }: FilteredField): FieldKind | undefine
 	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((one) => filters.get(one)?.kind).find(Boolean);
 }
 
+/** Whether the values of the field are other records. */
+export const isLinked = ({ filters }: FilteredField): boolean => filters.get('is')?.reference !== undefined;
+
 /**
  * The bounds of a whole day of instants, which is half open: after a day is from the start of the next
  * day on. A date has no time, and an instant that is given has no day.
@@ -79,6 +85,6 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const comparison = (one: Comparison) => (kind === 'dateTime' ? wholeDayBound(one).comparison : one);
 	return filterOperators.filter(
 		({ filters, suits }) =>
-			(suits?.(kind) ?? true) && filters.every(([one]) => field.filters.has(comparison(one))),
+			(suits?.(kind, isLinked(field)) ?? true) && filters.every(([one]) => field.filters.has(comparison(one))),
 	);
 }

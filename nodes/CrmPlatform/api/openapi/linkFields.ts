@@ -1,5 +1,5 @@
 import { isObject } from '../http/json';
-import { labelFor, type Field } from './schemaFields';
+import { labelFor, type Field } from '../../fields/field';
 
 /** A reference from one record to another. */
 export interface Link {

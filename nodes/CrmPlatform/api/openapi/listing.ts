@@ -1,4 +1,5 @@
-import { field, labelFor, type Field, type ParameterEncoding } from './schemaFields';
+import { labelFor, type Field, type ParameterEncoding } from '../../fields/field';
+import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filtersProperty } from '../../parameters/filterParameters';
-import { linkedProperty } from '../../parameters/linkedRecordParameters';
 import { outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import type { Resource } from '../../model';
 import { resources } from '../../resources';
@@ -16,11 +15,6 @@ const listable = resources
 	.filter(({ value }) => !['event', 'webhookDelivery', 'job', 'webhook'].includes(value));
 
 const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource: chosen.map(({ value }) => value) } });
-const linked = linkedProperty({
-	displayName: 'Filter by Linked Record',
-	name: 'recordFiltersLinked',
-	description: 'Only include records linked to these, such as the contacts of a company',
-});
 
 /** The parameters of the Poll Trigger. */
 export const changeProperties: INodeProperties[] = [
@@ -60,7 +54,6 @@ export const changeProperties: INodeProperties[] = [
 		}),
 		displayOptions: forRecords,
 	},
-	{ ...linked, displayOptions: showFor(listable.filter(({ isLinked }) => isLinked)) },
 	{ ...simplifyProperty, displayOptions: forRecords },
 	{
 		displayName: 'Begin',
