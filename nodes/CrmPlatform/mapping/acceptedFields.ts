@@ -97,7 +97,7 @@ export async function fieldsWithCustom(
 	return await acceptedFieldsByCollection(execution, read, own, mayNameCustom(mapping, own));
 }
 
-const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
+export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;

@@ -75,5 +75,5 @@ export function lifeOf(resource: string, plan: Plan): Life {
 /** A list goes into a file, and the file is read again. */
 const fileSteps = (common: IDataObject): Array<{ operation: string; name?: string; parameters: IDataObject }> => [
 	{ operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
-	{ operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
+	{ operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', preview: true, ...common } },
 ];
