@@ -22,7 +22,7 @@ export const authentication: INodeProperties = {
 };
 
 /**
- * The parameters n8n shows for the given menu.
+ * The parameters that n8n shows for these kinds of records.
  *
  * @param first the entry chosen in a new node
  */
@@ -123,7 +123,7 @@ function merged(all: Shown[]): INodeProperties[] {
 		});
 }
 
-/** What the user may set beside what the operation asks for. */
+/** Optional parameters, besides those of the operation. */
 function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',

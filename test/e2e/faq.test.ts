@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { mapped } from './harness/resources.ts';
@@ -48,7 +49,7 @@ test.each([
 	for (const name of others) form.append('field-0', new File(['email\n'], name, { type: 'text/csv' }));
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
-	for (let tries = 0; tries < 100 && !(await recordWith(email)); tries++) await new Promise((done) => setTimeout(done, 200));
+	while (!(await recordWith(email))) await sleep(100);
 	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
 });
 

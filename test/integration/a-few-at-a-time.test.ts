@@ -79,7 +79,7 @@ describe('what the service does one by one', () => {
 		const { run, seen } = await service(4, 'rec_0/');
 		await expect(run(addTag, ids(20))).rejects.toMatchObject({
 			description: expect.stringMatching(
-				/Of 20 items, 3 succeeded, 1 failed \(0\) and 16 were not tried/,
+				/Of 20 items, 3 succeeded and 1 failed \(item 0\)\. 16 were not tried/,
 			),
 		});
 		expect(seen).toHaveLength(4);

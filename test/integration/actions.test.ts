@@ -61,7 +61,7 @@ describe('a ticket', () => {
 		}
 	});
 
-	test('that may not change its status is told which it may have', async () => {
+	test('that may not change its status names those it may have', async () => {
 		const { id } = await given('/tickets', { subject: 'New' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
 		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
@@ -76,7 +76,7 @@ describe('a ticket', () => {
 		expect(closed).toMatchObject({ status: 'closed', solved_at: closed!['closed_at'] });
 	});
 
-	test('is given no status that is none', async () => {
+	test('is not given an invalid status', async () => {
 		const { id, version } = await given('/tickets', { subject: 'Same' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
 		await expect(run(change)).rejects.toThrow(/^Status is empty/);

@@ -47,7 +47,7 @@ beforeEach(() => {
 	service.alter(numbered(near));
 });
 
-test('of ids that round alike, none is left out or changed', async () => {
+test('of IDs that round to the same number, none is omitted or changed', async () => {
 	const { items } = await run({ ...at(), parameters: getMany('contact') });
 	expect(items.map(({ json }) => json.id)).toEqual(near);
 	const { json, text } = await exportOf({ fileFormat: 'ndjson' });
@@ -123,7 +123,7 @@ test('a filter takes every digit', async () => {
 
 test('a request of one\'s own sends a body as it was entered, or nothing', async () => {
 	const parameters = (body: string) => ({ resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/companies', query: `{ "code": ${exact} }`, body, headers: '{}', options: {} }) as never;
-	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: a number in it has more digits/);
+	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: it contains a number with more digits/);
 	await run({ ...at(), parameters: parameters(`{ "id": "${exact}", "n": 12.50 }`) });
 	expect(writes).toEqual([`POST /companies?code=${exact} {"id":"${exact}","n":12.5}`]);
 });

@@ -83,7 +83,7 @@ describe('a job that does not end', () => {
 	});
 });
 
-test('a request that is cut off by the end of the execution is no broken connection', async () => {
+test('a request that is cut off by the end of the execution does not count as a broken connection', async () => {
 	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
 	const cancel = new AbortController();
 	const running = run({

@@ -169,7 +169,7 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 }
 
 const withoutNulls = (rows: number) =>
-	`${rows} rows of the file had NUL characters, which no CSV file can have: they were left out, and all else is as it was. JSON has them.`;
+	`${rows} rows had NUL characters, which CSV cannot contain, so these characters were removed. To keep them, export NDJSON.`;
 
 /** Starts the job that collects the records, and waits for its end. */
 async function startExport(
@@ -199,7 +199,7 @@ async function startExport(
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
-		`The service’s description does not say how ${resource.path} is exported. Read the list with Get Many, and write it with Convert to File.`,
+		`The service’s description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
 	);
 }
 

@@ -10,7 +10,7 @@ import { update } from './update';
 import { upsert } from './upsert';
 
 /**
- * What can be done with every kind of record.
+ * The operations of every kind of record.
  *
  * @param one as n8n's list of actions says it: `a contact`
  * @param many the same for several: `contacts`

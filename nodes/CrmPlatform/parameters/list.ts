@@ -90,7 +90,7 @@ const sort: INodeProperties = {
 	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource', 'kind'] },
 	default: '',
 	description:
-		'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
 /** The parameters that choose the records of an export: those of Get Many. */

@@ -21,7 +21,7 @@ export const ticket: Resource = {
 		change('Assign a ticket', {
 			name: 'Assign',
 			value: 'assign',
-			description: 'Give a ticket to a user',
+			description: 'Assign a ticket to a user',
 			only: [],
 			picked: [assignee],
 		}),
