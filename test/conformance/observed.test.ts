@@ -36,18 +36,20 @@ test('an answer that is not as described fails the file', async () => {
 });
 
 test('what is on its way is answered before faults come, and what is sent then is not held against the contract', async () => {
-	const passed = Promise.withResolvers<void>();
-	const arrived = Promise.withResolvers<void>();
-	await startFindingAll(async () => (arrived.resolve(), await passed.promise));
+	let pass = (): void => undefined;
+	const passed = new Promise<void>((resolve) => void (pass = resolve));
+	let arrive = (): void => undefined;
+	const arrived = new Promise<void>((resolve) => void (arrive = resolve));
+	await startFindingAll(async () => (arrive(), await passed));
 	const sandbox = await startObserved({ contacts: 0, faults: true });
 	const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' };
 	const ask = async () => (await fetch(`${sandbox.url}/v1/account`, { headers })).status;
 	const answer = ask();
-	await arrived.promise;
+	await arrived;
 	const body = JSON.stringify([{ path: '/v1/account', status: 500 }]);
 	const faults = fetch(`${sandbox.url}/_sandbox/faults`, { method: 'PUT', body, headers });
 	const struck = ask();
-	passed.resolve();
+	pass();
 	expect(await answer).toBe(200);
 	expect((await faults).status).toBe(200);
 	await struck;
