@@ -96,7 +96,7 @@ describe('The trigger in a real n8n', () => {
 		expect(await subscriptions()).toEqual([]);
 	});
 
-	test('a test run takes one event and leaves no subscription, the workflow keeps its own', async () => {
+	test('a test run receives one event and leaves no subscription, and the workflow keeps its own', async () => {
 		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const [own] = await subscriptions();

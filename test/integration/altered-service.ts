@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -43,8 +43,12 @@ export interface AlteredService extends TestSandbox {
 	readonly passed: string[];
 }
 
-/** The sandbox, as another service would answer in its place. */
-export function alteredService(sandbox: TestSandbox): AlteredService {
+/**
+ * The sandbox, as another service would answer in its place.
+ *
+ * @param isNewEachTest whether each test has another address, of which nodes remember nothing
+ */
+export function alteredService(sandbox: TestSandbox, isNewEachTest = false): AlteredService {
 	let alteration: Alteration = {};
 	const passed: string[] = [];
 	const pass = async (request: IncomingMessage, response: ServerResponse) => {
@@ -76,20 +80,23 @@ export function alteredService(sandbox: TestSandbox): AlteredService {
 		response.writeHead(status, { 'content-type': type, ...(date && { date }) });
 		return response.end(status === 204 ? undefined : altered);
 	};
-	const server = createServer((request, response) => {
-		pass(request, response).catch(() => response.destroy());
+	const servers: Server[] = [];
+	(isNewEachTest ? beforeEach : beforeAll)(async () => {
+		const server = createServer((request, response) => {
+			pass(request, response).catch(() => response.destroy());
+		});
+		servers.push(server);
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	});
-	beforeAll(async () => await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 	beforeEach(() => {
 		alteration = {};
 		passed.splice(0);
 	});
-	afterAll(async () => {
-		server.closeAllConnections();
-		await new Promise((resolve) => server.close(resolve));
+	afterAll(() => {
+		for (const server of servers) server.close().closeAllConnections();
 	});
 	const credential = () => {
-		const { port } = server.address() as AddressInfo;
+		const { port } = servers.at(-1)!.address() as AddressInfo;
 		return { ...sandbox.credential, baseUrl: `http://127.0.0.1:${port}` };
 	};
 	const alter = (next: Alteration) => void (alteration = next);

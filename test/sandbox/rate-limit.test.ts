@@ -57,7 +57,7 @@ test('strangers do not use up the requests of the account', async () => {
 	expect(limits(await read())).toEqual(['1', resetAt]);
 });
 
-test('every response says what is left', async () => {
+test('every response has the remaining requests', async () => {
 	const { send, put } = atPace(100);
 	await put('/_sandbox/faults', [
 		{ path: '/v1/companies', status: 503 },
