@@ -157,6 +157,6 @@ test('a tag is put on a record and taken off', async () => {
 	const { id } = await given('/contacts', { email: 'tagged@resources.example' });
 	const tag = await given('/tags', { name: 'Tagged' });
 	const tagId = { __rl: true, mode: 'id', value: tag.id };
-	expect(await run(on('contact', 'addTag', id, { tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
-	expect(await run(on('contact', 'removeTag', id, { tagId }))).toMatchObject([{ tag_ids: [] }]);
+	expect(await run(on('recordTag', 'addTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
+	expect(await run(on('recordTag', 'removeTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [] }]);
 });

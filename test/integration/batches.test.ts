@@ -147,7 +147,7 @@ describe('an item that fails', () => {
 			httpCode: '422',
 			context: { itemIndex: 2 },
 			description: expect.stringMatching(
-				/Of 35 items, 19 succeeded, 1 failed \(2\) and 15 were not tried/,
+				/Of 35 items, 19 succeeded and 1 failed \(item 2\)\. 15 were not tried\. To get a result for each item, set On Error/,
 			),
 		});
 		expect(await found('stop')).toBe(19);

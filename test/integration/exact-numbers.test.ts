@@ -91,7 +91,7 @@ describe('a file', () => {
 		['csv', `name,employee_count\nA,${exact}\nB,7\n`],
 	])('in %s is refused at the row whose number cannot be sent as it is', async (fileFormat, content) => {
 		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
-		const { json, failed } = await importOf(content, { fileFormat, resource: 'company' });
+		const { json, failed } = await importOf(content, { fileFormat, kind: 'company' });
 		expect(json).toMatchObject({ created: 1, failed: 1 });
 		expect(failed).toContain(`'${exact}' is not a number that can be sent without changing its digits`);
 		if (fileFormat === 'csv') expect(rowsOf(failed)).toMatchObject([{ employee_count: exact }]);

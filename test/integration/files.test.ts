@@ -166,7 +166,7 @@ describe('an import', () => {
 		const array = await importOf('[{"last_name":"C","email":"c@json.example"}]', { fileFormat: 'json' });
 		expect(array.json).toMatchObject({ created: 1 });
 		const objectKey = { __rl: true, mode: 'id', value: 'machines' };
-		const machines = await importOf('external_id,Name,Serial Number\nf1,Lathe,s1\nf2,Mill,s2\n', { resource: 'customObjectRecord', objectKey });
+		const machines = await importOf('external_id,Name,Serial Number\nf1,Lathe,s1\nf2,Mill,s2\n', { kind: 'customObjectRecord', objectKey });
 		expect(machines).toMatchObject({ json: { rows: 2 } });
 		expect(machines.failed.trim().split('\n')).toHaveLength(1);
 	});

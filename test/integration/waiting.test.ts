@@ -56,7 +56,7 @@ describe('a long wait', () => {
 
 describe('a job that does not end', () => {
 	const results = (options = {}) =>
-		({ resource: 'contact', operation: 'exportFile', options }) as INodeParameters;
+		({ resource: 'file', operation: 'exportFile', options }) as INodeParameters;
 	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
 
 	test('is waited for as long as the user has said', async () => {

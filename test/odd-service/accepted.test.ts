@@ -50,7 +50,7 @@ const writes = {
 	create: creating,
 	upsert: { ...creating, operation: 'upsert', fieldsMatchOn: 'external_id' },
 	update: update('contact', 'c1', automatic),
-	addTag: { resource: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
+	addTag: { resource: 'recordTag', kind: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
 };
 const kinds = Object.keys(writes) as Array<keyof typeof writes>;
 const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }]];

@@ -5,7 +5,7 @@ const deep = (open: string, close: string, depth: number) => open.repeat(depth) 
 test('an error says what, where and in which request', async () => {
 	const { get } = inProcess();
 	const { status, headers, body } = await get('/v1/contacts?limit=0');
-	const detail = 'limit must be a whole number from 1 to 500.';
+	const detail = 'limit cannot be "0". It must not be below 1.';
 	expect(status).toBe(400);
 	expect(headers.get('Content-Type')).toBe('application/problem+json');
 	expect(body).toEqual({

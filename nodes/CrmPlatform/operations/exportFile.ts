@@ -89,13 +89,12 @@ const rowsOption: INodeProperties = {
 	description: 'The maximum number of records per file. Further records go into more files, one per output item.',
 };
 
-/** @param action the entry in n8n's list of actions, such as `Export contacts to a file` */
-export function exportFile(action: string): Operation {
+export function exportFile(): Operation {
 	return {
 		option: {
 			name: 'Export File',
 			value: 'exportFile',
-			action,
+			action: 'Export records to a file',
 			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 

@@ -48,6 +48,7 @@ export async function fieldsToWrite(
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const shown = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
+	const isTool = n8n.getNode().type.endsWith('Tool');
 	const filled = filledFields(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
 		// An upsert requires them of new records alone.
@@ -57,10 +58,10 @@ export async function fieldsToWrite(
 		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
 		// the field is shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
-		if (isOpen && shown.has(one)) return mapperField(field, options);
+		if (isOpen && shown.has(one)) return mapperField(field, options, {}, isTool);
 		// Records that are too many for a list are picked beside the mapper.
 		const isHidden = (isBeside || !shown.has(one)) && !filled.includes(field.name);
-		return mapperField(field, options, { removed: isHidden });
+		return mapperField(field, options, { removed: isHidden }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
 	return withSource(api, completed(n8n, parameter, api, ordered));

@@ -2,6 +2,7 @@ import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
+import { recordName, textOf } from '../api/recordName';
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;
@@ -31,7 +32,7 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
  */
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
 	const id = String(record[value]);
-	const name = textOf(record, nameFields);
+	const name = recordName(record);
 	const content = textOf(record, contentFields)?.slice(0, maxCharacters);
 	const details = [
 		textOf(record, ['email', 'domain']),
@@ -61,8 +62,6 @@ export function distinctListItems(
 	});
 }
 
-/** The fields that name a record: services differ, and custom objects have a title. */
-const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 /** The beginning of a text, for records without a name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
 /** Characters of a content; more would not fit. */
@@ -82,10 +81,4 @@ function numberOf({ number }: IDataObject): string | undefined {
 function dateOf(record: IDataObject): string | undefined {
 	const time = textOf(record, ['created_at', 'createdAt', 'timestamp']);
 	return time?.slice(0, 16).replace('T', ' ');
-}
-
-function textOf(record: IDataObject, fields: string[]): string | undefined {
-	return fields
-		.map((field) => record[field])
-		.find((value): value is string => typeof value === 'string' && value !== '');
 }

@@ -2,11 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { idField, type Field } from '../fields/field';
-import { withReplacedIds } from '../api/openapi/linkFields';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';
 import { hasText, identifyingFields, textOfName } from '../mapping/names';
-import { refersToRecords } from '../mapping/references';
 import { readParts } from '../mapping/recordParts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */

@@ -17,7 +17,7 @@ export const ticket: Resource = {
 	isLinked: true,
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
-		...tagOperations('a ticket'),
+		...tagOperations,
 		change('Assign a ticket', {
 			name: 'Assign',
 			value: 'assign',

@@ -7,7 +7,6 @@ import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
-import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
@@ -110,12 +109,10 @@ async function planRows(
 	rows: Array<FileRow<IDataObject>>,
 	textOf: (content?: IDataObject) => string,
 ): Promise<PlannedRow[]> {
-	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan)] : []));
-	const items = readable.map((json) => ({ json }));
+	const items = rows.flatMap(({ content }) => (content ? [{ json: renamed(content, plan) }] : []));
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
-	const mapping = automaticMapping((item) => readable[item] ?? {}, plan.clearsEmpty ? 'clear' : 'leave');
-	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
+	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
 	const required = requiredFields(plan);
 	let index = 0;
 	return rows.map(({ row, content, problem, text }) => {
