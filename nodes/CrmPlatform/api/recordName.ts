@@ -4,10 +4,10 @@ import type { IDataObject } from 'n8n-workflow';
 const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 
 /** What a person calls a record; undefined where it has no name. */
-export const recordName = (record: IDataObject): string | undefined => textOf(record, nameFields);
+export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
 
 /** The first of the fields that has a text. */
-export function textOf(record: IDataObject, fields: string[]): string | undefined {
+export function firstText(record: IDataObject, fields: string[]): string | undefined {
 	return fields
 		.map((field) => record[field])
 		.find((value): value is string => typeof value === 'string' && value !== '');

@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
-import { recordName, textOf } from '../api/recordName';
+import { recordName, firstText } from '../api/recordName';
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;
@@ -33,12 +33,12 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
 	const id = String(record[value]);
 	const name = recordName(record);
-	const content = textOf(record, contentFields)?.slice(0, maxCharacters);
+	const content = firstText(record, contentFields)?.slice(0, maxCharacters);
 	const details = [
-		textOf(record, ['email', 'domain']),
+		firstText(record, ['email', 'domain']),
 		company,
 		amountOf(record),
-		textOf(record, ['status', 'state']),
+		firstText(record, ['status', 'state']),
 		numberOf(record),
 		name === undefined ? dateOf(record) : undefined,
 	];
@@ -79,6 +79,6 @@ function numberOf({ number }: IDataObject): string | undefined {
 
 /** `2026-03-14 09:26`; empty for a record without a time. */
 function dateOf(record: IDataObject): string | undefined {
-	const time = textOf(record, ['created_at', 'createdAt', 'timestamp']);
+	const time = firstText(record, ['created_at', 'createdAt', 'timestamp']);
 	return time?.slice(0, 16).replace('T', ' ');
 }
