@@ -83,21 +83,31 @@ export async function findParts(
 		if (named === 'id') return name;
 		const place = `${field.label}: "${value}"`;
 		if (parts instanceof Error) throw new Error(`${place} could not be looked up in ${field.reference}: ${parts.message}`);
+		const isWithin = ({ whole }: Part) => wholes.length === 0 || wholes.includes(whole);
 		const isMeant = (part: Part) =>
-			(wholes.length === 0 || wholes.includes(part.whole)) &&
-			((named === undefined && part.id === name) || wordOf(part.name) === wordOf(name));
+			isWithin(part) && ((named === undefined && part.id === name) || wordOf(part.name) === wordOf(name));
 		const ids = new Set(parts.filter(isMeant).map(({ id }) => id));
 		if (ids.size === 1) return [...ids][0];
 		if (ids.size > 1) {
 			throw new Error(
-				`${place} is the name of several ${field.part} in ${field.reference}. ${use === 'filter' ? 'Filter by' : 'Map'} the field that links to ${field.reference} as well, or use the ID of the right one.`,
+				`${place} is the name of several ${field.part} in ${field.reference}. Also give the field that links to ${field.reference}, or use the ID of the right one.`,
 			);
 		}
 		if (use === 'written' && mayBeId(value)) return value;
-		throw new Error(`${place} does not match any of the ${field.part} in ${field.reference}. Correct it, or use the ID.`);
+		throw new Error(`${place} does not match any of the ${field.part} in ${field.reference}. ${choiceOf(parts.filter(isWithin))}`);
 	};
 	return (field, value, whole) => {
 		const wholes = [whole].flat().filter((one) => one !== undefined && one !== null);
 		return withReplacedIds(field, value, (_, one) => idOf(field, one, wholes));
 	};
+}
+
+/** Names in an error; more would not be read. */
+const maxNamed = 20;
+
+function choiceOf(parts: Part[]): string {
+	const names = [...new Set(parts.map(({ name }) => name).filter(hasText))];
+	if (names.length === 0) return 'Correct it, or use the ID.';
+	const more = names.length > maxNamed ? ', …' : '';
+	return `Use one of these, or the ID: ${names.slice(0, maxNamed).join(', ')}${more}.`;
 }

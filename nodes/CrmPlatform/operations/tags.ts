@@ -1,11 +1,15 @@
-import { pickedId } from '../mapping/locator';
+import type { Field } from '../api/openapi/schemaFields';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
-import { pickerProperty, recordAt, recordProperty } from '../parameters/recordParameters';
+import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
+
+const tag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
+const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
 
 /** @param action the entry in n8n's list of actions, such as `Add a tag to a contact` */
 export function addTag(action: string): Operation {
@@ -32,16 +36,16 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		option,
 		properties: (resource) => [
 			recordProperty(resource),
-			pickerProperty('Tag', 'tagId', 'searchTags'),
+			pickedProperty(tag),
 			simplifyProperty,
 		],
 		write: (description) => description[option.value],
 
 		async prepare(execution) {
+			const tagOf = await pickedValues(execution, [tag], [tagField]);
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
-				const tag = path`/tags/${pickedId(execution.n8n, 'tagId', item)}`;
-				return { ...record, path: record.path + tag };
+				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };
 			};
 			return writeRecords(execution, await describedWrite(execution), write, await simplifyWritten(execution));
 		},

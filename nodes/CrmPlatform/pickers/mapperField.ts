@@ -34,7 +34,7 @@ const maxNamed = 8;
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	more: Pick<ResourceMapperField, 'removed'> = {},
+	more: Partial<Pick<ResourceMapperField, 'removed' | 'required'>> = {},
 ): ResourceMapperField {
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
