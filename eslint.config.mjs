@@ -45,6 +45,17 @@ export default defineConfig(
 			'@typescript-eslint/no-unsafe-call': 'off',
 			'@typescript-eslint/no-unsafe-member-access': 'off',
 			'@typescript-eslint/no-unsafe-return': 'off',
+			'no-restricted-syntax': [
+				'error',
+				{
+					selector: "CallExpression[callee.object.name='fc'][callee.property.name=/^(assert|check)$/][arguments.length<2]",
+					message: 'Pass randomRuns(…): values that differ from run to run fail a check at random.',
+				},
+				{
+					selector: "CallExpression[callee.object.name='Math'][callee.property.name='random']",
+					message: 'Chance belongs in test/random-runs.ts: a test does the same each time.',
+				},
+			],
 		},
 	},
 	{

@@ -21,6 +21,8 @@ export function serverFor(app: Hono<Env>): Server {
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
 		void listener(incoming, outgoing);
 	});
+	// Longer than clients keep connections: one that is closed when it is used again loses a request.
+	server.keepAliveTimeout = 65_000;
 	// The app may ignore expectations (RFC 9110, 10.1.1).
 	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
 	server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -1,3 +1,9 @@
+/** A generator of numbers, 0 ≤ n < 1, that gives the same ones for the same seed. */
+export function randomOf(of: number): () => number {
+	let state = of;
+	return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+}
+
 /** How many times as many histories as usual: a tenth in `npm run check`. */
 const share = Number(process.env['HISTORIES'] ?? 1);
 const seed = process.env['SEED'];

@@ -39,7 +39,7 @@ export class CrmPlatformSync implements INodeType {
 			NodeConnectionTypes.Main,
 			NodeConnectionTypes.Main,
 		],
-		outputNames: ['Created', 'Updated', 'Unchanged', 'Deleted', 'Conflict'],
+		outputNames: ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'],
 		credentials: [
 			{
 				name: 'crmPlatformApi',

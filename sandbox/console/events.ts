@@ -30,7 +30,7 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
 	const older = new URLSearchParams({ type, before: String(events.at(-1)?.sequence) });
 	return html`<h1>Events</h1>
-		<p class="quiet">What happened to records in the last 30 days, and the webhooks that were told.</p>
+		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
 		${typeForm(visitor, type)} ${eventList(service, visitor, events)}
 		<p class="row">
 			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}">Newest</a>` : ''}

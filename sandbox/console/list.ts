@@ -66,7 +66,7 @@ export async function listBody(
 		<p class="quiet">${resource.description} ${resource.name === webhooks.name ? webhooksExplained : ''}</p>
 		${searchForm(resource, asked, path)}
 		${data.length === 0
-			? html`<p class="card quiet">There are no such records.</p>`
+			? html`<p class="card quiet">No records match.</p>`
 			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, given.get('sort')!, to)}</div>`}
 		<p class="row">
 			${asked.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}

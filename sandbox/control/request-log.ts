@@ -20,8 +20,17 @@ const maxLogLength = 10_000;
 
 export class RequestLog {
 	private entries: LoggedRequest[] = [];
+	private clearings = 0;
 
-	add(entry: LoggedRequest): void {
+	/** Call it when a request arrives. @returns adds it once it is answered, unless the log was cleared meanwhile */
+	begin(): (entry: LoggedRequest) => void {
+		const { clearings } = this;
+		return (entry) => {
+			if (clearings === this.clearings) this.add(entry);
+		};
+	}
+
+	private add(entry: LoggedRequest): void {
 		this.entries.push(entry);
 		// Trimmed in batches, because removing the first element of a large array is slow.
 		if (this.entries.length >= 2 * maxLogLength) this.entries = this.list();
@@ -34,15 +43,17 @@ export class RequestLog {
 
 	clear(): void {
 		this.entries = [];
+		this.clearings += 1;
 	}
 }
 
 export const logRequests = (service: Service, log: RequestLog) =>
 	createMiddleware<Env>(async (c, next) => {
 		const time = new Date(service.now()).toISOString();
+		const add = log.begin();
 		await next();
 		if (c.req.path.startsWith('/_sandbox/')) return;
-		log.add({
+		add({
 			method: c.req.method,
 			path: c.req.path,
 			query: new URL(c.req.url).search.slice(1),

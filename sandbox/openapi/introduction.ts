@@ -1,37 +1,3 @@
-/** The same first request in each language of the samples. */
-const firstCall: Record<string, string> = {
-	sh: `curl "$BASE_URL/v1/contacts?limit=3" \\
-  --header "Authorization: Bearer $API_KEY"`,
-	javascript: `const response = await fetch(
-  \`\${baseUrl}/v1/contacts?limit=3\`,
-  { headers: { Authorization: \`Bearer \${apiKey}\` } },
-);
-const { data } = await response.json();`,
-	python: `response = requests.get(
-    f"{base_url}/v1/contacts",
-    params={"limit": 3},
-    headers={"Authorization": f"Bearer {api_key}"},
-)
-contacts = response.json()["data"]`,
-	php: `$curl = curl_init("$baseUrl/v1/contacts?limit=3");
-curl_setopt_array($curl, [
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_HTTPHEADER => ["Authorization: Bearer $apiKey"],
-]);
-$contacts = json_decode(curl_exec($curl))->data;`,
-	ruby: `uri = URI("#{base_url}/v1/contacts?limit=3")
-response = Net::HTTP.get_response(
-  uri, { "Authorization" => "Bearer #{api_key}" }
-)
-contacts = JSON.parse(response.body)["data"]`,
-	go: `request, _ := http.NewRequest(
-	"GET", baseURL+"/v1/contacts?limit=3", nil)
-request.Header.Set("Authorization", "Bearer "+apiKey)
-response, err := http.DefaultClient.Do(request)`,
-};
-
-const samples = Object.entries(firstCall).map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\``);
-
 /** What a reader needs to know before the first operation, as the documentation shows it (CommonMark). */
 export const introduction = `
 Read and change the records of a CRM account, and be told when they change.
@@ -40,22 +6,20 @@ Read and change the records of a CRM account, and be told when they change.
 
 Send an API key or an OAuth 2.0 access token in the header \`Authorization: Bearer <TOKEN>\`.
 
-- **API keys** open the whole account. Administrators create them in the settings, under
+- **API keys** give access to the whole account. Administrators create them in the settings, under
   *API and integrations*.
 - **Access tokens** act for the user who allowed them, within the scopes granted. Clients use the
   authorization code flow with PKCE (S256). A token lasts an hour; its refresh token is replaced whenever
   it is used.
 
-To verify credentials, list contacts:
-
-${samples.join('\n\n')}
+To verify credentials, list contacts: \`GET /v1/contacts?limit=3\`.
 
 # Pages and cursors
 
 A list responds with \`data\`, \`next_cursor\` and \`total\`. Send \`next_cursor\` as \`cursor\`, with the same
-filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 unless you ask for 1 to
-500; it is the most that a page has, and a page of large records ends earlier, at some 2 MB. A list takes at
-most 100 filters. To follow changes, filter with \`updated_since\`, or read events.
+filters and \`sort\`, to get the next page; it is null on the last page. \`limit\` is 50 by default and at most
+500; a page of large records ends earlier, at about 2 MB. A list takes at most 100 filters. To follow changes,
+filter with \`updated_since\`, or read events.
 
 # Limits
 

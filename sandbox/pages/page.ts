@@ -77,7 +77,7 @@ export const refusalPage = (
 		body: html`<section class="card">
 			<h1>${title}</h1>
 			<p>${detail}</p>
-			<p><a href="/">To the start page</a></p>
+			<p><a href="/">Home</a></p>
 		</section>`,
 	});
 

@@ -77,7 +77,7 @@ const maxPartLength = 255;
 const partOfText = z
 	.string()
 	.max(maxPartLength)
-	.refine((text) => foldCase(text) !== '', { message: 'Give at least one letter or digit.' });
+	.refine((text) => foldCase(text) !== '', { message: 'Enter at least one letter or digit.' });
 
 /** Whether a value is free text, and not a choice, a time or an id. */
 export const isFreeText = (schema: JsonSchema): boolean =>

@@ -19,7 +19,7 @@ export const accountSchema = z.object({
 		.object({
 			requests_per_minute: z.int().meta({
 				title: 'Requests per Minute',
-				description: 'Requests in each window of a minute.',
+				description: 'Maximum number of requests per minute.',
 				examples: [1000],
 			}),
 			page_size: z.int().meta({

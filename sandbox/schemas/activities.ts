@@ -12,7 +12,7 @@ const participant = z.strictObject({
 	}),
 	email: email({
 		title: 'Email',
-		description: 'E-mail address of the person.',
+		description: 'Email address of the person.',
 		examples: ['ana.moreno@altamira.example'],
 	}),
 });

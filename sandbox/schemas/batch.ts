@@ -14,7 +14,7 @@ export const maxBatchSize = 100;
 export const batchSchema = z.strictObject({
 	items: z.array(z.unknown()).min(1).max(maxBatchSize).meta({
 		title: 'Items',
-		description: 'One entry for each record; done in this order.',
+		description: 'One entry for each record, processed in this order.',
 	}),
 	atomic: z.boolean().default(false).meta({
 		title: 'Atomic',
@@ -40,7 +40,7 @@ export const targetSchema = z.object({
 		.optional()
 		.meta({
 			title: 'Version',
-			description: 'The version to change; if there is a newer one, the item fails.',
+			description: 'The expected version; if the record has a newer one, the item fails.',
 			examples: [3],
 		}),
 });

@@ -20,7 +20,7 @@ const domainName = z
 	.max(253)
 	.toLowerCase()
 	.regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
-		message: 'A domain has no protocol and no path, like altamira.example.',
+		message: 'Write a domain without a protocol and a path, such as altamira.example.',
 	})
 	.meta({ 'x-lower-case': true });
 
@@ -83,7 +83,7 @@ export const companies = defineResource({
 		}),
 		annual_revenue: number({
 			title: 'Annual Revenue',
-			description: 'Revenue per year, in the currency given.',
+			description: 'Revenue per year, in the currency of the record.',
 			examples: [18500000],
 		}),
 		currency: currency({
@@ -109,7 +109,7 @@ export const companies = defineResource({
 			},
 			10_000,
 		),
-		address: postalAddress('Where the company is.'),
+		address: postalAddress('Address of the company.'),
 		parent_company_id: reference('companies', {
 			title: 'Parent Company',
 			description: 'The company this one belongs to.',

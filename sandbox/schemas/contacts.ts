@@ -52,20 +52,20 @@ export const contacts = defineResource({
 		}),
 		name: z.string().meta({
 			title: 'Name',
-			description: 'First and last name together, else what identifies the person.',
+			description: 'First and last name or, if both are missing, the email address, phone number or external ID.',
 			examples: ['Ana Moreno'],
 			readOnly: true,
 		}),
 		email: email({
 			title: 'Email',
-			description: 'Main e-mail address; unique.',
+			description: 'Main email address; unique.',
 			examples: ['ana.moreno@altamira.example'],
 		}),
 		emails: z
 			.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example'))
 			.max(20)
 			.default([])
-			.meta({ title: 'Emails', description: 'All e-mail addresses; the primary one is Email.' }),
+			.meta({ title: 'Emails', description: 'All email addresses; the primary one is Email.' }),
 		phone: phone({
 			title: 'Phone',
 			description: 'Main phone number, with plus sign and country code.',
@@ -99,7 +99,7 @@ export const contacts = defineResource({
 				examples: ['referral'],
 			},
 		),
-		address: postalAddress('Where the person lives or works.'),
+		address: postalAddress('Address of the person.'),
 		language: languageTag({
 			title: 'Language',
 			description: 'Language to write in, like en or pt-BR.',
@@ -112,7 +112,7 @@ export const contacts = defineResource({
 		}),
 		marketing_consent: optional(
 			z.strictObject({
-				email: consent('Email', 'Whether the person agreed to marketing by e-mail.'),
+				email: consent('Email', 'Whether the person agreed to marketing by email.'),
 				sms: consent('SMS', 'Whether the person agreed to marketing by text message.'),
 			}),
 			{

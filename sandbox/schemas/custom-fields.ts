@@ -52,7 +52,7 @@ export const customFieldTypes = [
 export const maxCustomFields = 500;
 
 const option = z.strictObject({
-	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not have a comma: filters have one between values.' }).meta({
+	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not contain a comma, because commas separate values in filters.' }).meta({
 		title: 'Value',
 		description: 'The value that records store.',
 		examples: ['express'],
@@ -83,7 +83,7 @@ export const customFields = defineResource({
 		key: z
 			.string()
 			.regex(/^[a-z][a-z0-9_]{0,62}$/, {
-				message: 'A key is lower-case letters, digits and underscores, and begins with a letter.',
+				message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
 			})
 			.meta({
 				title: 'Key',
@@ -93,7 +93,7 @@ export const customFields = defineResource({
 			}),
 		label: plainText().min(1).max(100).meta({
 			title: 'Label',
-			description: 'Name of the field as people see it.',
+			description: 'Label of the field, shown to people.',
 			examples: ['Shipping Class'],
 		}),
 		type: z.enum(customFieldTypes).meta({
@@ -141,7 +141,7 @@ export const customFields = defineResource({
 
 	check(field, previous, { findBy }) {
 		if (!previous && findBy('custom-fields', 'resource', field.resource, maxCustomFields).length === maxCustomFields) {
-			const detail = `${field.resource} have ${maxCustomFields} custom fields already, the most there can be. Delete one first.`;
+			const detail = `${field.resource} already have ${maxCustomFields} custom fields, the maximum. Delete one first.`;
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];

@@ -5,7 +5,7 @@ import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
 
 const key = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, {
-	message: 'A key is lower-case letters, digits and underscores, and begins with a letter.',
+	message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
 });
 
 const label = (title: string, description: string, example: string) =>
@@ -24,8 +24,8 @@ export const customObjects = defineResource({
 			examples: ['rental_cars'],
 			'x-immutable': true,
 		}),
-		label_singular: label('Singular Label', 'What people call one record.', 'Rental Car'),
-		label_plural: label('Plural Label', 'What people call several records.', 'Rental Cars'),
+		label_singular: label('Singular Label', 'Name of one record.', 'Rental Car'),
+		label_plural: label('Plural Label', 'Name of several records.', 'Rental Cars'),
 		primary_field: key.meta({
 			title: 'Primary Field',
 			description: 'Key of the custom field that gives records their title; define it next.',

@@ -31,12 +31,12 @@ export const deals = defineResource({
 		}),
 		pipeline_id: reference('pipelines', {
 			title: 'Pipeline',
-			description: 'The pipeline the deal is in; the default one if not given.',
+			description: 'The pipeline of the deal; by default, the default pipeline.',
 			examples: ['pip_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		stage_id: optional(z.string().min(1).max(64), {
 			title: 'Stage',
-			description: 'A stage of the pipeline; its first open one if not given.',
+			description: 'A stage of the pipeline; by default, its first open one.',
 			'x-item-of': 'pipelines.stages',
 		}),
 		status: z.enum(stageKinds).meta({
@@ -52,12 +52,12 @@ export const deals = defineResource({
 		}),
 		currency: currency({
 			title: 'Currency',
-			description: 'Three-letter code of the currency; that of the pipeline if not given.',
+			description: 'Three-letter currency code; by default, that of the pipeline.',
 			examples: ['EUR'],
 		}),
 		probability: optional(z.number().min(0).max(100), {
 			title: 'Probability',
-			description: 'Probability in percent that the deal is won; that of the stage if absent.',
+			description: 'Probability in percent that the deal is won; by default, that of the stage.',
 			examples: [60],
 		}),
 		expected_close_date: optional(calendarDate, {
@@ -67,7 +67,7 @@ export const deals = defineResource({
 		}),
 		company_id: reference('companies', {
 			title: 'Company',
-			description: 'The company that may buy.',
+			description: 'The company the deal is with.',
 			examples: ['com_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		contact_id: reference('contacts', {
@@ -77,7 +77,7 @@ export const deals = defineResource({
 		}),
 		contact_ids: references('contacts', {
 			title: 'Contacts',
-			description: 'Everyone involved; the main contact is among them.',
+			description: 'Everyone involved, including the main contact.',
 			examples: [['con_01jz8q4t6v9x2b5n7m3k1h0d4f']],
 		}),
 		lost_reason: lostReason,

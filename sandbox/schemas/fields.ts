@@ -71,7 +71,7 @@ export const email = (about: About) => optional(emailAddress, about);
 
 /** ITU-T E.164: a plus sign and at most 15 digits. */
 export const phoneNumber = z.string().regex(/^\+[1-9]\d{6,14}$/, {
-	message: 'A phone number is written with a plus sign and the country code, like +4930123456.',
+	message: 'Write a phone number with a plus sign and the country code, such as +4930123456.',
 });
 export const phone = (about: About) => optional(phoneNumber, about);
 
@@ -85,19 +85,19 @@ export const pointInTime = z.iso
 	.datetime({ offset: true, abort: true })
 	.overwrite(toUtc)
 	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), {
-		message: 'An instant is written like 2025-03-01T09:30:00.000Z.',
+		message: 'Write a time such as 2025-03-01T09:30:00.000Z.',
 	});
 export const instant = (about: About) => optional(pointInTime, about);
 
 /** ISO 3166-1 alpha-2. */
 export const countryCode = z.string().regex(/^[A-Z]{2}$/, {
-	message: 'A country is written as its two-letter code, like DE.',
+	message: 'Write a country as its two-letter code, such as DE.',
 });
 
 /** ISO 4217. */
 export const currency = (about: About) =>
 	optional(
-		z.string().regex(/^[A-Z]{3}$/, { message: 'A currency is its three-letter code, like EUR.' }),
+		z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }),
 		about,
 	);
 

@@ -40,28 +40,28 @@ export const jobs = defineResource({
 			.string()
 			.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
 			.meta({
-				...readOnly('Resource', 'The resource whose records it is about.'),
+				...readOnly('Resource', 'The resource of the records.'),
 				examples: ['contacts'],
 			}),
 		operation: z
 			.enum(jobOperations)
-			.meta(readOnly('Operation', 'What is done with each line, or export.')),
-		match_on: text(readOnly('Match On', 'The field an upsert finds records by.')),
+			.meta(readOnly('Operation', 'The operation applied to each line, or export.')),
+		match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
 		query: z
 			.object({})
 			.catchall(z.string())
 			.nullable()
 			.meta({
-				...readOnly('Query', 'What an export was asked for, as the query of a list.'),
+				...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
 				examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
 			}),
-		status: z.enum(jobStatuses).meta(readOnly('Status', 'How far the job is.')),
-		total: count('Total', 'How many lines there are, or records to export.'),
-		processed: count('Processed', 'How many of them are done.'),
-		succeeded: count('Succeeded', 'How many of those went well.'),
-		failed: count('Failed', 'How many of those were refused; the results say why.'),
-		error: text(readOnly('Error', 'Why the job as a whole has failed, or was canceled by the service because the key, the ' +
-					'application’s access or the user’s right to do this ended.'), 1000),
+		status: z.enum(jobStatuses).meta(readOnly('Status', 'Status of the job.')),
+		total: count('Total', 'Number of lines, or of records to export.'),
+		processed: count('Processed', 'Number of lines or records processed so far.'),
+		succeeded: count('Succeeded', 'Number of lines that succeeded.'),
+		failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
+		error: text(readOnly('Error', 'Reason the whole job failed, or the service canceled it because the key, the ' +
+					'application’s access or the user’s permission was revoked.'), 1000),
 		request: z
 			.strictObject({
 				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
@@ -71,12 +71,12 @@ export const jobs = defineResource({
 				}),
 			})
 			.meta({
-				...readOnly('Request', 'The request that started the job, as its events name it.'),
+				...readOnly('Request', 'The request that started the job; the job’s events have the same one.'),
 				examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
 			}),
-		started_at: instant(readOnly('Started At', 'When the first line was done.')),
-		finished_at: instant(readOnly('Finished At', 'When the job ended, however it ended.')),
-		results_expire_at: instant(readOnly('Results Expire At', 'Until when results are kept.')),
+		started_at: instant(readOnly('Started At', 'Time processing began.')),
+		finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),
+		results_expire_at: instant(readOnly('Results Expire At', 'Time until which the results are kept.')),
 		application_id: applicationId,
 		...systemFields('job'),
 	},
@@ -88,7 +88,7 @@ export const jobs = defineResource({
 
 	events: {
 		completed: {
-			description: 'A job has processed all its lines; its results have the outcome of each.',
+			description: 'A job was completed. Its results have the outcome of each line.',
 			when: (job, previous) => job.status === 'completed' && previous?.status !== 'completed',
 		},
 	},

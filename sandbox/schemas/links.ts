@@ -10,7 +10,7 @@ const link = z.strictObject({
 	}),
 	id: z.string().min(1).max(64).meta({
 		title: 'ID',
-		description: 'Which one it is.',
+		description: 'ID of the record.',
 		examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	}),
 });
@@ -22,7 +22,7 @@ export const links = z.array(link).max(50);
 
 export const aboutLinks = {
 	title: 'Links',
-	description: 'The records it is about.',
+	description: 'Linked records.',
 	examples: [[{ resource: 'contacts', id: 'con_01jz8q4t6v9x2b5n7m3k1h0d4f' }]],
 };
 

@@ -27,13 +27,13 @@ export const messages = defineResource({
 	fields: {
 		channel: z.enum(channels).meta({
 			title: 'Channel',
-			description: 'The way the message goes.',
+			description: 'Channel of the message.',
 			examples: ['email'],
 			'x-immutable': true,
 		}),
 		direction: z.enum(['inbound', 'outbound']).meta({
 			title: 'Direction',
-			description: 'Whether it comes in or goes out.',
+			description: 'Whether the message was received (inbound) or sent (outbound).',
 			examples: ['outbound'],
 			'x-immutable': true,
 		}),
@@ -79,11 +79,11 @@ export const messages = defineResource({
 		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
 		attachments: attachments.default([]).meta({
 			title: 'Attachments',
-			description: 'The files that come with it.',
+			description: 'Files attached to the message.',
 		}),
 		in_reply_to_id: reference('messages', {
 			title: 'In Reply To',
-			description: 'The message this one answers.',
+			description: 'The message that this one replies to.',
 			examples: ['msg_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		contact_id: reference('contacts', {
@@ -93,27 +93,27 @@ export const messages = defineResource({
 		}),
 		ticket_id: reference('tickets', {
 			title: 'Ticket',
-			description: 'The ticket it belongs to; coming in, it reopens one that was waiting or solved.',
+			description: 'The ticket of the message. An inbound message reopens a ticket that is pending, on hold or solved.',
 			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		deal_id: reference('deals', {
 			title: 'Deal',
-			description: 'The deal it belongs to.',
+			description: 'The deal of the message.',
 			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		user_id: reference('users', {
 			title: 'User',
-			description: 'The user who wrote or received it; by default, whoever creates it.',
+			description: 'The user who wrote or received the message; by default, the user who creates it.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		scheduled_at: instant({
 			title: 'Scheduled At',
 			description: 'Time to send the message; immediately if absent.',
 		}),
-		sent_at: moment('Sent At', 'When it was sent.'),
-		delivered_at: moment('Delivered At', 'When it arrived.'),
-		read_at: moment('Read At', 'When it was read.'),
-		failed_at: moment('Failed At', 'When sending it failed.'),
+		sent_at: moment('Sent At', 'Time the message was sent.'),
+		delivered_at: moment('Delivered At', 'Time the message was delivered.'),
+		read_at: moment('Read At', 'Time the message was read.'),
+		failed_at: moment('Failed At', 'Time the delivery failed.'),
 		error: deliveryError,
 		external_id: sharedFields.external_id,
 		custom_fields: sharedFields.custom_fields,
@@ -133,9 +133,9 @@ export const messages = defineResource({
 	},
 
 	events: {
-		received: becomes('received', 'A message came in.'),
+		received: becomes('received', 'A message was received.'),
 		sent: becomes('sent', 'A message was sent.'),
-		delivered: becomes('delivered', 'A message arrived.'),
+		delivered: becomes('delivered', 'A message was delivered.'),
 		read: becomes('read', 'A message was read.'),
 		failed: becomes('failed', 'A message could not be sent.'),
 	},
@@ -174,12 +174,12 @@ export const messages = defineResource({
 	actions: {
 		send: {
 			summary: 'Send a message',
-			description: 'Sends a scheduled message at once.',
+			description: 'Sends a scheduled message immediately.',
 			change: () => ({ status: 'queued', scheduled_at: null }),
 		},
 		schedule: {
 			summary: 'Schedule a message',
-			description: 'Sets another time for a scheduled message.',
+			description: 'Changes when a scheduled message is sent.',
 			input: {
 				scheduled_at: pointInTime.meta({
 					title: 'Scheduled At',

@@ -35,12 +35,12 @@ export const notes = defineResource({
 		}),
 		pinned: z.boolean().default(false).meta({
 			title: 'Pinned',
-			description: 'Whether it is shown above the others.',
+			description: 'Whether the note is shown above the others.',
 			examples: [false],
 		}),
 		author_id: reference('users', {
 			title: 'Author',
-			description: 'The user who wrote it.',
+			description: 'The user who wrote the note.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		links: links.min(1).meta(aboutLinks),

@@ -45,7 +45,7 @@ export const languageTag = (about: About) =>
 			.string()
 			.max(35)
 			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, {
-				message: 'A language is written as its tag, like en or pt-BR.',
+				message: 'Write a language as a tag such as en or pt-BR.',
 			}),
 		about,
 	);
@@ -54,7 +54,7 @@ export const languageTag = (about: About) =>
 export const timeZone = (about: About) =>
 	optional(
 		z.string().max(64).refine(isTimeZone, {
-			message: 'This is not a known time zone; write one like Europe/Madrid.',
+			message: 'Unknown time zone. Use a name such as Europe/Madrid.',
 		}),
 		about,
 	);

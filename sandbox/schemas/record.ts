@@ -12,7 +12,7 @@ const actorField = (title: string, description: string) =>
 	z
 		.strictObject({
 			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
-			id: z.string().meta({ title: 'ID', description: 'Which one it was.' }),
+			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
 		})
 		.meta({
 			title,
@@ -31,7 +31,7 @@ export const systemFields = (object: string) => ({
 	}),
 	version: z.int().min(1).meta({
 		title: 'Version',
-		description: 'Counts the changes; the ETag begins with it.',
+		description: 'Increases with every change; the ETag begins with it.',
 		examples: [1],
 		readOnly: true,
 	}),
@@ -73,7 +73,7 @@ export const sharedFields = {
 	}),
 	owner_id: reference('users', {
 		title: 'Owner',
-		description: 'The user who looks after this record.',
+		description: 'The user responsible for the record.',
 		examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	}),
 	tag_ids: references('tags', {
@@ -105,7 +105,7 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 /** Of records of which an application sees only its own. */
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
-	description: 'The OAuth client that made it, to which it belongs; null if an API key made it.',
+	description: 'The OAuth client that created and owns it; null if an API key created it.',
 	examples: ['cli_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	readOnly: true,
 });

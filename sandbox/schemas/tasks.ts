@@ -50,7 +50,7 @@ export const tasks = defineResource({
 		}),
 		all_day: z.boolean().default(false).meta({
 			title: 'All Day',
-			description: 'Whether only the day of Due At counts.',
+			description: 'Whether the task is due on a day, not at a time of day.',
 			examples: [false],
 		}),
 		remind_at: instant({
@@ -60,7 +60,7 @@ export const tasks = defineResource({
 		}),
 		assignee_id: reference('users', {
 			title: 'Assignee',
-			description: 'The user responsible for it.',
+			description: 'The user responsible for the task.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		completed_at: instant({

@@ -14,7 +14,7 @@ export const tickets = defineResource({
 	fields: {
 		number: z.int().min(1).meta({
 			title: 'Number',
-			description: 'The number of the ticket, for people.',
+			description: 'Number of the ticket, shown to people.',
 			examples: [1042],
 			readOnly: true,
 		}),
@@ -48,7 +48,7 @@ export const tickets = defineResource({
 		}),
 		channel: choice(channels, {
 			title: 'Channel',
-			description: 'Channel the request came in on.',
+			description: 'Channel of the request.',
 			examples: ['email'],
 		}),
 		contact_id: reference('contacts', {
@@ -63,7 +63,7 @@ export const tickets = defineResource({
 		}),
 		deal_id: reference('deals', {
 			title: 'Deal',
-			description: 'The deal it is about.',
+			description: 'The deal the ticket is about.',
 			examples: ['dea_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		assignee_id: reference('users', {
@@ -73,7 +73,7 @@ export const tickets = defineResource({
 		}),
 		follow_up_of_id: reference('tickets', {
 			title: 'Follow-Up Of',
-			description: 'The earlier ticket this one takes up again.',
+			description: 'The earlier ticket that this one continues.',
 			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
 		due_at: instant({
@@ -138,11 +138,11 @@ export const tickets = defineResource({
 
 	events: {
 		status_changed: {
-			description: 'A ticket went from one status to another.',
+			description: 'The status of a ticket was changed.',
 			when: (ticket, previous) => previous !== undefined && ticket.status !== previous.status,
 		},
 		assigned: {
-			description: 'A ticket was given to someone.',
+			description: 'A ticket was assigned to a user.',
 			when: (ticket, previous) =>
 				ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
 		},

@@ -29,7 +29,7 @@ export function ownershipErrors(
 	const concernsOwner = [user.role, previous?.role].includes('owner');
 	const isByOwner = actor.type !== 'user' || find('users', actor.id)?.['role'] === 'owner';
 	if (concernsOwner && !isByOwner && !isUnchanged(user, previous)) {
-		return refuse('role', 'Only an owner of the account can make, change or deactivate an owner.');
+		return refuse('role', 'Only an owner of the account can create, change or deactivate an owner.');
 	}
 	const isOwnerLost = previous && isActiveOwner(previous) && !isActiveOwner(user);
 	if (!isOwnerLost || hasOtherOwner(user, context)) return [];

@@ -14,7 +14,7 @@ export const users = defineResource({
 	fields: {
 		email: emailAddress.meta({
 			title: 'Email',
-			description: 'E-mail address to sign in with; unique.',
+			description: 'Email address to sign in with; unique.',
 			examples: ['nora.lindgren@sandbox.example'],
 		}),
 		first_name: text({
@@ -29,7 +29,7 @@ export const users = defineResource({
 		}),
 		name: z.string().meta({
 			title: 'Name',
-			description: 'First and last name together, else the e-mail address.',
+			description: 'First and last name or, if both are missing, the email address.',
 			examples: ['Nora Lindgren'],
 			readOnly: true,
 		}),

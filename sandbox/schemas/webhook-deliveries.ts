@@ -72,7 +72,7 @@ export const deliverySchema = z.object({
 	}),
 	status: z.enum(deliveryStatuses).meta({
 		title: 'Status',
-		description: 'Whether it succeeded, was given up, or will be retried.',
+		description: 'Whether the delivery succeeded, failed for good, or will be retried.',
 		examples: ['succeeded'],
 	}),
 	next_attempt_at: instant({
@@ -81,11 +81,11 @@ export const deliverySchema = z.object({
 	}),
 	attempts: z.array(attemptSchema).meta({
 		title: 'Attempts',
-		description: 'Every try, the first one first.',
+		description: 'All attempts, oldest first.',
 	}),
 	created_at: pointInTime.meta({
 		title: 'Created At',
-		description: 'Time it was queued.',
+		description: 'Time the delivery was queued.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 	}),
 });

@@ -10,7 +10,7 @@ export const webhooks = defineResource({
 	name: 'webhooks',
 	object: 'webhook',
 	idPrefix: 'whk',
-	description: 'Subscriptions: addresses that events are sent to when they happen.',
+	description: 'Subscriptions to events, which the service posts to an address.',
 	visibility: 'application',
 	fields: {
 		url: webAddress.meta({
@@ -51,7 +51,7 @@ export const webhooks = defineResource({
 		application_id: applicationId,
 		failing_since: instant({
 			title: 'Failing Since',
-			description: 'Since when no delivery has succeeded, if one failed since.',
+			description: 'Time of the first failed delivery since the last success; null if there is none.',
 			readOnly: true,
 		}),
 		last_success_at: instant({
@@ -70,11 +70,11 @@ export const webhooks = defineResource({
 
 	events: {
 		disabled: {
-			description: 'The service has disabled a subscription.',
+			description: 'A webhook was disabled by the service.',
 			when: (webhook, previous) =>
 				webhook.status === 'disabled' && previous?.status !== 'disabled',
 		},
-		test: { description: 'A test that you asked for. It is sent to that subscription only.' },
+		test: { description: 'A test event that you requested. It is sent to one webhook only.' },
 	},
 
 	complete: (webhook, previous) => ({

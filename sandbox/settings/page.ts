@@ -41,7 +41,7 @@ export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 	<section class="card" aria-labelledby="api-keys">
 		<h2 id="api-keys">API keys</h2>
-		<p class="quiet">A key opens the whole account. Give each program a key of its own.</p>
+		<p class="quiet">A key gives access to the whole account. Create a separate key for each program.</p>
 		<ul class="things">
 			${apiKeys.map(
 				({ id, name, hint, createdAt, lastUsedAt }) => html`<li class="row">
@@ -69,7 +69,7 @@ function clients({ session, clients, typed }: SettingsView) {
 	const isPublic = typed?.get('client_type') === 'public';
 	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
-		<p class="quiet">An application that users let act for them, with what they can see themselves.</p>
+		<p class="quiet">An application that acts for users, with access to what they can see.</p>
 		<ul class="things">
 			${clients.map(
 				(client) => html`<li class="row">
@@ -101,7 +101,7 @@ function clients({ session, clients, typed }: SettingsView) {
 			<textarea id="redirects" name="redirect_addresses" required rows="2" spellcheck="false"
 				placeholder="https://app.example/oauth/callback">${typed?.get('redirect_addresses') ?? ''}</textarea>
 			<fieldset>
-				<legend>Can it keep a secret?</legend>
+				<legend>Can it store a secret?</legend>
 				<label><input type="radio" name="client_type" value="confidential"
 					${isPublic ? '' : 'checked'} /> Yes, it runs on a server (confidential)</label>
 				<label><input type="radio" name="client_type" value="public"

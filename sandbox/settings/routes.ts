@@ -32,7 +32,7 @@ export function settingsRoutes(service: Service): Route[] {
 		const session = sessionOf(service, c);
 		if (!session) return c.redirect(signInAddress(settingsPath), 303);
 		if (session.member.role === 'admin') return proceed(session);
-		const detail = 'API keys open the whole account, so ask an administrator for what you need.';
+		const detail = 'API keys give access to the whole account. Ask an administrator to create one.';
 		return refusalPage(c, 403, 'Only administrators can open these settings', detail);
 	};
 

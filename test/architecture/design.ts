@@ -41,9 +41,13 @@ export const design: Record<string, Part> = {
 	},
 	// What a value means by itself: no field, no record and no service is needed to say it.
 	plainValues: {
-		files: ['nodes/CrmPlatform/mapping/blank.ts', 'nodes/CrmPlatform/mapping/dates.ts'],
+		files: ['nodes/CrmPlatform/fields/blank.ts', 'nodes/CrmPlatform/fields/dates.ts'],
 		imports: ['http', 'luxon'],
-		types: ['openapi'],
+	},
+	// The kinds of fields, and what their values mean.
+	fields: {
+		files: ['nodes/CrmPlatform/fields/*.ts'],
+		imports: ['readers', 'plainValues', 'http', 'n8n-workflow', 'luxon'],
 	},
 	readers: {
 		files: ['nodes/CrmPlatform/parameters/readers.ts'],
@@ -52,37 +56,37 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'n8n-workflow'],
+		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
 		files: ['nodes/CrmPlatform/reading/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['readers', 'plainValues', 'mapping', 'files', 'api', 'http', 'openapi', 'contract', 'n8n-workflow'],
+		imports: ['readers', 'plainValues', 'mapping', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['readers', 'plainValues', 'expressions', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'luxon'],
+		imports: ['readers', 'plainValues', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
 		files: ['nodes/CrmPlatform/mapping/expressions/*.ts'],
-		imports: ['n8n-workflow'],
+		imports: ['http', 'n8n-workflow'],
 	},
 	files: {
 		files: ['nodes/CrmPlatform/files/*.ts'],
@@ -90,21 +94,21 @@ export const design: Record<string, Part> = {
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
-		imports: ['resources', 'api', 'lists', 'http', 'openapi', 'n8n-workflow'],
+		imports: ['resources', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	webhookTrigger: {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
-		imports: ['readers', 'plainValues', 'trigger', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'trigger', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	changeTrigger: {
 		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
-		imports: ['readers', 'plainValues', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['readers', 'plainValues', 'api', 'lists', 'http', 'openapi', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {
@@ -114,15 +118,15 @@ export const design: Record<string, Part> = {
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
-		imports: ['readers', 'plainValues', 'lists', 'openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'lists', 'openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	lists: {
 		files: ['nodes/CrmPlatform/api/lists/*.ts'],
-		imports: ['openapi', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	openapi: {
 		files: ['nodes/CrmPlatform/api/openapi/*.ts'],
-		imports: ['http', 'contract', 'zod', 'node:crypto'],
+		imports: ['fields', 'http', 'contract', 'zod', 'node:crypto'],
 	},
 	http: {
 		files: ['nodes/CrmPlatform/api/http/*.ts'],

@@ -4,6 +4,12 @@ import {
 	request as newRequest,
 	type ServerResponse,
 } from 'node:http';
+import { randomOf } from '../random-runs.ts';
+
+/** `SLOW=200` holds every request and every answer up to so many milliseconds, to find races in tests. */
+const maxDelayMs = Number(process.env['SLOW'] ?? 0);
+const random = randomOf(1);
+const later = (go: () => void) => void (maxDelayMs ? setTimeout(go, random() * maxDelayMs) : go());
 
 /** Prism reports what it finds in a header, which may be long. */
 const maxHeaderSize = 1024 * 1024;
@@ -30,13 +36,12 @@ export function forward(
 		(answer) => {
 			see(answer);
 			const { connection: _, 'keep-alive': __, ...answered } = answer.headers;
-			response.writeHead(answer.statusCode!, answered);
 			answer.on('error', () => response.destroy());
-			answer.pipe(response);
+			later(() => answer.pipe(response.writeHead(answer.statusCode!, answered)));
 		},
 	);
 	onward.on('error', () => response.destroy());
-	request.pipe(onward);
+	later(() => request.pipe(onward));
 }
 
 const withoutUndefined = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>

@@ -9,7 +9,7 @@ import type { Json } from '../sandbox/in-process.ts';
 
 // In the past of the instants that examples name.
 const now = Date.parse('2026-01-05T10:00:00.000Z');
-const sandbox = useSandbox({ now: () => now, plan: 'enterprise' });
+const sandbox = useSandbox({ now: () => now });
 
 interface Operation {
 	id: string;

@@ -5,7 +5,7 @@ import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish, saved } = usePublished(sandbox);
 

@@ -1,9 +1,10 @@
+import { randomOf } from '../random-runs.ts';
 import { eventsIn } from './poll-log.ts';
 import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
 const { publish } = usePublished(sandbox);
 
@@ -15,9 +16,7 @@ const choices = [
 ];
 
 test.each(choices)('whenever n8n is killed, each event is started once for each attempt (%s %s)', async (when, afterCrash) => {
-	// A small generator with a seed, so that a failure can be repeated.
-	let seed = 7;
-	const random = () => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+	const random = randomOf(7);
 	const pause = async () => await new Promise((resolve) => setTimeout(resolve, random() * 3));
 	const execute = async () => {
 		await pause();

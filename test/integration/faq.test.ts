@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { DateTime } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { newBrowser } from '../sandbox/browser.ts';
+import { fillIn } from '../sandbox/console.ts';
 import { run as runNode } from './n8n.ts';
 import { byId, create, getMany, mapped, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -73,6 +75,27 @@ describe('the expressions for dates find', () => {
 	});
 });
 
+test('deals won this week are found by their status and the day on which they were closed', async () => {
+	const { body: deal } = await sandbox.call('POST', '/v1/deals', { title: 'Won just now' });
+	await sandbox.call('POST', `/v1/deals/${String(deal.id)}/win`);
+	const [, , , date, secondDate] = expressions.find(([, what]) => what === 'this week')!;
+	const rows = [
+		{ field: 'status', operator: 'is', value: 'Won' },
+		{ field: 'closed_at', operator: 'isBetweenDates', date: `=${date}`, secondDate: `=${secondDate}` },
+	];
+	const found = await run({ ...getMany('deal'), filters: { rows } });
+	expect(found.map(({ id }) => id)).toContain(deal.id);
+	const monday = DateTime.now().setZone(timezone).startOf('week').toMillis();
+	expect(found.filter((won) => won.status !== 'won' || Date.parse(String(won.closed_at)) < monday)).toEqual([]);
+});
+
+test('a ticket with an assignee is closed without being solved first', async () => {
+	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
+	const [{ id }] = users.data as [IDataObject];
+	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken', assignee_id: id });
+	expect(await run(on('ticket', 'close', ticket.id))).toMatchObject([{ status: 'closed' }]);
+});
+
 test('a ticket is answered, solved and closed', async () => {
 	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken' });
 	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
@@ -90,4 +113,17 @@ test('a custom object is defined, given a field, and has a record', async () => 
 	await run(create('customField', { resource: 'custom-objects/cars/records', key: 'name', label: 'Name', type: 'text' }));
 	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'M-AB 1' }), objectKey: byId('cars') };
 	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'M-AB 1' }]);
+});
+
+test('a custom object that was made in the console has a record by the node', async () => {
+	const admin = newBrowser((path, init) => fetch(sandbox.url + path, init));
+	await admin.signIn('admin');
+	const object = { key: 'boats', label_singular: 'Boat', label_plural: 'Boats', primary_field: 'name' };
+	const { location } = await fillIn(admin, '/records/custom-objects/new', '/records/custom-objects', object);
+	const [, form] = /href="([^"]*)">Add field</.exec((await admin.open(location)).html)!;
+	const field = { resource: 'custom-objects/boats/records', key: 'name', label: 'Name', type: 'text' };
+	await fillIn(admin, form!.replaceAll('&amp;', '&'), '/records/custom-fields', field);
+	const record = { ...create('customObjectRecord', {}), fields: mapped({ 'custom_fields.name': 'Nordstern' }), objectKey: byId('boats') };
+	expect(await run(record as INodeParameters)).toMatchObject([{ title: 'Nordstern' }]);
+	expect((await admin.open('/records/custom-objects.boats.records')).html).toContain('Nordstern');
 });

@@ -8,7 +8,7 @@ import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
 import { until } from './trigger.ts';
 
-const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 100_000 });
+const sandbox = useSandbox({ contacts: 0 });
 const { saved } = usePublished(sandbox);
 const openWebhookTrigger = useTriggers(sandbox);
 

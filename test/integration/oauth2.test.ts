@@ -78,7 +78,7 @@ describe('the moment an access token expires', () => {
 
 	test('a long list goes on where it was', async () => {
 		const credential = await sandbox.credential();
-		await sandbox.faults({ path: '/v1/contacts', times: 1, latencyMs: 500 });
+		await sandbox.faults({ path: '/v1/contacts', times: 1, latencyMs: 2_000 });
 		const running = run({ credential, parameters: getMany('contact') });
 		// Its first page is on the way, and let in.
 		while ((await sandbox.struck()) < 1) await new Promise(setImmediate);

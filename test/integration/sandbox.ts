@@ -39,8 +39,6 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 				method,
 				headers: {
 					authorization: `Bearer ${sandbox.credential.apiKey}`,
-					// One that is kept may be closed just when it is used again.
-					connection: 'close',
 					...(body === undefined ? {} : { 'content-type': 'application/json' }),
 				},
 				...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -78,6 +76,8 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 			contacts: 25,
 			faults: true,
 			allowPrivateWebhooks: true,
+			// The same made-up data on every day of the year.
+			day: '2025-07-01',
 			...options,
 		});
 		sandbox.url = running.url;

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run } from './n8n.ts';
-import { automatic, create, on, update, upsert } from './parameters.ts';
+import { automatic, create, getMany, on, update, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -9,9 +9,9 @@ const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{
 	const all = { ...parameters, simplify: true };
 	return (await run({ credential: sandbox.credential, parameters: all, items })).items;
 };
-const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'updated_at'];
+const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id', 'tag_ids', 'updated_at'];
 
-test('what is created, updated and upserted comes simplified, with filled custom fields and the outcome', async () => {
+test('created, updated and upserted records are simplified, with filled custom fields and the outcome', async () => {
 	const values = { last_name: 'Lean', email: 'lean@simplify.example', 'custom_fields.nps_score': 9 };
 	const [made] = await simplified(create('contact', values));
 	expect(Object.keys(made!.json)).toEqual([...lean, 'custom_fields']);
@@ -40,11 +40,59 @@ test('an expression decides for each item, within a batch as well', async () => 
 	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
 });
 
-test('a secret that is shown once stays, and what is no record comes whole', async () => {
+test('a secret that is only shown once is kept, and what is not a record is returned whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });
 	const [rotated] = await simplified(on('webhook', 'rotateSecret', hook!.json.id));
 	expect(rotated!.json.secret).toMatch(/^whsec_/);
 	const [delivery] = await simplified(on('webhook', 'test', hook!.json.id));
 	expect(delivery!.json).toMatchObject({ event_type: 'webhook.test', created_at: expect.any(String) });
+});
+
+describe('what the next node needs', () => {
+	const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
+
+	test('all links of a record are there, written and read, of every kind', async () => {
+		const company = await made('companies', { name: 'Linked GmbH' });
+		const contact = await made('contacts', { last_name: 'Linked', company_id: company.id });
+		const ticket = await made('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
+		const values = { channel: 'email', to: 'a@linked.example', subject: 'Re', text: 'Yes', ticket_id: ticket.id, contact_id: contact.id };
+		const [message] = await simplified({ ...create('message', values), operation: 'send' });
+		expect(message!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });
+		const [read] = await simplified(on('message', 'get', message!.json.id));
+		expect(read!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });
+		const [note] = await simplified(create('note', { body: 'Linked', links: JSON.stringify([{ resource: 'contacts', id: contact.id }]) }));
+		expect(note!.json.links).toEqual([{ resource: 'contacts', id: contact.id }]);
+		const [deal] = await simplified(create('deal', { title: 'Linked', company_id: company.id }));
+		expect(deal!.json).toMatchObject({ company_id: company.id, stage_id: expect.any(String), pipeline_id: expect.any(String) });
+	});
+
+	test('what was just written is there, whatever else a summary has', async () => {
+		const values = { last_name: 'Written', lead_source: 'other', language: 'de', 'address.city': 'Bonn' };
+		const [written] = await simplified(create('contact', values));
+		expect(written!.json).toMatchObject({ lead_source: 'other', address: { city: 'Bonn' } });
+		const [changed] = await simplified(update('contact', String(written!.json.id), { language: 'fr' }));
+		expect(changed!.json).toMatchObject({ language: 'fr' });
+		expect(changed!.json).not.toHaveProperty('address');
+	});
+
+	test('a linked record that was given by name is named beside its ID, and none is read for its name', async () => {
+		const company = await made('companies', { name: 'Acme Beside' });
+		const [contact] = await simplified(create('contact', { last_name: 'Named', company_id: 'acme beside' }));
+		expect(contact!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Beside' });
+		const [deal] = await simplified(create('deal', { title: 'Named', stage_id: 'Negotiation' }));
+		expect(deal!.json).toMatchObject({ stage_name: 'Negotiation', pipeline_name: expect.any(String) });
+
+		await sandbox.clear();
+		const [read] = await simplified(on('contact', 'get', contact!.json.id));
+		expect(read!.json).not.toHaveProperty('company_name');
+		expect((await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/')).map(({ path }) => path)).toEqual([`/v1/contacts/${String(contact!.json.id)}`]);
+	});
+
+	test('a list that is filtered by a name has it in each record', async () => {
+		const company = await made('companies', { name: 'Acme Filtered' });
+		await made('contacts', { last_name: 'Filtered', company_id: company.id });
+		const [found] = await simplified(getMany('contact', {}, { company_id: 'Acme Filtered' }));
+		expect(found!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Filtered' });
+	});
 });

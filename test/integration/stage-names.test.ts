@@ -100,7 +100,7 @@ describe('moving a deal takes the stage', () => {
 test('a tag and an assignee are named, too', async () => {
 	const [contact] = await written([{ last_name: 'Ek' }], 'contact');
 	const { body: tag } = await sandbox.call('POST', '/v1/tags', { name: 'Pilot Customer' });
-	const tagged = on('contact', 'addTag', contact!.id, { tagId: byId('pilot customer') });
+	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });
 	expect((await run({ credential: sandbox.credential, parameters: tagged })).items[0]?.json.tag_ids).toEqual([tag.id]);
 	const [ticket] = await written([{ subject: 'Broken' }], 'ticket');
 	const [user] = (await sandbox.call('GET', '/v1/users?limit=1')).body.data as IDataObject[];

@@ -169,9 +169,9 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['preview', null, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
 		['missingInSource', '', 'When Missing in the Source'],
-		['maxDeletions', 'many', 'Maximum Deletions'],
-		['maxDeletions', '', 'Maximum Deletions'],
-		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
+		['maxDeletions', 'many', 'Delete at Most'],
+		['maxDeletions', '', 'Delete at Most'],
+		['maxDeletionsShare', 'half', 'Delete at Most (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {

@@ -33,7 +33,7 @@ describe('records that the source does not have', () => {
 
 	test.each([
 		['the source is empty', (): IDataObject[] => [{}], {}],
-		['they are more than the share allows', (records: IDataObject[]) => records.slice(2), {}],
+		['they are more than the share allows', (records: IDataObject[]) => records.slice(4), {}],
 		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { maxDeletionsShare: 100, maxDeletions: 1 }],
 		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { maxDeletionsShare: 100 }],
 	])('are all left, and reported as conflicts, if %s', async (_, source, limits) => {
@@ -47,10 +47,17 @@ describe('records that the source does not have', () => {
 			{ continueOnFail: true },
 		);
 		expect(deleted).toEqual([]);
-		expect(conflict.filter(({ json }) => json.sync)).toHaveLength(items.length === 1 ? 10 : 2);
+		expect(conflict.filter(({ json }) => json.sync)).toHaveLength(items.length === 1 ? 10 : items.length === 6 ? 4 : 2);
 		expect(hints).toContainEqual(expect.stringContaining('not in the source'));
 		expect(await listed(team)).toHaveLength(10);
 		expect(await writes()).toEqual([]);
+	});
+
+	test('one of three is deleted by a new node’s limits', async () => {
+		const { team, records, filters } = own(3);
+		await add(records);
+		expect(counts(await run(records.slice(1), { filters, missingInSource: 'delete' }))).toEqual([0, 0, 2, 1, 0]);
+		expect(await listed(team)).toHaveLength(2);
 	});
 
 	describe('of a list of several pages', () => {

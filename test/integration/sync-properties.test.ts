@@ -34,6 +34,7 @@ const choices = fc.record({
 	hasSecond: fc.boolean(),
 	fields: fc.subarray(['last_name', 'phone', 'address.city'] as const, { minLength: 1 }),
 	maxDeletions: fc.constantFrom(1, 100),
+	maxDeletionsShare: fc.constantFrom(10, 100),
 });
 
 let worlds = 0;
@@ -104,7 +105,6 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 							...(isScoped ? {} : { missingInSource: 'leave' }),
 							filters: scopeOf(isScoped ? { job_title: inside } : {}),
 							missingValues: { mappingMode: 'defineBelow', value: { lifecycle_stage: 'other' } },
-							maxDeletionsShare: 100,
 							options: { emptyCells: 'clear' },
 						}),
 					});

@@ -7,7 +7,9 @@ import { parts } from './n8n.ts';
 import { filterRows } from './parameters.ts';
 import type { TestSandbox } from './sandbox.ts';
 
-const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
+const outputs = ['created', 'updated', 'deleted', 'conflict', 'unchanged'] as const;
+/** The order in which tests count them. */
+const counted = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as const;
 
 /** The items of each output of CRM Platform Sync, and what it tells the user. */
 export type SyncRun = Record<(typeof outputs)[number], INodeExecutionData[]> & { hints: string[] };
@@ -69,7 +71,7 @@ export const teamsIn = (sandbox: TestSandbox) => ({
 		await runSync({ credential: sandbox.credential, parameters: syncOf('contact', more), items, ...setup }),
 
 	/** How many items each output has. */
-	counts: (run: SyncRun) => outputs.map((name) => run[name].length),
+	counts: (run: SyncRun) => counted.map((name) => run[name].length),
 
 	/** The records of the source, and the filter that their team is in scope by. */
 	own(count: number, more: IDataObject = {}) {

@@ -2,7 +2,7 @@ import { run } from '../integration/n8n.ts';
 import { automatic, create } from '../integration/parameters.ts';
 import { useSandbox } from '../integration/sandbox.ts';
 
-const sandbox = useSandbox({ plan: 'enterprise' });
+const sandbox = useSandbox();
 
 test('10,000 creates are 100 requests, and the credential is decrypted once', async () => {
 	const count = 10_000;

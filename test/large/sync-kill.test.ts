@@ -1,6 +1,5 @@
 import { startKillableN8n } from '../e2e/harness/killable.ts';
 import { expectInStepThoughKilled } from '../e2e/harness/two-way-killed.ts';
-import { buildPackage } from '../../tools/build.ts';
 
 // SYNC_EDITS=1000 SYNC_KILLS=5 npx jest test/large/sync-kill
 const edits = Number(process.env['SYNC_EDITS'] ?? 20);
@@ -8,7 +7,6 @@ const kills = Number(process.env['SYNC_KILLS'] ?? 1);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
 test(`${edits} edits on each side and ${kills} kills of n8n: both come to agree, and n8n writes nothing else`, async () => {
-	await buildPackage();
 	const n8n = await startKillableN8n();
 	try {
 		const { workflowId } = await expectInStepThoughKilled(n8n, { edits, kills, seed });

@@ -1,8 +1,8 @@
-import { buildPackage } from '../../tools/build.ts';
 import { copyUnderKills } from '../e2e/harness/copied.ts';
 import { startKillableN8n, type KillableN8n } from '../e2e/harness/killable.ts';
 import { countUnderKills } from '../e2e/harness/killed.ts';
 import { atOnce, expectEachOnce } from '../e2e/harness/onceEach.ts';
+import { randomOf } from '../random-runs.ts';
 
 // TRIGGER_EVENTS=10000 TRIGGER_KILLS=10 npx jest test/large/trigger-kill
 const events = Number(process.env['TRIGGER_EVENTS'] ?? 90);
@@ -16,16 +16,12 @@ const attempts = Math.min(kills + 1, 4);
 
 let n8n: KillableN8n;
 beforeAll(async () => {
-	await buildPackage();
 	n8n = await startKillableN8n();
 }, 300_000);
 afterAll(async () => await n8n?.close());
 
-let state = seed;
-const random = () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
-
 test(`${events} events and ${kills} kills of a real n8n (seed ${seed}): each event starts its workflow once`, async () => {
-	const outcomes = await countUnderKills(n8n, { events, kills, attempts, random });
+	const outcomes = await countUnderKills(n8n, { events, kills, attempts, random: randomOf(seed) });
 	const counts = expectEachOnce(outcomes, { attempts, kills });
 	if (process.env['TRIGGER_EVENTS']) console.log(counts);
 }, 7_200_000);

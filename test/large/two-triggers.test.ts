@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
-import { buildPackage } from '../../tools/build.ts';
 import { startKillableN8n, type KillableN8n, type Page } from '../e2e/harness/killable.ts';
 
 // More: TWO_TRIGGERS_EVENTS=200 TWO_TRIGGERS_KILLS=5 npx jest test/large/two-triggers
@@ -83,7 +82,6 @@ let first: string[];
 let later: string[];
 
 beforeAll(async () => {
-	await buildPackage();
 	n8n = await startKillableN8n();
 	for (let i = 0; i < events; i++) await n8n.call('POST', '/v1/companies', { name: `Company ${i}` });
 	added = await publishing(poll('added-1'));
@@ -134,7 +132,7 @@ test('one of two Poll Triggers is published again, and n8n is killed: nothing su
 	for (const node of ['again-1', 'again-2']) expect(republished.starts(node)).toEqual(once([...first, ...later]));
 });
 
-test('Records beside another trigger that is published again: no record comes again as existing', () => {
+test('Records beside another trigger that is published again: no record is repeated as existing', () => {
 	expect(Object.values(beside.starts('records'))).toEqual(Array(events).fill(1));
 	expect(beside.starts('beside')).toEqual(once([...first, ...later]));
 });

@@ -1,8 +1,8 @@
-import { buildPackage } from '../../tools/build.ts';
 import type { KillableN8n } from '../e2e/harness/killable.ts';
 import { countUnderKills } from '../e2e/harness/killed.ts';
 import { expectEachOnce } from '../e2e/harness/onceEach.ts';
 import { startKillableQueue } from '../queue/harness/killable.ts';
+import { randomOf } from '../random-runs.ts';
 
 // Takes several minutes, so it is not part of `npm test`: QUEUE_EVENTS=500 npx jest test/night
 const kills = Number(process.env['QUEUE_KILLS'] ?? 5);
@@ -11,16 +11,13 @@ const events = Number(process.env['QUEUE_EVENTS'] ?? 500);
 describe('In queue mode', () => {
 	let n8n: KillableN8n;
 	beforeAll(async () => {
-		await buildPackage();
 		n8n = await startKillableQueue();
 	}, 600_000);
 	afterAll(async () => await n8n?.close());
 
 	test(`${events} events and ${kills} kills of main, workers and webhook processes: each event starts its workflow once`, async () => {
 		const attempts = Math.min(kills + 1, 4);
-		let state = 7;
-		const random = () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
-		const outcomes = await countUnderKills(n8n, { events, kills, attempts, random });
+		const outcomes = await countUnderKills(n8n, { events, kills, attempts, random: randomOf(7) });
 		// An execution fails whose worker is gone.
 		console.log(expectEachOnce(outcomes, { attempts, kills, afterKill: ['crashed', 'error'] }));
 	}, 7_200_000);

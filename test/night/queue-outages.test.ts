@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
-import { buildPackage } from '../../tools/build.ts';
 import { baseNode, pollingWorkflow } from '../e2e/harness/killable.ts';
 import { startKillableQueue, type KillableQueue } from '../queue/harness/killable.ts';
 
@@ -22,7 +21,6 @@ const choices: Record<string, IDataObject> = {
 describe('In queue mode', () => {
 	let n8n: KillableQueue;
 	beforeAll(async () => {
-		await buildPackage();
 		n8n = await startKillableQueue();
 	}, 600_000);
 	afterAll(async () => await n8n?.close());

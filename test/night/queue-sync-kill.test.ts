@@ -1,6 +1,5 @@
 import { expectInStepThoughKilled } from '../e2e/harness/two-way-killed.ts';
 import { startKillableQueue } from '../queue/harness/killable.ts';
-import { buildPackage } from '../../tools/build.ts';
 
 // Takes several minutes, so it is not part of `npm test`: SYNC_KILLS=5 npx jest test/night/queue-sync
 const edits = Number(process.env['SYNC_EDITS'] ?? 100);
@@ -8,7 +7,6 @@ const kills = Number(process.env['SYNC_KILLS'] ?? 5);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
 test(`in queue mode, ${edits} edits on each side and ${kills} kills of main, workers and webhook processes: both come to agree`, async () => {
-	await buildPackage();
 	const n8n = await startKillableQueue();
 	try {
 		await expectInStepThoughKilled(n8n, { edits, kills, seed });

@@ -60,7 +60,7 @@ test('a list takes what the list of the API takes, and says what it does not tak
 	const found = await crm.admin.open('/records/contacts?q=quirin&lifecycle_stage=customer');
 	expect(found.html).toContain(`/records/contacts/${id}`);
 	const others = await crm.admin.open('/records/contacts?q=quirin&lifecycle_stage=lead');
-	expect(others.html).toContain('There are no such records.');
+	expect(others.html).toContain('No records match.');
 	const wrong = await crm.admin.open('/records/contacts?lifecycle_stage=nonsense');
 	expect(wrong.status).toBe(400);
 	expect(wrong.html).toContain('lifecycle_stage');

@@ -71,11 +71,14 @@ test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
-test('the second of two at once is told to wait', async () => {
-	const { post, put } = inProcess({ faults: true });
-	await put('/_sandbox/faults', [{ method: 'POST', latencyMs: 100, times: 1 }]);
-	const first = post('/v1/contacts', ana, key);
+test('the second of two simultaneous requests is told to wait', async () => {
+	const { post } = inProcess();
+	const { readable, writable } = new TransformStream();
+	const body = writable.getWriter();
+	const first = post('/v1/contacts', readable, key);
 	const second = await post('/v1/contacts', ana, key);
+	void body.write(new TextEncoder().encode(JSON.stringify(ana)));
+	void body.close();
 	expect(second.status).toBe(409);
 	expect(second.body.code).toBe('idempotency_in_progress');
 	expect(second.headers.get('Retry-After')).toBe('1');

@@ -166,6 +166,7 @@ describe('JSON', () => {
 				const elements = await allRows(readJsonArray(chunked(array, size)));
 				expect(elements.map(({ content }) => content)).toEqual(expected);
 			}),
+			randomRuns(100),
 		);
 	});
 

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+
 import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/guards';
 import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
 
@@ -13,6 +15,8 @@ test.each([
 	['exactly the share', 10, { share: 10 }, 100],
 	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
 	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
+	['one of three, as a tenth of them is no record', 1, { share: 10 }, 3],
+	['three of six, as no fewer stay', 3, { share: 10 }, 6],
 ])('%s may be deleted', (_, count, limits, inScope) => {
 	const planned = missing(count);
 	expect(guarded(planned, limits, { inScope })).toEqual({ planned });
@@ -21,7 +25,11 @@ test.each([
 test.each([
 	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
 	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
-	['one of nine, where a tenth is allowed', 1, { share: 10 }, 9, /allows 10 %/],
+	['two of three, as fewer would stay', 2, { share: 10 }, 3, /allows 10 %/],
+	['all of one', 1, { share: 10 }, 1, /allows 10 %/],
+	['four of thirty-nine, where a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
+	['one of three, where no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
+	['one of three, where no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
 	['anything, where the number is no number', 1, { number: NaN }, 1000, /allows NaN/],
 	['anything, where the share is no number', 1, { share: NaN }, 1000, /allows NaN/],
 ])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
@@ -66,4 +74,40 @@ test('values that the service has stored in another notation were set before: th
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();
 	expect(guarded([...again, set(4, 'A+', 'A-'), set(5, '12', '1.2')], { number: 1 }).reason).toContain('2 of 5');
+});
+
+describe('whatever the limits and the size of the account', () => {
+	const limits = fc.record({ share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)) });
+	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, inScope: count + stay }));
+	const isAllowed = (count: number, inScope: number, allowed: { share: number; number: number }) =>
+		guarded(missing(count), allowed, { inScope }).reason === undefined;
+
+	test('no more goes than both limits allow, or three of a list of which half stays', () => {
+		fc.assert(
+			fc.property(limits, sizes, ({ share, number }, { count, inScope }) => {
+				const few = [1, 2, 3].includes(count) && inScope - count >= count && share > 0;
+				expect(isAllowed(count, inScope, { share, number })).toBe(count <= number && (few || (count / inScope) * 100 <= share + 1e-9));
+			}),
+		);
+	});
+
+	test('what a limit allows, a higher one allows, and so it does fewer deletions or a larger list', () => {
+		fc.assert(
+			fc.property(limits, sizes, fc.nat(60), ({ share, number }, { count, inScope }, more) => {
+				if (!isAllowed(count, inScope, { share, number })) return;
+				expect(isAllowed(count, inScope, { share: Math.min(100, share + more), number: number + more })).toBe(true);
+				expect(isAllowed(Math.max(1, count - more), inScope, { share, number })).toBe(true);
+				expect(isAllowed(count, inScope + more, { share, number })).toBe(true);
+			}),
+		);
+	});
+
+	test('all go or none', () => {
+		fc.assert(
+			fc.property(limits, sizes, (allowed, { count, inScope }) => {
+				const { planned, reason } = guarded(missing(count), allowed, { inScope });
+				expect(new Set(planned.map(({ action }) => action))).toEqual(new Set([reason === undefined ? 'delete' : 'conflict']));
+			}),
+		);
+	});
 });

@@ -1,4 +1,4 @@
-import type { Field } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
+import type { Field } from '../../nodes/CrmPlatform/fields/field';
 import { objectFields } from '../../nodes/CrmPlatform/mapping/objectFields';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map(

@@ -3,7 +3,7 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/mapping/lookUp';
 import { randomRuns } from '../random-runs.ts';
 

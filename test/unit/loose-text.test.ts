@@ -1,4 +1,4 @@
-import { looseText } from '../../nodes/CrmPlatform/mapping/keys';
+import { looseText } from '../../nodes/CrmPlatform/fields/keys';
 
 test.each([
 	['fjord.example', ['www.fjord.example', 'https://www.fjord.example/', 'HTTP://Fjord.example', 'fjord.example.']],

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
-import { isBlank, isBlankFor } from '../../nodes/CrmPlatform/mapping/blank';
+import { isBlank } from '../../nodes/CrmPlatform/fields/blank';
+import { isBlankFor } from '../../nodes/CrmPlatform/fields/fieldKinds';
 import {
 	readBoolean,
 	readDate,
@@ -9,6 +10,7 @@ import {
 	readPercent,
 	readWholeNumber,
 } from '../../nodes/CrmPlatform/parameters/readers';
+import { randomRuns } from '../random-runs.ts';
 
 const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];
 
@@ -65,12 +67,12 @@ describe('A parameter', () => {
 		[0, 0],
 		['100 %', 100],
 	])('that means a percentage is one: %j', (given, meant) => {
-		expect(readPercent('Maximum Deletions', given)).toBe(meant);
+		expect(readPercent('Delete at Most', given)).toBe(meant);
 	});
 
 	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (given) => {
-		expect(() => readPercent('Maximum Deletions', given, { otherwise: 10 })).toThrow(
-			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
+		expect(() => readPercent('Delete at Most', given, { otherwise: 10 })).toThrow(
+			/^Delete at Most: enter a percentage from 0 to 100 instead of /,
 		);
 	});
 
@@ -133,6 +135,7 @@ describe('A parameter', () => {
 					}
 				}
 			}),
+			randomRuns(100),
 		);
 	});
 });

@@ -24,3 +24,13 @@ test('When Both Changed is asked for once a field has the version', () => {
 test('a new node is called by its own name', () => {
 	expect(NodeHelpers.makeNodeName({ resource: 'contact', operation: 'upsert' }, description)).toBe('CRM Platform Sync');
 });
+
+test('a new node previews, and says so first', () => {
+	const [, resource, first] = shown({}).filter((name) => name !== 'operation');
+	expect([resource, first]).toEqual(['resource', 'preview']);
+	expect(description.properties.find(({ name }) => name === 'preview')).toMatchObject({ default: true });
+});
+
+test('the outputs that need a look come before Unchanged', () => {
+	expect(description.outputNames).toEqual(['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged']);
+});

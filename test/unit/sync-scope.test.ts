@@ -1,4 +1,4 @@
-import type { Field } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
+import type { Field } from '../../nodes/CrmPlatform/fields/field';
 import { outsiders, scopedFields } from '../../nodes/CrmPlatform/sync/scope';
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({ name, path: [name], label: name, description: '', kind: 'text', required: false, ...more });

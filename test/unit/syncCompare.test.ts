@@ -1,5 +1,5 @@
 import { mergePatch } from '../../nodes/CrmPlatform/api/answeredRecord';
-import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/mapping/keys';
+import { matchKey, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
 
 const field = (name: string, more: Partial<ComparedField> = {}): ComparedField => ({

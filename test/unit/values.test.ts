@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
-import type { Field, FieldKind } from '../../nodes/CrmPlatform/api/openapi/schemaFields';
-import { apiValue } from '../../nodes/CrmPlatform/mapping/values';
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import { apiValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
 
 const zone = 'America/New_York';
 

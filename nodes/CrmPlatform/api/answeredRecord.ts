@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from './http/json';
+import { looseText } from '../fields/keys';
+import { idText, isObject } from './http/json';
 import { ownMember, setMember } from './http/ownMembers';
 
 /**
@@ -18,6 +19,12 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	throw new Error(
 		`The response from ${path} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the address of the API.`,
 	);
+}
+
+/** The id of a record that came instead of the one asked for; undefined for that one, and for an answer without an id. */
+export function otherId(record: IDataObject | undefined, id: string): string | undefined {
+	const answered = idText(record?.id);
+	return answered !== undefined && looseText(answered) !== looseText(id) ? answered : undefined;
 }
 
 /** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { isAnsweredWith } from './find';
-import { labelFor, type Field, type FieldKind } from './openapi/schemaFields';
+import { labelFor, type Field } from '../fields/field';
+import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
@@ -84,15 +85,6 @@ export async function readCustomFieldsIfAllowed(
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
 const e164 = '^\\+[1-9]\\d{6,14}$';
 
-const kinds = new Map<string, FieldKind>(Object.entries({
-	number: 'number',
-	boolean: 'boolean',
-	date: 'date',
-	datetime: 'dateTime',
-	select: 'choice',
-	multi_select: 'list',
-}));
-
 function fieldOf(given: Definition): Field {
 	const { key, label, description, type, options, required, unique } = given;
 	const field: Field = {
@@ -100,8 +92,7 @@ function fieldOf(given: Definition): Field {
 		path: ['custom_fields', key],
 		label: label ?? labelFor(key),
 		description: description ?? '',
-		// Types the service may gain later are written as text.
-		kind: kinds.get(type) ?? 'text',
+		kind: kindOfCustomType(type),
 		required: required ?? false,
 		unique: unique ?? false,
 		type,
@@ -122,7 +113,6 @@ function fieldOf(given: Definition): Field {
 	return field;
 }
 
-const ordered: FieldKind[] = ['number', 'date', 'dateTime'];
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
@@ -138,7 +128,7 @@ export function customFilters(
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
 		const equal: Field = customLists.includes(type) ? { ...filter, kind: 'list' } : filter;
-		const known = described ? (described[type] ?? []) : ordered.includes(kind) ? bounds : [];
+		const known = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
 		const compared = comparisons.filter((comparison) => known.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			const place = { name: parameter, path: [parameter] };

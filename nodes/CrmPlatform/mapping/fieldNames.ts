@@ -1,4 +1,4 @@
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 
 /** What a name means: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;

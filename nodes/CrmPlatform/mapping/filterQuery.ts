@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 
 /**
  * A filter as the service's description wants its query parameter written.

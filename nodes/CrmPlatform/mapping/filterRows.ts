@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
 	filterOperators,
@@ -10,8 +10,8 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
-import { isBlank } from './blank';
-import { parseMoment } from './dates';
+import { isBlank } from '../fields/blank';
+import { parseMoment } from '../fields/dates';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';

@@ -2,23 +2,24 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
+import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows } from './filterRows';
 import { findIds, type ItemIds } from './itemIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
-import { filterValue } from './values';
 
 /**
- * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names of records are replaced by their ids. A filter that was dropped
- * would list more records than the user wants, perhaps for a node that deletes them.
+ * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names
+ * of records are replaced by their ids. A filter that was dropped would list more records than the
+ * user wants, perhaps for a node that deletes them.
  *
  * @returns reads an input item, as query parameters
  * @throws Error from the returned function, in the user's words, for a filter the service does not

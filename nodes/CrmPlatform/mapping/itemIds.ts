@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { FieldValue } from './objectFields';
 import { findParts } from './recordParts';
 import { findReferences, type ReferenceUse } from './references';

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { linksOf, type Link } from '../api/openapi/linkFields';
-import { isBlank } from './blank';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel, type LinkedRecord } from './stored';

@@ -3,7 +3,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import { filledPath } from '../api/http/path';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 import type { Execution } from '../model';
 import { evaluateValues } from './expressions/evaluateValues';
 

@@ -6,11 +6,11 @@ import { isAnsweredWith } from '../api/find';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
-import { matchKey, trimmed, valueIn, type ComparedField } from './keys';
-import { isWellFormed, notWellFormed } from './values';
+import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
 
 /** Records of one kind, as they are looked up. */
 export interface Collection {

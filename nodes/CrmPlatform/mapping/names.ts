@@ -1,5 +1,6 @@
-import type { Field } from '../api/openapi/schemaFields';
-import { apiValue, matchesPattern } from './values';
+import type { Field } from '../fields/field';
+import { matchesPattern } from '../fields/conversions';
+import { apiValue } from '../fields/fieldKinds';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import type { Field } from '../api/openapi/schemaFields';
-import { isBlank, isBlankFor, isPlainObject } from './blank';
+import type { Field } from '../fields/field';
+import { isPlainObject } from '../api/http/ownMembers';
+import { isBlank } from '../fields/blank';
+import { fieldKinds, isBlankFor } from '../fields/fieldKinds';
 import { fieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** A field and its mapped value. */
@@ -89,10 +91,7 @@ function add({ values }: FoundValues, field: Field, name: string, value: unknown
 }
 
 /** A name that is only similar has to come with a value of the right shape. */
-function canHold({ kind }: Field, value: IDataObject): boolean {
-	if (kind === 'json' || kind === 'any') return true;
-	return !isPlainObject(value);
-}
+const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
 
 /** An object whose members are the fields, cleared as a whole. */
 function whole(name: string): Field {

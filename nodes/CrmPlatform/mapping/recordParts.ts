@@ -4,10 +4,11 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
+import { rememberNames } from './recordNames';
 import type { ReferenceUse } from './references';
 
 /** A part of a record, such as a stage of a pipeline. */
@@ -32,8 +33,10 @@ export async function readParts(api: Connection, reference: string, part: string
 	if (!list) return [];
 	const parts: Part[] = [];
 	for await (const { records } of readPages(api.send, { path: `/v1/${reference}`, list, query: {} })) {
+		rememberNames(api, reference, records);
 		for (const record of records) parts.push(...partsIn(record, part));
 	}
+	rememberNames(api, `${reference}.${part}`, parts);
 	return parts;
 }
 

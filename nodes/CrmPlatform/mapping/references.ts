@@ -5,13 +5,15 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../api/openapi/schemaFields';
-import { withReplacedIds } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
 import type { FieldValue } from './objectFields';
-import { isWellFormed, notWellFormed } from './values';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { rememberNames } from './recordNames';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records.
@@ -79,10 +81,6 @@ export async function findReferences(
 	};
 }
 
-/** Whether the values of a field are ids of other records, and not of their parts. */
-export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
-	(reference !== undefined && part === undefined) || linksTo !== undefined;
-
 /** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
 const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();
 
@@ -93,7 +91,7 @@ type Finding = LookUpOutcome<unknown>;
 function idsOf(field: Field, value: unknown): unknown {
 	if (!refersToRecords(field)) return undefined;
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	return ['text', 'any', 'list'].includes(field.kind) ? namesIn(field, value) : undefined;
+	return fieldKinds[field.kind].mayHold.includes('names') ? namesIn(field, value) : undefined;
 }
 
 /** The outcome of looking names up in a collection. */
@@ -174,7 +172,7 @@ async function findById(api: Connection, reference: string, id: string, otherwis
 }
 
 async function candidatesIn(
-	{ send }: Connection,
+	api: Connection,
 	reference: string,
 	list: ListDescription,
 	query: Record<string, string>,
@@ -182,8 +180,9 @@ async function candidatesIn(
 	const walk = { path: `/v1/${reference}`, list, query, limit: maxRead };
 	const records: IDataObject[] = [];
 	let isWhole = true;
-	for await (const page of readPages(send, walk)) {
+	for await (const page of readPages(api.send, walk)) {
 		records.push(...page.records);
+		rememberNames(api, reference, page.records);
 		isWhole = page.next === undefined;
 	}
 	return { records, isWhole };

@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
 export interface UnsentValues {
@@ -45,9 +45,6 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 		onlyRead: ({ name }) => onlyRead(name),
 	};
 }
-
-/** Says nothing: for values that are read before they are sent. */
-export const noNotices: UnsentValues = { unknown() {}, onlyRead() {}, noObject() {}, noValue() {} };
 
 /**
  * The error of an item none of whose values can be sent.

@@ -1,6 +1,5 @@
+import { otherId } from '../api/answeredRecord';
 import { readRecord } from '../api/find';
-import { idText } from '../api/http/json';
-import { looseText } from '../mapping/keys';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
@@ -8,7 +7,7 @@ import { outputFieldsOption, simplifyProperty } from '../parameters/outputParame
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 
 const otherRecord = (id: string, other: string) =>
-	`The service answered the ID ${id} with record ${other}: they may have been merged.`;
+	`For the ID ${id}, the service returned record ${other}: they may have been merged.`;
 
 /** @param action as n8n's list of actions shows it, such as `Get a contact` */
 export function get(action: string): Operation {
@@ -21,12 +20,12 @@ export function get(action: string): Operation {
 		async prepare(execution) {
 			const fields = await describedOperation(execution, 'fields');
 			const summary = await describedOperation(execution, 'summary');
-			const summaryOf = summaryFields(execution.n8n, summary);
+			const summaryOf = summaryFields(execution, { summary, fields });
 			const read = async (item: number): Promise<Result> => {
 				const { id, path } = recordAt(execution, item);
 				const record = await readRecord(execution.api, path);
-				const other = idText(record.id) ?? id;
-				if (looseText(other) !== looseText(id)) execution.api.notices.add(otherRecord(id, other));
+				const other = otherId(record, id);
+				if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
 				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
 				return output ? simplify(record, output) : record;
 			};

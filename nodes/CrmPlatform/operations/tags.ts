@@ -1,4 +1,4 @@
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
@@ -8,26 +8,24 @@ import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
-const tag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
+const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
 const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
 
-/** @param action the entry in n8n's list of actions, such as `Add a tag to a contact` */
-export function addTag(action: string): Operation {
+export function addTag(): Operation {
 	return tagging({
 		name: 'Add Tag',
 		value: 'addTag',
+		action: 'Add a tag to a record',
 		description: 'Add a tag to a record',
-		action,
 	});
 }
 
-/** @param action the entry in n8n's list of actions, such as `Remove a tag from a contact` */
-export function removeTag(action: string): Operation {
+export function removeTag(): Operation {
 	return tagging({
 		name: 'Remove Tag',
 		value: 'removeTag',
+		action: 'Remove a tag from a record',
 		description: 'Remove a tag from a record',
-		action,
 	});
 }
 
@@ -36,13 +34,13 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		option,
 		properties: (resource) => [
 			recordProperty(resource),
-			pickedProperty(tag),
+			pickedProperty(pickedTag),
 			simplifyProperty,
 		],
 		write: (description) => description[option.value],
 
 		async prepare(execution) {
-			const tagOf = await pickedValues(execution, [tag], [tagField]);
+			const tagOf = await pickedValues(execution, [pickedTag], [tagField]);
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };

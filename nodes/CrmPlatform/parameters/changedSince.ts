@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { ListDescription } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
-import { instant } from '../mapping/dates';
+import { instant } from '../fields/dates';
 import { readBoolean, readDate, readOption } from './readers';
 
 /** The parameters that narrow a list to changed records. */

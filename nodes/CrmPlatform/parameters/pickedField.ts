@@ -1,12 +1,12 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { findIds } from '../mapping/itemIds';
 import { isListed, pickedId } from '../mapping/locator';
 import { asId } from '../mapping/names';
 import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
-import { byName, pickerProperty } from './recordParameters';
+import { byNameOrId, pickerProperty } from './recordParameters';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -24,7 +24,7 @@ export interface PickedField {
 
 export function pickedProperty(field: PickedField): INodeProperties {
 	const { displayName, name, method, isOptional = false, description } = field;
-	const property = pickerProperty(displayName, name, method, { isOptional, by: byName });
+	const property = pickerProperty(displayName, name, method, { isOptional, by: byNameOrId });
 	return description === undefined ? property : { ...property, description };
 }
 

@@ -5,7 +5,7 @@ import { collectionPath, pickedId } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */
-export const fieldsDependOn = ['resource', 'operation', 'objectKey.value'];
+export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {
@@ -18,7 +18,7 @@ const byId = {
 };
 
 /** Where names are looked up. */
-export const byName = { displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
+export const byNameOrId = { displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
 
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { editorContext } from './editorContext';
 import { fieldsToWrite, orNotice } from './mapperFields';
 import { mapperField } from './mapperField';

@@ -1,6 +1,6 @@
 import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 
 /** The custom fields that can be written; undefined, and a notice, if they cannot be read. */
 export async function customFieldsOf(api: Connection, collection: string): Promise<Field[] | undefined> {

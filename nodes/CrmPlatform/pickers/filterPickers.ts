@@ -2,7 +2,7 @@ import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } f
 
 import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import { filterOperators, isLinked, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';

@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 import { matchesEventPattern } from '../api/crmEvent';
 import { connect, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 
 /** Fields of the records that the chosen events are about, by the names that events use. */
 export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -25,7 +25,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 		.sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** Set by the service with every change, so they tell nothing. */
+/** Set by the service with every change, so useless as a filter. */
 const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {

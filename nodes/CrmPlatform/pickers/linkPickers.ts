@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { linksOf } from '../api/openapi/linkFields';
 import { editorContext } from './editorContext';
 import { writableFields } from './mapperFields';

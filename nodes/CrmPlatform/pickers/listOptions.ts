@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { customFieldsOf } from './customFieldsOf';
-import { labelFor } from '../api/openapi/schemaFields';
+import { labelFor } from '../fields/field';
 import { editorContext } from './editorContext';
 
 /** The fields of a record that can be output, the account's custom fields one by one. */

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import { readPages } from '../api/lists/pages';
 import { listItem } from './recordLabels';
 

@@ -7,7 +7,7 @@ import type {
 import { connect, type Connection } from '../api/connection';
 import { readPage, requestPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from '../fields/field';
 import type { ListDescription } from '../api/openapi/listing';
 import { distinctListItems, matchingName } from './recordLabels';
 import { editorContext } from './editorContext';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import { idField } from '../api/openapi/schemaFields';
+import { idField } from '../fields/field';
 import { fieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { outputField, outputValue, type OutputField } from './simplify';

@@ -85,7 +85,7 @@ export function listQueryOf(
 	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
 		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { least: 1 });
 	}
-	const output = chosenFields(execution, item, fields) ?? summaryFields(n8n, summary)(item);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary, fields })(item);
 	if (!output) return reading;
 	// This field tells deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];

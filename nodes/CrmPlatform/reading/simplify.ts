@@ -1,11 +1,14 @@
-import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
-import { isBlank } from '../mapping/blank';
+import type { Connection } from '../api/connection';
+import type { ResourceDescription } from '../api/openapi/description';
+import { isBlank } from '../fields/blank';
 import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
+import { knownName } from '../mapping/recordNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../parameters/readers';
 
@@ -15,6 +18,8 @@ export interface OutputField {
 	path: [field: string, ...steps: string[]];
 	/** Whether only the members that have a value are output, of an object. */
 	isFilledOnly?: true;
+	/** Beside the ID of another record, its name. */
+	beside?: { name: string; of(id: unknown): string | undefined };
 }
 
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
@@ -57,18 +62,19 @@ const notThere = (names: string[]) =>
 /**
  * The fields of a simplified record.
  *
+ * @param api of an execution, which may know the names of linked records; a trigger's would outlive them
  * @param isWritten whether the records are written: then, each item's choice is read before that
  * @returns gives them for an item; undefined if the whole record is wanted, or its fields are unknown
  */
 export function summaryFields(
-	n8n: IExecuteFunctions,
-	summary: string[],
+	{ n8n, api }: Pick<Execution, 'n8n'> & { api?: Connection },
+	{ summary, fields: all }: Pick<ResourceDescription, 'summary' | 'fields'>,
 	isWritten = false,
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
 	const evaluate = evaluateValues(n8n, [{ label: 'Simplify', value }]);
 	const isSimple = (given: unknown) => readBoolean('Simplify', given, { otherwise: false });
-	const fields = summary.length > 0 ? summary.map(summaryField) : undefined;
+	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;
 	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);
 	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluate(item)[0]);
@@ -76,31 +82,35 @@ export function summaryFields(
 }
 
 /** An account may have dozens of custom fields, few of which a record has values for. */
-const summaryField = (name: string): OutputField =>
-	name === 'custom_fields' ? { ...outputField(name), isFilledOnly: true } : outputField(name);
+function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
+	if (name === 'custom_fields') return { ...outputField(name), isFilledOnly: true };
+	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
+	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
+	if (!api || linked === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
+	return { ...outputField(name), beside: { name: ofName, of: (id) => knownName(api, linked, id) } };
+}
 
 /**
- * Simplifies the records that a write is answered with, if the user wants it. What records do not have
- * when they are read stays: a secret that is shown once, what became of an upsert.
+ * Simplifies the records that a write is answered with, if the user wants it. What was just written stays, and so
+ * does what records do not have when they are read: a secret that is shown once, what became of an upsert.
  */
-export async function simplifyWritten({
-	n8n,
-	api,
-	resource,
-}: Execution): Promise<(record: IDataObject, item: number) => IDataObject> {
-	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
+export async function simplifyWritten(
+	execution: Execution,
+): Promise<(record: IDataObject, item: number, sent: { body: IDataObject | undefined }) => IDataObject> {
+	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const outputFor = summaryFields(n8n, summary, true);
-	return (record, item) => {
+	const outputFor = summaryFields(execution, { fields, summary }, true);
+	return (record, item, { body = {} }) => {
 		const output = chosenOutput(() => outputFor(item));
 		if (!output) return record;
 		const simple = simplify(record, output);
-		for (const name of Object.keys(record)) if (!read.has(name)) setMember(simple, name, ownMember(record, name));
+		const isAdded = (name: string) => !read.has(name) || (name !== 'custom_fields' && Object.hasOwn(body, name));
+		for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
 		return simple;
 	};
 }
 
-/** A record that was written is told, however wrong the choice of its output. */
+/** A written record is always returned, even if the choice of its output is wrong. */
 function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | undefined {
 	try {
 		return read();
@@ -117,10 +127,12 @@ export const outputValue = (record: IDataObject, path: OutputField['path']): unk
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {
 	const simple: IDataObject = {};
 	// A loop, because it runs for 100,000 records.
-	for (const { name, path, isFilledOnly } of fields) {
+	for (const { name, path, isFilledOnly, beside } of fields) {
 		const whole = outputValue(record, path);
 		const value = isFilledOnly ? filledMembers(whole) : whole;
 		if (value !== undefined) setMember(simple, name, value);
+		const other = beside?.of(value);
+		if (beside && other !== undefined) setMember(simple, beside.name, other);
 	}
 	return simple;
 }

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
-import { isBlank } from '../mapping/blank';
-import { normalised, type ComparedField } from '../mapping/keys';
+import { isBlank } from '../fields/blank';
+import { normalised, type ComparedField } from '../fields/keys';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {

@@ -1,4 +1,4 @@
-import { looseText } from '../mapping/keys';
+import { looseText } from '../fields/keys';
 import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
 /** How much of the CRM one run may delete or set as missing. */
@@ -8,6 +8,9 @@ export interface DeletionLimits {
 	/** Number of records. */
 	number: number;
 }
+
+/** A share of a small list is less than one record: up to so many may go, as long as no fewer stay. */
+const fewRecords = 3;
 
 /** What was read to find the records that the source does not have. */
 export interface Readings {
@@ -59,10 +62,11 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit that is not a number refuses.
-	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
-	if (!(count * 100 <= share * comparable)) {
-		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
+	// In this form, a limit that is not a number refuses.
+	if (!(count <= number)) return `${missing}, because Delete at Most allows ${number}.`;
+	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
+	if (!isFew && !(count * 100 <= share * comparable)) {
+		return `${missing}, because Delete at Most (%) allows ${share} % of them.`;
 	}
 	return undefined;
 }

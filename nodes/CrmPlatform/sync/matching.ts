@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TimeSpan } from '../mapping/dates';
-import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import type { TimeSpan } from '../fields/dates';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { IdentifiedRecord } from '../mapping/lookUp';
 
 /** A record of the other system. */

@@ -47,7 +47,7 @@ const missingValues: INodeProperties = {
 };
 
 export const maxDeletions: INodeProperties = {
-	displayName: 'Maximum Deletions',
+	displayName: 'Delete at Most',
 	name: 'maxDeletions',
 	type: 'number',
 	typeOptions: { minValue: 0 },
@@ -58,13 +58,13 @@ export const maxDeletions: INodeProperties = {
 };
 
 export const maxDeletionsShare: INodeProperties = {
-	displayName: 'Maximum Deletions (%)',
+	displayName: 'Delete at Most (%)',
 	name: 'maxDeletionsShare',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply.',
+	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply, but up to three records may go as long as no fewer stay. 0 allows none.',
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
-import { looseText, matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import { looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { CrmRecord, SourceRecord } from './matching';
 
 /** A field of which no two records may have the same value. */

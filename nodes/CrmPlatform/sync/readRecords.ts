@@ -2,8 +2,8 @@ import type { Query } from '../api/http/path';
 import { maxIds } from '../api/batchRequest';
 import { requestPage } from '../api/lists/page';
 import { readAll } from '../api/lists/parallel';
-import { idField } from '../api/openapi/schemaFields';
-import { matchKey, valueIn, type ComparedField } from '../mapping/keys';
+import { idField } from '../fields/field';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type Collection } from '../mapping/lookUp';
 import type { CrmRecord } from './matching';
 

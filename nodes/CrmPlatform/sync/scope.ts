@@ -2,15 +2,16 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { exactNumber } from '../api/http/numbers';
 import { isObject } from '../api/http/json';
-import { idField, type Field } from '../api/openapi/schemaFields';
+import { idField, type Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
-import { isBlank, isNo, isPlainObject } from '../mapping/blank';
-import { farthestZone, timeSpan } from '../mapping/dates';
-import { normalised, trimmed, valueIn } from '../mapping/keys';
+import { isBlank, isNo, isUnset } from '../fields/blank';
+import { farthestZone, timeSpan } from '../fields/dates';
+import { normalised, trimmed, valueIn } from '../fields/keys';
 import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
-/** A filter of the scope that records can be held against. */
+/** A filter of the scope that records can be checked against. */
 export interface ScopedField {
 	field: Field;
 	comparison: Comparison;
@@ -20,7 +21,7 @@ export interface ScopedField {
 }
 
 /**
- * The filters of the scope that records can be held against.
+ * The filters of the scope that records can be checked against.
  *
  * @param recordFields the names that records have; none where the service does not say
  */
@@ -38,12 +39,12 @@ export function scopedFields(scope: FieldValue[], fields: Field[], recordFields:
 	});
 }
 
-/** The members of a record that its scope is told by. */
+/** The members of a record that decide whether it is in scope. */
 export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<string>): string[] =>
 	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
 
 /**
- * Why a record is none that the scope lets through, as where a service ignores its filters.
+ * Why a record is outside the scope, for example because the service ignores its filters.
  *
  * @param records all that were read with it
  * @returns reads a record; undefined for one that is in scope, as far as that can be told
@@ -58,15 +59,12 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 
 function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
 	const values = allValuesIn(record, field).flat().flatMap((one) => (isUnset(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
-	// What was never set is not true.
+	// A field that was never set is not true.
 	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
 	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
 	// Objects without an id or a value cannot be compared.
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
 }
-
-/** Whether a value says nothing, as an object does whose members are all blank. */
-const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
 
 function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
 	if (comparison === 'contains') return plain(value).includes(plain(wanted));
@@ -91,16 +89,14 @@ function meets(field: Field, comparison: Comparison, value: unknown, wanted: unk
 
 /** A number, or the time that a value may stand for; undefined for texts. */
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
-	const number = kind === 'text' ? undefined : exactNumber(String(value));
-	if (kind === 'dateTime' || kind === 'date') {
-		// Seconds since 1970, where milliseconds would be a time before 1973.
-		const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
-		const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
-		const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
-		return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
-	}
-	if (kind !== 'number') return undefined;
-	return number === undefined ? undefined : { from: number, to: number };
+	const { order } = fieldKinds[kind];
+	const number = order && exactNumber(String(value));
+	if (order !== 'time') return number === undefined ? undefined : { from: number, to: number };
+	// Seconds since 1970, where milliseconds would be a time before 1973.
+	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
+	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
+	const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
+	return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
 }
 
 const text = (field: Field, value: unknown): string => trimmed(String(normalised(value, field, '')));

@@ -4,10 +4,10 @@ import { mergePatch } from '../api/answeredRecord';
 import { failureJson, nodeFailure } from '../failure';
 import type { PlannedChange, SyncAction } from './plannedChange';
 
-/** The outputs of the node, in their order. */
-export const outputNames = ['Created', 'Updated', 'Unchanged', 'Deleted', 'Conflict'] as const;
+/** The outputs of the node, in their order: those that need a look come before Unchanged. */
+export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'] as const;
 
-const outputs: Record<SyncAction, number> = { create: 0, update: 1, unchanged: 2, delete: 3, conflict: 4 };
+const outputs: Record<SyncAction, number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
 
 /** A failed record, and the item it belongs to. */
 export interface SyncFailure {

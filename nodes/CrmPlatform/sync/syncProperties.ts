@@ -35,6 +35,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },
 	options: [emptyCellsOption],
 	properties: (resource) => [
+		preview,
 		matchOn,
 		alsoMatchOn,
 		...fieldsProperties(resource, { resourceMapperMethod: 'getSyncFields' }),
@@ -47,7 +48,6 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		bothChanged,
 		changedAtField,
 		agreedField,
-		preview,
 	],
 };
 
@@ -156,6 +156,6 @@ export const preview: INodeProperties = {
 	displayName: 'Preview',
 	name: 'preview',
 	type: 'boolean',
-	default: false,
-	description: 'Whether to only show what a run would do, without writing anything',
+	default: true,
+	description: 'Whether to only show what a run would do, without writing anything. Turn it off to write the changes.',
 };

@@ -1,13 +1,13 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { idField, type Field } from '../api/openapi/schemaFields';
+import { idField, type Field } from '../fields/field';
 import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
-import { matchKey, valueIn } from '../mapping/keys';
-import { timeSpan } from '../mapping/dates';
+import { matchKey, valueIn } from '../fields/keys';
+import { timeSpan } from '../fields/dates';
 import { comparison } from './compare';
 import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/find';
+import { rateLimited, unavailable } from '../api/http/retry';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
 import { readWholeNumber } from '../parameters/readers';
@@ -19,7 +20,7 @@ interface Circumstances {
 	isVersioned?: boolean;
 	/** Whether some are to be done only to the record that was read, as its list tells no version. */
 	isReadFirst?: boolean;
-	/** What a refusal means, where that is not simply an error. */
+	/** The meaning of a refusal, if it is not simply an error. */
 	refused?(error: Error, item: number): Result | Error;
 }
 
@@ -29,13 +30,13 @@ interface Circumstances {
  * user turned batches off, one request goes after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
- * @param answer makes the item's output of the record the service answered with, and the HTTP status
+ * @param answer makes the item's output of the record the service answered with, the status and what was sent
  */
 export function writeRecords(
 	execution: Execution,
 	description: WriteDescription,
 	read: (item: number) => Write,
-	answer: (record: IDataObject, item: number, status: number) => Result,
+	answer: (record: IDataObject, item: number, answered: { status: number; body: IDataObject | undefined }) => Result,
 	{ count = execution.n8n.getInputData().length, isVersioned = false, isReadFirst: areReadFirst = false, refused = (error) => error }: Circumstances = {},
 ): Run | Batched {
 	const { takesIfMatch } = description;
@@ -52,7 +53,7 @@ export function writeRecords(
 		try {
 			if (isReadFirst(description, write)) {
 				const { record, status } = await writeAsRead(execution, description, write, [item]);
-				return answer(record, item, status);
+				return answer(record, item, { status, body: write.body });
 			}
 			const isSafeInBatchOnly = version !== undefined && !takesIfMatch && batch?.takesVersion;
 			if (isSafeInBatchOnly) {
@@ -61,16 +62,16 @@ export function writeRecords(
 			}
 			const headers = version !== undefined && takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
 			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
-			return answer(record, item, status);
+			return answer(record, item, { status, body: write.body });
 		} catch (error) {
 			return refused(error as Error, item);
 		}
 	};
-	const outcome = (result: BatchResult | Error, item: number, { id }: Write): Result | Error => {
+	const outcome = (result: BatchResult | Error, item: number, { id, body }: Write): Result | Error => {
 		if (result instanceof Error) return refused(result, item);
 		if ('problem' in result) return refused(execution.api.failure(result.problem), item);
 		const record = writtenRecord(execution, { ...description, answersId: batch?.answersId }, id, result);
-		return record instanceof Error ? refused(record, item) : answer(record, item, result.status);
+		return record instanceof Error ? refused(record, item) : answer(record, item, { status: result.status, body });
 	};
 
 	const sendInBatch = async (batch: BatchDescription, items: number[], writes: Write[]) => {
@@ -89,7 +90,7 @@ export function writeRecords(
 	};
 
 	/**
-	 * What became of each item of a batch. One that the service put off is sent alone, unless that could
+	* The outcome of each item of a batch. One that the service put off is sent alone, unless that could
 	 * write it twice: that waits, and is retried under a key of its own, while the batch's would give the same
 	 * answer for good. Once that ends with the item put off as well, the rest is not tried: each would wait as
 	 * long.
@@ -105,14 +106,14 @@ export function writeRecords(
 			const one = results[place]!;
 			const write = writes[place]!;
 			if (!('problem' in one) || sharesRecord(write, writes)) return false;
-			return one.problem.status === 429 || (one.problem.status === 503 && isHarmlessAgain(description, write));
+			return one.problem.status === rateLimited || (one.problem.status === unavailable && isHarmlessAgain(description, write));
 		};
 		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!, writes[place]!)));
 		for (const [place, write] of writes.entries()) {
 			if (outcomes[place]) continue;
 			if (isTried && goesOn(outcomes)) {
 				outcomes[place] = await alone(write, items[place]!);
-				isTried = !isAnsweredWith(outcomes[place], 429, 503);
+				isTried = !isAnsweredWith(outcomes[place], rateLimited, unavailable);
 			} else {
 				outcomes[place] = outcome(results[place]!, items[place]!, write);
 			}

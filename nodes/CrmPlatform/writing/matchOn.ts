@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { ownMember } from '../api/http/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
-import { valueIn } from '../mapping/keys';
+import { valueIn } from '../fields/keys';
 import type { Execution } from '../model';
 
 /**

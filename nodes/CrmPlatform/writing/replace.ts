@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
 import { idText, isObject } from '../api/http/json';
-import { looseText } from '../mapping/keys';
-import { mergePatch } from '../api/answeredRecord';
+import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 import type { Write } from './writeOrder';
@@ -36,7 +35,7 @@ export async function writeAsRead(
 ): Promise<Written> {
 	const { api } = execution;
 	const { body: record, headers, status } = await api.send({ method: 'GET', path });
-	if (!isObject(record) || looseText(idText(record.id) ?? '') !== looseText(id)) throw new Error(otherAnswer);
+	if (!isObject(record) || idText(record.id) === undefined || otherId(record, id) !== undefined) throw new Error(otherAnswer);
 	// A whole record is written from it: a summary would erase the rest.
 	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
@@ -92,9 +91,9 @@ const isSameTime = (one: unknown, other: unknown): boolean =>
 export const unprotected =
 	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
-	'The service’s ETag is another one in each answer though the record stays the same, so it is no version of the record, and every write under it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';
+	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';
 const otherAnswer =
-	'The service answered the request for this record with something else: another record, a part of it, or no record. Nothing was written, as the rest of the record would be erased. To send the whole record, use the resource Other API Request.';
+	'The service did not return this record, but another one, a part of it, or none. Nothing was written, as the rest of the record would be erased. To send the whole record, use the resource Other API Request.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use the resource Other API Request.';

@@ -1,10 +1,9 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { mayBeWritten } from '../api/batchRequest';
-import { recordIn } from '../api/answeredRecord';
+import { otherId, recordIn } from '../api/answeredRecord';
 import { idText } from '../api/http/json';
-import { isNo } from '../mapping/blank';
-import { looseText } from '../mapping/keys';
+import { isNo } from '../fields/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -58,13 +57,12 @@ export function writtenRecord(
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
 	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Look at the record.');
-	const other = idText(record?.id);
-	const isChange = id !== undefined && (method === 'PATCH' || replaces);
-	if (isChange && other !== undefined && looseText(other) !== looseText(id)) {
-		return failure(`The service answered with record ${other}, and not with ${id}, which was to be changed`, unknownOutcome);
+	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
+	if (other !== undefined) {
+		return failure(`The service returned record ${other} instead of ${id}, which was to be changed`, unknownOutcome);
 	}
 	if (status === 202) api.notices.add(accepted);
-	if (other !== undefined || method === 'DELETE') return record ?? {};
+	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
 		return failure(`The service accepted the write (${status}), but no record came back`, unknownOutcome);
@@ -79,11 +77,11 @@ const unknownOutcome = 'no_record';
 export const isWithoutRecord = (error: Error): boolean =>
 	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
 
-const notDeleted = 'The service answered that the record was not deleted';
+const notDeleted = 'The service reported that the record was not deleted';
 const accepted =
-	'The service has only accepted at least one write, to do it later (202): what came back, and its ID, may be those of a job.';
+	'The service has accepted at least one write for later (202): the output and its ID may be those of a job.';
 const noRecords =
-	'The service accepted at least one write without answering with the record, so its output has no values, not even an ID.';
+	'The service accepted at least one write but returned no record, so its output has no values, not even an ID.';
 
 /**
  * Sends one write under an idempotency key.

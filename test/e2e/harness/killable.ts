@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { IDataObject, INode } from 'n8n-workflow';
 import { installCommunityPackage } from '../../../demo/community-package.ts';
 import { N8nClient } from '../../../demo/n8n-client.ts';
-import { startN8n } from '../../../demo/n8n-process.ts';
+import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
-import { packPackage } from '../../../tools/pack.ts';
+import { packBuilt } from './built-package.ts';
 
 /** A row of n8n's table of executions. */
 export interface ExecutionRow {
@@ -51,8 +51,14 @@ export interface KillableN8n {
 	close(): Promise<void>;
 }
 
-/** The package must be built. */
-export async function startKillableN8n(): Promise<KillableN8n> {
+/** One that is a single process. */
+export interface SingleN8n extends KillableN8n {
+	/** Ends n8n as an administrator does, until `start`. */
+	stop(): Promise<void>;
+	start(): Promise<void>;
+}
+
+export async function startKillableN8n(): Promise<SingleN8n> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-killed-'));
 	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
 	const close = async () => {
@@ -60,7 +66,7 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 	};
 	try {
 		const installation = await installN8n();
-		const tarball = await packPackage(join(folder, 'package'));
+		const tarball = await packBuilt(join(folder, 'package'));
 		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
 		closers.push(() => sandbox.close());
@@ -69,12 +75,15 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 		const settings = { EXECUTIONS_DATA_PRUNE: 'false' };
 		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
 		let starts = 0;
-		const start = () => startN8n(installation, place, resolve('.tmp', 'e2e', `n8n-killed-${(starts += 1)}.log`));
-		let n8n = start();
+		let n8n: N8nProcess;
+		const begin = async () => {
+			n8n = startN8n(installation, place, resolve('.tmp', 'e2e', `${basename(folder)}-${(starts += 1)}.log`));
+			await n8n.ready;
+		};
 		closers.push(() => n8n.kill());
-		await n8n.ready;
+		await begin();
 
-		const { client, credentialId } = await firstSession(n8n.url, sandbox);
+		const { client, credentialId } = await firstSession(n8n!.url, sandbox);
 
 		const query = <Row>(sql: string): Row[] => {
 			const database = new DatabaseSync(join(folder, '.n8n', 'database.sqlite'), { readOnly: true });
@@ -97,12 +106,13 @@ export async function startKillableN8n(): Promise<KillableN8n> {
 				),
 			countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
 			reports: () => query<Report>(selectReports),
+			stop: async () => await n8n.stop(),
+			start: begin,
 			async killAndStart() {
 				await n8n.kill();
 				const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
 				for (const { id } of running) abandoned.add(id);
-				n8n = start();
-				await n8n.ready;
+				await begin();
 			},
 			close,
 		};
@@ -124,9 +134,7 @@ export async function firstSession(n8nUrl: string, { url, apiKey }: Pick<Sandbox
 /** Calls a sandbox, and gives the body it answers with. */
 export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
-		// The sandbox may close a kept connection in the moment in which it is used.
-		const connection = { connection: 'close' };
-		const headers = { ...connection, authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
 		const response = await fetch(url + path, init);
 		const text = await response.text();

@@ -3,6 +3,7 @@ import { readExample } from '../../../demo/examples.ts';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import type { EditedContacts } from './edited-contacts.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
+import { randomOf } from '../../random-runs.ts';
 
 /** How often each person was edited on one side. */
 type Edits = Map<string, number>;
@@ -15,12 +16,6 @@ const adds = 10;
 
 /** The longest time between two edits on a side: several runs of the workflow come between them. */
 const maxPauseMs = 60;
-
-/** A generator of numbers, 0 ≤ n < 1, that gives the same ones for the same seed. */
-function randomOf(seed: number): () => number {
-	let state = seed;
-	return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
-}
 
 /** Longer for many edits on a busy machine, where runs would pile up. */
 const seconds = Number(process.env['SYNC_SECONDS'] ?? 1);

@@ -7,10 +7,9 @@ import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
-import { buildPackage } from '../../../tools/build.ts';
-import { packPackage } from '../../../tools/pack.ts';
 import { chromium, findProgram } from '../../../tools/system-program.ts';
 import type { World } from './access.ts';
+import { packBuilt } from './built-package.ts';
 
 /** More than two of the largest pages. */
 const CONTACTS = 1_200;
@@ -54,8 +53,7 @@ async function start(more: Record<string, string>): Promise<World> {
 	closers.push(() => rmSync(folder, { recursive: true, force: true }));
 	// The n8n of a manifest, such as test/versions/n8n; by default the one that `npm start` runs.
 	const installation = await installN8n(process.env['E2E_N8N']);
-	await buildPackage();
-	const tarball = await packPackage(join(folder, 'package'));
+	const tarball = await packBuilt(join(folder, 'package'));
 	await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 
 	const sandbox = await startSandbox({

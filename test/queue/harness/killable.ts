@@ -3,8 +3,8 @@ import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { startSandbox } from '../../../sandbox/serve.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
-import { packPackage } from '../../../tools/pack.ts';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
+import { packBuilt } from '../../e2e/harness/built-package.ts';
 import {
 	callerOf,
 	firstSession,
@@ -34,8 +34,7 @@ export interface KillableQueue extends KillableN8n {
 const victims = ['main', 'worker-1', 'webhook-1', 'worker-2', 'webhook-2'];
 
 /**
- * An n8n in queue mode of its own beside a sandbox, whose processes are killed in turns. The package
- * must be built.
+ * An n8n in queue mode of its own beside a sandbox, whose processes are killed in turns.
  *
  * @throws Error if Redis or PostgreSQL is missing
  */
@@ -52,7 +51,7 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 	};
 	try {
 		const installation = await installN8n();
-		const tarball = await packPackage(join(folder, 'package'));
+		const tarball = await packBuilt(join(folder, 'package'));
 		const queue = await startRedis(programs[0], join(output, 'redis.log'));
 		closers.push(() => queue.stop());
 		const database = await startPostgres(programs[1], join(output, 'postgres.log'));

@@ -3,10 +3,9 @@ import { join, resolve } from 'node:path';
 import { installN8n } from '../../../tools/n8n.mjs';
 import { N8nClient } from '../../../demo/n8n-client.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
-import { buildPackage } from '../../../tools/build.ts';
-import { packPackage } from '../../../tools/pack.ts';
 import { onStopSignal } from '../../../tools/stop.mjs';
 import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
+import { packBuilt } from '../../e2e/harness/built-package.ts';
 import type { QueueWorld } from './access.ts';
 import { startQueueN8n } from './n8n.ts';
 import { startPostgres } from './postgres.ts';
@@ -48,8 +47,7 @@ async function start(redisProgram: string, postgresProgram: string): Promise<Que
 	const folder = newFolder('queue');
 	closers.push(() => rmSync(folder, { recursive: true, force: true }));
 	const installation = await installN8n();
-	await buildPackage();
-	const tarball = await packPackage(join(folder, 'package'));
+	const tarball = await packBuilt(join(folder, 'package'));
 
 	const queue = await startRedis(redisProgram, join(OUTPUT, 'redis.log'));
 	closers.push(() => queue.stop());

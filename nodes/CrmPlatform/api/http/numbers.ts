@@ -1,3 +1,5 @@
+import { isPlainObject } from './ownMembers';
+
 /**
  * Numbers with more digits than JavaScript keeps (IEEE 754 doubles): 9007199254740993 would become
  * 9007199254740992, which may be the id of another record. They are read as text, digit by digit.
@@ -83,13 +85,6 @@ export function checkDepth(label: string, value: unknown, see: (level: unknown[]
 	for (let depth = 0; level.length > 0; depth += 1) {
 		see(level);
 		if (depth > maxLevels) throw new Error(`${label}: the value is nested more than ${maxLevels} levels deep.`);
-		level = level.flatMap((one) => (isPlain(one) ? (Object.values(one) as unknown[]) : []));
+		level = level.flatMap((one) => (Array.isArray(one) || isPlainObject(one) ? (Object.values(one) as unknown[]) : []));
 	}
-}
-
-/** Whether a value is a list, or an object as JSON has them: a date has no members. */
-function isPlain(value: unknown): value is object {
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) return Array.isArray(value);
-	const prototype: unknown = Object.getPrototypeOf(value);
-	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

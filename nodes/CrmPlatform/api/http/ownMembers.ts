@@ -11,3 +11,11 @@ export function setMember(object: object, name: string, value: unknown): void {
 		Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 	} else (object as IDataObject)[name] = value as IDataObject;
 }
+
+/** Whether a value is an object as JSON has them: a list is none, and a Date or a DateTime is one value. */
+export function isPlainObject(value: unknown): value is object {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+	const prototype: unknown = Object.getPrototypeOf(value);
+	// Of any context: n8n evaluates expressions in one of their own.
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from './json';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
+import { rateLimited } from './retry';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -56,8 +57,10 @@ export function problemOfItem(
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
 	const reasons = body.errors ?? [];
+	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
+		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
 	const lines = [
-		...reasons.slice(0, maxReasons).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
 		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
 		advice,
 	];
@@ -86,7 +89,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 
 /** The problem of a request that was not sent, since the wait for the rate limit is too long. */
 export function rateLimitProblem(): Problem {
-	const limited = problemOfItem(429, undefined);
+	const limited = problemOfItem(rateLimited, undefined);
 	const why =
 		'Nothing was sent because the wait would exceed Longest Wait in the options.';
 	return { ...limited, description: `${why}\n${limited.description}` };
@@ -133,7 +136,7 @@ export function unreachableProblem(address: string, code: string): Problem {
  * @param isRepeatable whether it could be sent again
  */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
-	const why = isRepeatable ? '' : ' The service takes no idempotency key for it, so it was not sent again.';
+	const why = isRepeatable ? '' : ' The service does not accept an idempotency key for it, so it was not retried.';
 	const hint = `The request may have been processed.${why} Check the record before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }

@@ -1,5 +1,10 @@
 import { retryAfter, rateWindow } from './pace';
 
+/** The service limits the rate (RFC 6585, section 4): nothing was done. */
+export const rateLimited = 429;
+/** It cannot answer now: something may have been done. */
+export const unavailable = 503;
+
 /** How failed requests are retried. Times are milliseconds. */
 export const retryPolicy = {
 	/** Attempts at one request, the first included. Being asked to wait does not count as one. */
@@ -9,7 +14,7 @@ export const retryPolicy = {
 	maxDelay: 15_000,
 	/** Total time one request may spend waiting; beyond it, it fails and says when to return. */
 	maxWait: 5 * 60_000,
-	statuses: [408, 425, 429, 500, 502, 503, 504] as readonly number[],
+	statuses: [408, 425, rateLimited, 500, 502, unavailable, 504] as readonly number[],
 };
 
 export type RetryPolicy = typeof retryPolicy;
@@ -35,7 +40,7 @@ export interface RetryProgress {
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
 	repeatable: boolean;
-	/** Whether it carries an idempotency key, whoever honours it. */
+	/** Whether it carries an idempotency key, whether or not the service honours it. */
 	hasKey?: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;
@@ -72,19 +77,19 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
  * first attempt of the same write is still running.
  */
 export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'code'>): boolean {
-	return status === 429 || (status === 409 && code === 'idempotency_in_progress');
+	return status === rateLimited || (status === 409 && code === 'idempotency_in_progress');
 }
 
 /**
  * Whether the attempt certainly had no effect, so that even a write without a key can be repeated:
  * it never arrived, the service limits the rate, or it knows the key of an attempt still running. A 503
- * with Retry-After says nothing of it: gateways answer so for a service that has carried out the write.
+ * with Retry-After does not prove it: gateways also send it for a service that has carried out the write.
  */
 export function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
-	return failure.neverArrived === true || failure.status === 429 || (hasKey && asksToWait(failure));
+	return failure.neverArrived === true || failure.status === rateLimited || (hasKey && asksToWait(failure));
 }
 
-/** Whether the service may have carried out what it was asked though it reported no success. */
+/** Whether the service may have carried out a request that it did not report as successful. */
 export function leavesOutcomeOpen(failure: FailedAttempt, hasKey = false): boolean {
 	const { status } = failure;
 	if (nothingWasDone(failure, hasKey)) return false;
@@ -94,13 +99,13 @@ export function leavesOutcomeOpen(failure: FailedAttempt, hasKey = false): boole
 function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {
 	const { status } = failure;
 	if (status === undefined || asksToWait(failure)) return true;
-	// Proxies such as Cloudflare report an origin out of reach with statuses of their own, 520 and above.
+	// Proxies such as Cloudflare use their own statuses, 520 and above, if the origin is unreachable.
 	return policy.statuses.includes(status) || (status >= 520 && status <= 599);
 }
 
 function askedDelay({ status, headers }: FailedAttempt, now: number): number | undefined {
 	const asked = retryAfter(headers, now);
-	if (asked !== undefined || status !== 429) return asked;
+	if (asked !== undefined || status !== rateLimited) return asked;
 	const window = rateWindow(headers, now);
 	return window && Math.max(0, window.resetsAt - now);
 }

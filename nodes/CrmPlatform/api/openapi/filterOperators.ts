@@ -1,4 +1,5 @@
-import type { FieldKind } from './schemaFields';
+import type { FieldKind } from '../../fields/field';
+import { fieldKinds } from '../../fields/fieldKinds';
 import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
@@ -14,13 +15,13 @@ export interface FilterOperator {
 	suits?: (kind: FieldKind | undefined, isLinkedField: boolean) => boolean;
 }
 
-const isTime = (kind?: FieldKind) => kind === 'date' || kind === 'dateTime';
+const isTime = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].order === 'time';
 const isList = (kind?: FieldKind) => kind === 'list';
 const isBoolean = (kind?: FieldKind) => kind === 'boolean';
 const isAmount = (kind?: FieldKind) => !isTime(kind);
 const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
 
-/** In the order of lists. */
+/** In the order in which forms list them. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
 	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: isLink },

@@ -1,4 +1,4 @@
-import type { Field } from './schemaFields';
+import type { Field } from '../../fields/field';
 
 /** What services write in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;

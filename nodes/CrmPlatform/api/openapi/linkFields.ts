@@ -1,5 +1,5 @@
 import { isObject } from '../http/json';
-import { labelFor, type Field } from './schemaFields';
+import { labelFor, type Field } from '../../fields/field';
 
 /** A reference from one record to another. */
 export interface Link {
@@ -36,6 +36,13 @@ export function linksOf(fields: Field[]): Link[] {
 		}));
 	});
 }
+
+/** Whether the values of a field are ids of other records, and not of their parts. */
+export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
+	(reference !== undefined && part === undefined) || linksTo !== undefined;
+
+/** Whether they are ids of other records, or of their parts. */
+export const refersToOthers = ({ reference, linksTo }: Field): boolean => reference !== undefined || linksTo !== undefined;
 
 /**
  * A copy of the value of a field that refers to other records, with each id replaced.

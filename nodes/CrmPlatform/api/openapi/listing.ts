@@ -1,4 +1,5 @@
-import { field, kindOf, labelFor, type Field, type ParameterEncoding } from './schemaFields';
+import { labelFor, type Field, type ParameterEncoding } from '../../fields/field';
+import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
@@ -147,7 +148,14 @@ export interface RecordField {
 	isPlain: boolean;
 	/** Whether the service alone sets it. */
 	isReadOnly: boolean;
+	/** Whether it refers to other records. */
+	isLink: boolean;
+	/** What the records, or parts of records, are that it refers to: `companies`, `pipelines.stages`. */
+	linked?: string;
 }
+
+/** What ids of other records are called where the description does not mark them. */
+const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records a list operation answers with, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
@@ -156,17 +164,19 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 	const record = flatten(document, flatten(document, data).items ?? {});
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
-		const isPlain = !['list', 'json'].includes(kindOf(document, schema));
-		return { name, label: schema.title ?? labelFor(name), isPlain, isReadOnly: schema.readOnly === true };
+		const { kind, label, reference, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
+		const isLink = reference !== undefined || linksTo !== undefined || linkName.test(name);
+		const linked = reference === undefined ? {} : { linked: [reference, part].filter(Boolean).join('.') };
+		return { name, label, isPlain: kind !== 'list' && kind !== 'json', isReadOnly: schema.readOnly === true, isLink, ...linked };
 	});
 }
 
-/** Most fields of a simplified record (n8n's UX guidelines), custom fields aside. */
+/** Most fields of a simplified record (n8n's UX guidelines), aside from further links and custom fields. */
 const summaryLength = 10;
 
 /**
- * The id, the first plain fields, the time of the last change and the custom fields of a record; empty if
- * the document does not describe its fields.
+ * The id, the first plain fields, all links, the time of the last change and the custom fields of a record; empty
+ * if the document does not describe its fields.
  */
 export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListDescription, 'changed'>): string[] {
 	if (fields.length === 0) return [];
@@ -174,5 +184,6 @@ export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListD
 	const last = has(changed?.field);
 	const plain = fields.filter(({ name, isPlain }) => isPlain && !last.includes(name)).map(({ name }) => name);
 	const first = [...new Set(['id', ...plain])].slice(0, summaryLength - last.length);
-	return [...first, ...last, ...has('custom_fields')];
+	const links = fields.filter(({ name, isLink }) => isLink && ![...first, ...last].includes(name)).map(({ name }) => name);
+	return [...first, ...links, ...last, ...has('custom_fields')];
 }

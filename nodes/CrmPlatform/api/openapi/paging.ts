@@ -1,4 +1,4 @@
-import type { FieldKind } from './schemaFields';
+import type { FieldKind } from '../../fields/field';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { readPart, resolve, stepsOf, successOf } from './documentParts';
 

@@ -1,79 +1,9 @@
+import { labelFor, type Field, type FieldKind } from '../../fields/field';
+import { kindOfSchema } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../http/pattern';
 import { flatten, namedValues } from './schema';
 import { countSteps, leaveOut } from './work';
-
-export type FieldKind =
-	| 'text'
-	| 'number'
-	| 'boolean'
-	| 'date'
-	| 'dateTime'
-	| 'choice'
-	/** Several plain values. */
-	| 'list'
-	/** An object, or a list of them. */
-	| 'json'
-	/** Values of several types, or of one the description does not tell: sent as they were given. */
-	| 'any';
-
-/** One value of a record that a user can write or filter by. */
-export interface Field {
-	/** Dotted for a part of an object: `address.street`. */
-	name: string;
-	/** Its place in the JSON body: `['address', 'street']`. */
-	path: string[];
-	label: string;
-	description: string;
-	kind: FieldKind;
-	required: boolean;
-	/** For ids of other records: their collection, such as `companies`. */
-	reference?: string;
-	/** For ids of parts of other records: the member that lists the parts, such as `stages`. */
-	part?: string;
-	/** For links to records of several kinds: their collections, such as `contacts` and `deals`. */
-	linksTo?: string[];
-	/** Whether it is one of the fields people use most, where the description tells. */
-	important?: true;
-	/** For custom fields: the type in their definition, such as `long_text`. */
-	type?: string;
-	/** Whether two records cannot have the same value, where that is known. */
-	unique?: boolean;
-	/**
-	 * The places of texts that the service keeps in lower case (`x-lower-case`): empty for the field's own
-	 * value, `*` for those of a list, `*.value` for a member of its objects.
-	 */
-	lowerCase?: string[];
-	/** Whether it is a web address, of which two notations may be the same. */
-	isUrl?: true;
-	/** Regular expression that text, or each text of a list, has to match. */
-	pattern?: string;
-	/** For query parameters: how lists and objects are written; separated by commas where absent. */
-	encoding?: ParameterEncoding;
-	/** For choices, and lists of choices. */
-	choices?: Array<{ label: string; value: string | number | boolean }>;
-	/** The kind of the values of a list, where they are converted as single ones are. */
-	items?: FieldKind;
-}
-
-/** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
-export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
-	required && reference === undefined && !linksTo;
-
-/** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
-export type ParameterEncoding =
-	/** `a=1&a=2` */
-	| 'repeated'
-	/** `a=1 2` */
-	| 'space'
-	/** `a=1|2` */
-	| 'pipe'
-	/** `a[key]=1` */
-	| 'deepObject'
-	/** `key=1&other=2`, for objects */
-	| 'members'
-	/** `a={"key":1}` */
-	| 'json';
 
 /** Objects whose parts would be more fields than this stay JSON: no form shows as many. */
 const maxFields = 5_000;
@@ -106,8 +36,6 @@ const writableIn = (document: OpenApiDocument, properties: Record<string, Schema
 		.map(([name, property]): [string, Schema] => [name, flatten(document, property)])
 		.filter(([, { readOnly }]) => !readOnly);
 
-const convertedItems: FieldKind[] = ['text', 'number', 'boolean', 'date', 'dateTime'];
-
 /** A field from a schema of its own, such as a query parameter's. */
 export function field(
 	document: OpenApiDocument,
@@ -129,7 +57,7 @@ export function field(
 	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
-	if (items !== undefined && convertedItems.includes(items)) result.items = items;
+	if (items !== undefined) result.items = items;
 	if (linksTo.length > 0) result.linksTo = linksTo;
 	const places = lowerCasePlaces(document, own);
 	if (places.length > 0) result.lowerCase = places;
@@ -168,12 +96,6 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
 	return places.slice(0, maxPlaces);
 }
 
-/** `created_at` → `Created At`, for documents without titles. */
-export function labelFor(name: string): string {
-	const spaced = name.replace(/[_.-]+/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2').trim();
-	return spaced.replace(/(^|\s)\S/g, (letter) => letter.toUpperCase());
-}
-
 /**
  * The kind of value a schema asks for.
  *
@@ -182,18 +104,15 @@ export function labelFor(name: string): string {
 export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
 	const [type, ...others] = typesOf(schema);
 	if (others.length > 0) return 'any';
-	if (type === 'array') {
-		const items = flatten(document, schema.items ?? {});
-		const kind = depth < 3 ? kindOf(document, items, depth + 1) : 'json';
-		return kind === 'json' || items.type === 'array' ? 'json' : 'list';
-	}
-	if (type === 'boolean') return 'boolean';
-	if (namedValues(document, schema).length > 0) return 'choice';
-	if (type === 'number') return 'number';
-	if (type === 'object' || schema.properties) return 'json';
-	if (schema.format === 'date') return 'date';
-	if (schema.format === 'date-time') return 'dateTime';
-	return type === 'string' || isTextual(schema) ? 'text' : 'any';
+	const itemsOf = () => (depth < 3 ? kindOf(document, flatten(document, schema.items ?? {}), depth + 1) : 'json');
+	return kindOfSchema({
+		type,
+		format: schema.format,
+		items: type === 'array' ? itemsOf() : undefined,
+		isNamed: namedValues(document, schema).length > 0,
+		hasMembers: schema.properties !== undefined,
+		isTextual: isTextual(schema),
+	});
 }
 
 /** The types of a schema, null aside; a whole number is a number. */
@@ -214,14 +133,3 @@ function linkedBy(document: OpenApiDocument, { properties: { resource, id, ...mo
 	if (!resource || !id || Object.keys(more).length > 0) return [];
 	return namedValues(document, resource).map(String);
 }
-
-/** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */
-export const idField: Field = {
-	name: 'id',
-	path: ['id'],
-	label: 'ID',
-	description: '',
-	kind: 'text',
-	required: false,
-	unique: true,
-};

@@ -1,5 +1,6 @@
 import type { KeyFormat } from '../http/idempotency';
-import { fieldsOf, type Field } from './schemaFields';
+import type { Field } from '../../fields/field';
+import { fieldsOf } from './schemaFields';
 import { idempotencyHeaderOf } from './idempotencyHeader';
 import { describeJob, type JobDescription } from './jobs';
 import { describeMatch, type MatchDescription } from './match';

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isPlainObject } from '../../api/http/ownMembers';
 import type { Evaluated } from './combined';
 import { isPlainCode } from './plainCode';
 
@@ -79,14 +80,9 @@ export function valueAt(json: IDataObject, path: string[]): Evaluated {
 	return typeof value === 'function' ? [] : [value];
 }
 
-/** Whether a value is plain data as in JSON, whose members are its own. */
-function isData(value: NonNullable<unknown>): boolean {
-	if (typeof value === 'function') return false;
-	if (typeof value !== 'object' || Array.isArray(value)) return true;
-	const prototype: unknown = Object.getPrototypeOf(value);
-	// Not compared with Object.prototype: objects may come out of another realm, such as a sandbox.
-	return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
+/** Whether the members of a value are its own, as in JSON. */
+const isData = (value: NonNullable<unknown>): boolean =>
+	typeof value === 'object' ? Array.isArray(value) || isPlainObject(value) : typeof value !== 'function';
 
 /** `length`, `constructor`, `first` and the like may mean more than a key of the item. */
 function isBuiltIn(key: string): boolean {

@@ -4,6 +4,7 @@ import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity, type EventLog } from '../eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
+import { retryPolicy } from '../../api/http/retry';
 import { eventOutput } from '../eventOutput';
 import type { Group } from './position';
 import { RecordBehindError, type RecordReader } from './records';
@@ -98,7 +99,8 @@ async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promi
 /** Neither the connection nor the service as a whole is at fault, nor is the rate limit. */
 function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
-	return /^4\d\d$/.test(error.httpCode ?? '') && !['401', '408', '425', '429'].includes(error.httpCode ?? '');
+	const status = Number(error.httpCode);
+	return status >= 400 && status < 500 && ![401, ...retryPolicy.statuses].includes(status);
 }
 
 const given = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });

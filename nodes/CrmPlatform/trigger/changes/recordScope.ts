@@ -28,7 +28,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	if (!resource || !description?.list || about.length === 0) {
 		throw new Error('The service cannot list these records or their changes. Choose Events.');
 	}
-	const { list, fields, summary } = description;
+	const { list, fields } = description;
 	const [operation] = resource.operations;
 	const execution: Execution = {
 		n8n: asExecution(n8n),
@@ -43,7 +43,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const [object] = resource.parents ?? [];
 	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
 	const filters = (await readFilters(execution, 'recordFilters', list))(0) as Query;
-	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution.n8n, summary ?? [])(0);
+	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
 		query[list.fields] = [...new Set(['id', ...[list.created, list.changed].flatMap((time) => time?.field ?? []), ...output.map(({ path: [name] }) => name)])];

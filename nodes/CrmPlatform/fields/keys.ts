@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { exactNumber } from '../api/http/numbers';
 import { ownMember } from '../api/http/ownMembers';
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from './field';
+import { fieldKinds } from './fieldKinds';
 import { isBlank } from './blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
@@ -63,8 +63,5 @@ export function normalised(value: unknown, field: ComparedField | undefined, wit
 	if (within !== '') return text;
 	// `HTTPS://One.example` is `https://one.example/` (RFC 3986, section 6).
 	if (field.isUrl) return URL.canParse(text) ? new URL(text).href : text;
-	// Some services write decimals as text.
-	if (field.kind === 'number') return exactNumber(text) ?? text;
-	const time = field.kind === 'dateTime' ? Date.parse(text) : NaN;
-	return Number.isNaN(time) ? text : time;
+	return fieldKinds[field.kind].compared(text);
 }

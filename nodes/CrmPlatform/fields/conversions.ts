@@ -1,78 +1,39 @@
 import { DateTime } from 'luxon';
 
-import type { Field } from '../api/openapi/schemaFields';
+import type { Field } from './field';
 import { parseJson } from '../api/http/json';
-import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
+import { exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';
-import { isBlank, listIn, withoutBlanks } from './blank';
-import { calendarDate, instant, parseMoment } from './dates';
+import { listIn, withoutBlanks } from './blank';
+import { parseMoment } from './dates';
 
-/**
- * Converts a value that a user or an earlier node gave into the value the service takes.
- *
- * Empty text is not a value but null, which clears the field; so is white space, except in text. A choice
- * that is unknown is sent as it is, since the service may have gained it; a value that cannot fit the
- * field is refused.
- *
- * @param zone IANA time zone of the workflow, for times without one
- * @throws Error in the user's words, the field's label first
- */
-export function apiValue(field: Field, value: unknown, zone: string): unknown {
-	if (typeof value !== 'string') checkExact(field.label, value);
-	const converted = convertedValue(field, value, zone);
-	// A text may be JSON.
-	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
-	return converted;
-}
+/** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
+export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
-function convertedValue(field: Field, value: unknown, zone: string): unknown {
-	if (typeof value === 'string' && !isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
-	if (isCleared(field, value)) return null;
-	switch (field.kind) {
-		case 'number':
-			return number(field, value);
-		case 'boolean':
-			return boolean(field, value);
-		case 'date':
-			return written(field, value, zone, calendarDate);
-		case 'dateTime':
-			return written(field, value, zone, instant);
-		case 'list':
-			return listOf(value)
-				.filter((one) => !isBlank(one))
-				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone));
-		case 'json':
-			return structure(field, value);
-		case 'choice':
-			checkNumber(field, value);
-			return choice(field, phoneNumber(field, value));
-		case 'text':
-			return phoneNumber(field, text(field, value));
-		case 'any':
-			checkNumber(field, value);
-			return isMoment(value) ? text(field, value) : value;
-	}
-}
+export const notWellFormed = (text: string): string =>
+	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 /** JSON has no such numbers, and as a text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
 	if (typeof value === 'number' && !Number.isFinite(value)) throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 }
 
-/** White space in a text is text; a list is cleared by an empty list. */
-function isCleared({ kind }: Field, value: unknown): boolean {
-	return isBlank(value) && !Array.isArray(value) && (kind !== 'text' || typeof value !== 'string' || value === '');
-}
-
 const isMoment = (value: unknown): value is Date | DateTime =>
 	value instanceof Date || DateTime.isDateTime(value);
 
-function text(field: Field, value: unknown): string {
+/** A value as it is, unless it is a moment or no number. */
+export function toAny(field: Field, value: unknown): unknown {
 	checkNumber(field, value);
-	if (!isMoment(value)) {
-		if (typeof value === 'object') throw refusal(field, value, 'text');
-		return String(value);
-	}
+	return isMoment(value) ? momentText(field, value) : value;
+}
+
+export function toText(field: Field, value: unknown): unknown {
+	const given = toAny(field, value);
+	if (typeof given === 'object') throw refusal(field, value, 'text');
+	return phoneNumber(field, String(given));
+}
+
+function momentText(field: Field, value: Date | DateTime): string {
 	const iso = (value instanceof Date ? DateTime.fromJSDate(value).toUTC() : value).toISO();
 	if (iso !== null) return iso;
 	throw refusal(field, String(value), 'a date');
@@ -102,7 +63,7 @@ export function matchesPattern({ pattern }: Field, value: string): boolean | und
 	}
 }
 
-function number(field: Field, value: unknown): number {
+export function toNumber(field: Field, value: unknown): number {
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);
@@ -111,27 +72,17 @@ function number(field: Field, value: unknown): number {
 
 const tooLong = 'a number that can be sent without changing its digits. Shorten it, or leave it out';
 
-/** The value of a filter: a number of any length goes into the address of a request as it was given. */
-export function filterValue(field: Field, value: unknown, zone: string): unknown {
-	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
-	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
-}
-
-/** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
-export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
-
-export const notWellFormed = (text: string): string =>
-	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
-
-function boolean(field: Field, value: unknown): boolean {
+export function toBoolean(field: Field, value: unknown): boolean {
 	const parsed = booleanIn(value);
 	if (parsed !== undefined) return parsed;
 	throw refusal(field, value, 'true or false');
 }
 
 /** Finds a choice by its value or, failing that, by its label, if only one has it. */
-function choice({ choices = [] }: Field, value: unknown): unknown {
-	if (choices.length === 0) return value;
+export function toChoice(field: Field, given: unknown): unknown {
+	checkNumber(field, given);
+	const value = phoneNumber(field, given);
+	const { choices = [] } = field;
 	// n8n's dropdown gives text; the service may take a number.
 	const exact = choices.find((known) => String(known.value) === String(value));
 	if (exact) return exact.value;
@@ -142,26 +93,26 @@ function choice({ choices = [] }: Field, value: unknown): unknown {
 	return similar.length === 1 ? similar[0]?.value : value;
 }
 
-function listOf(value: unknown): unknown[] {
+export function toList(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return typeof value === 'string' ? listIn(value) : [value];
 }
 
-function structure(field: Field, value: unknown): unknown {
+export function toStructure(field: Field, value: unknown): unknown {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, true);
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 
-function written(
+export function toMoment(
 	field: Field,
 	value: unknown,
 	zone: string,
 	write: (moment: DateTime, zone: string) => string | null,
 ): string {
-	const moment = parseMoment(value, zone);
-	const result = moment ? write(moment, zone) : null;
-	if (result !== null) return result;
+	const parsed = parseMoment(value, zone);
+	const text = parsed ? write(parsed, zone) : null;
+	if (text !== null) return text;
 	throw refusal(
 		field,
 		value,

@@ -1,6 +1,6 @@
 import { parseJson } from '../api/http/json';
 import { maxLevels } from '../api/http/numbers';
-import type { Field } from '../api/openapi/schemaFields';
+import { isPlainObject } from '../api/http/ownMembers';
 
 /** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
@@ -11,11 +11,8 @@ function isBlankAt(depth: number, value: unknown): boolean {
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** The same for the value of a field: where a list is meant, so are texts such as `[]` and ` , `, and objects of blanks in it. */
-export function isBlankFor({ kind }: Pick<Field, 'kind'>, value: unknown): boolean {
-	if (kind === 'list' && typeof value === 'string') return isBlank(listIn(value));
-	return isBlank(kind === 'json' && !isPlainObject(value) ? withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value) : value);
-}
+/** Whether a value says nothing: a blank, and an object whose members all say nothing. */
+export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
 
 /**
  * Objects and lists without the blanks in them: null stands for no value, and stays. In a list, which is
@@ -46,17 +43,6 @@ const isNothing = (left: unknown, whole: unknown): boolean =>
 
 /** No, as services write it: false, zero, and the zero date of MySQL. */
 export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
-
-/** Whether a value is an object of JSON: a Date or a DateTime is one value. */
-export function isPlainObject(value: unknown): value is object {
-	const prototype: unknown = typeof value === 'object' && value !== null ? Object.getPrototypeOf(value) : undefined;
-	// Of any context: n8n evaluates expressions in one of their own.
-	return prototype === null || (prototype !== undefined && Object.getPrototypeOf(prototype) === null && !Array.isArray(value));
-}
-
-/** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */
-export const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
-	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
 /** The values in a text that stands for a list: JSON, or separated by commas. */
 export function listIn(text: string): unknown[] {

@@ -1,0 +1,89 @@
+/** What values a field has. All that depends on it is in a table, `fieldKinds`. */
+export type FieldKind =
+	| 'text'
+	| 'number'
+	| 'boolean'
+	| 'date'
+	| 'dateTime'
+	| 'choice'
+	/** Several plain values. */
+	| 'list'
+	/** An object, or a list of them. */
+	| 'json'
+	/** Values of several types, or of one the description does not tell: sent as they were given. */
+	| 'any';
+
+/** One value of a record that a user can write or filter by. */
+export interface Field {
+	/** Dotted for a part of an object: `address.street`. */
+	name: string;
+	/** Its place in the JSON body: `['address', 'street']`. */
+	path: string[];
+	label: string;
+	description: string;
+	kind: FieldKind;
+	required: boolean;
+	/** For ids of other records: their collection, such as `companies`. */
+	reference?: string;
+	/** For ids of parts of other records: the member that lists the parts, such as `stages`. */
+	part?: string;
+	/** For links to records of several kinds: their collections, such as `contacts` and `deals`. */
+	linksTo?: string[];
+	/** Whether it is one of the fields people use most, where the description tells. */
+	important?: true;
+	/** For custom fields: the type in their definition, such as `long_text`. */
+	type?: string;
+	/** Whether two records cannot have the same value, where that is known. */
+	unique?: boolean;
+	/**
+	 * The places of texts that the service keeps in lower case (`x-lower-case`): empty for the field's own
+	 * value, `*` for those of a list, `*.value` for a member of its objects.
+	 */
+	lowerCase?: string[];
+	/** Whether it is a web address, of which two notations may be the same. */
+	isUrl?: true;
+	/** Regular expression that text, or each text of a list, has to match. */
+	pattern?: string;
+	/** For query parameters: how lists and objects are written; separated by commas where absent. */
+	encoding?: ParameterEncoding;
+	/** For choices, and lists of choices. */
+	choices?: Array<{ label: string; value: string | number | boolean }>;
+	/** The kind of the values of a list, where they are converted as single ones are. */
+	items?: FieldKind;
+}
+
+/** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
+export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
+	required && reference === undefined && !linksTo;
+
+/** How a query parameter with several values is written (OpenAPI 3.1, section 4.8.12.2). */
+export type ParameterEncoding =
+	/** `a=1&a=2` */
+	| 'repeated'
+	/** `a=1 2` */
+	| 'space'
+	/** `a=1|2` */
+	| 'pipe'
+	/** `a[key]=1` */
+	| 'deepObject'
+	/** `key=1&other=2`, for objects */
+	| 'members'
+	/** `a={"key":1}` */
+	| 'json';
+
+/** `created_at` → `Created At`, for documents without titles. */
+export function labelFor(name: string): string {
+	const spaced = name.replace(/[_.-]+/g, ' ').replace(/([a-z\d])([A-Z])/g, '$1 $2').trim();
+	return spaced.replace(/(^|\s)\S/g, (letter) => letter.toUpperCase());
+}
+
+/** The id of a record, for operations that find records by it: descriptions do not list it among the fields to write. */
+export const idField: Field = {
+	name: 'id',
+	path: ['id'],
+	label: 'ID',
+	description: '',
+	kind: 'text',
+	required: false,
+	unique: true,
+};

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { forward } from './forward.ts';
+import { startObserved } from './observed.ts';
+
+const finding = JSON.stringify([{ location: ['response', 'body'], message: 'is not as described' }]);
+
+const prism = process.env['PRISM_URL'];
+let closing = (): unknown => undefined;
+
+/** Stands in for Prism: finds something in every answer, and passes a request on when `mayPass` resolves. */
+async function startFindingAll(mayPass: () => Promise<void>) {
+	const server = createServer((request, response) => {
+		const writeHead = response.writeHead.bind(response);
+		response.writeHead = ((status: number, headers: object) => writeHead(status, { ...headers, 'sl-violations': finding })) as typeof writeHead;
+		void mayPass().then(() => forward(request, response, String(request.headers['observed-url'])));
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	closing = () => server.close();
+	process.env['PRISM_URL'] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+afterEach(() => {
+	closing();
+	process.env['PRISM_URL'] = prism;
+});
+
+test('an answer that is not as described fails the file', async () => {
+	await startFindingAll(async () => undefined);
+	const sandbox = await startObserved({ contacts: 0, faults: true });
+	await fetch(`${sandbox.url}/v1/account`);
+	await expect(sandbox.close()).rejects.toThrow('GET /v1/account → 401: response.body: is not as described');
+});
+
+test('a request that was on its way when a test asked for faults does not', async () => {
+	let pass = (): void => undefined;
+	const passed = new Promise<void>((resolve) => void (pass = resolve));
+	let arrived = (): void => undefined;
+	const arrival = new Promise<void>((resolve) => void (arrived = resolve));
+	await startFindingAll(async () => (arrived(), await passed));
+	const sandbox = await startObserved({ contacts: 0, faults: true });
+	const answer = fetch(`${sandbox.url}/v1/account`);
+	await arrival;
+	await fetch(`${sandbox.url}/_sandbox/faults`, { method: 'DELETE' });
+	pass();
+	await answer;
+	await expect(sandbox.close()).resolves.toBeUndefined();
+});
