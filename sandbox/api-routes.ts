@@ -1,12 +1,10 @@
 import { accountRoutes } from './account/routes.ts';
-import { listOperation } from './collection/operations.ts';
-import { collectionRoutes, readRoutes } from './collection/routes.ts';
+import { collectionRoutes, readEndpoints } from './collection/routes.ts';
 import { homeHandler } from './console/routes.ts';
-import { commonHeaders, errors } from './description/responses.ts';
+import { endpoint } from './description/endpoint.ts';
+import { noContent } from './description/responses.ts';
 import { eventRoutes } from './event-log/routes.ts';
-import { refusingConditions } from './http/conditions.ts';
 import { docsPath } from './http/docs-path.ts';
-import type { Operation } from './http/operation.ts';
 import type { RateLimiter } from './http/rate-limiter.ts';
 import type { ApiRoute } from './http/route.ts';
 import type { Service } from './http/service.ts';
@@ -31,39 +29,30 @@ export function apiRoutes(
 		...accountRoutes(service),
 		...oauthRoutes(service, limiter),
 		contactsWithoutVersion(service),
-		{
-			method: 'GET',
-			path: '/',
-			handler: welcomeHandler(service),
-			operation: () => discovery('getWelcome', 'Get the entry point', 'Where to continue.'),
-		},
-		{
-			method: 'GET',
-			path: '/openapi.json',
-			handler: (c) => c.body(openApiText(routes), 200, { 'Content-Type': 'application/json' }),
-			operation: () =>
-				discovery(
-					'getDescription',
-					'Get the OpenAPI document',
-					'The OpenAPI 3.1 document of the service.',
-				),
-		},
+		discovery('/', 'getWelcome', 'Get the entry point', 'Where to continue.', welcomeHandler(service)),
+		discovery(
+			'/openapi.json',
+			'getDescription',
+			'Get the OpenAPI document',
+			'The OpenAPI 3.1 document of the service.',
+			(c) => c.body(openApiText(routes), 200, { 'Content-Type': 'application/json' }),
+		),
 	];
-	return routes.map(refusingConditions);
+	return routes;
 }
 
-/** The source document names the path without the version as well, to verify credentials with. */
-const contactsWithoutVersion = (service: Service): ApiRoute => ({
-	...readRoutes(service, contacts).list,
-	path: '/contacts',
-	operation: () => ({
-		...listOperation(contacts),
-		operationId: 'verifyCredentials',
+/** The source document names the path without the version as well, to verify credentials with. The documentation does not show it. */
+function contactsWithoutVersion(service: Service): ApiRoute {
+	const { list } = readEndpoints(service, contacts);
+	return endpoint({
+		...list,
+		path: '/contacts',
+		id: 'verifyCredentials',
 		summary: 'List contacts, without the version',
 		description: 'Responds like /v1/contacts. Use that instead.',
-		deprecated: true,
-	}),
-});
+		members: () => ({ ...list.members?.(), deprecated: true, 'x-scalar-ignore': true }),
+	});
+}
 
 /** Browsers get a page, programs get JSON. */
 function welcomeHandler(service: Service): ApiRoute['handler'] {
@@ -81,19 +70,30 @@ const welcome = {
 	first_call: 'GET /v1/contacts with the header Authorization: Bearer <API_KEY>',
 };
 
-function discovery(operationId: string, summary: string, description: string): Operation {
-	const content = { 'application/json': { schema: { description, type: 'object' } } };
-	return {
-		operationId,
-		tags: ['discovery'],
+const discovery = (
+	path: string,
+	id: string,
+	summary: string,
+	description: string,
+	handle: ApiRoute['handler'],
+): ApiRoute =>
+	endpoint({
+		method: 'GET',
+		path,
+		id,
+		tag: 'discovery',
 		summary,
-		parameters: [],
-		responses: { 200: { description, headers: commonHeaders, content }, ...errors(405, 500, 503) },
+		answers: {
+			200: {
+				...noContent(description),
+				content: { 'application/json': { schema: { description, type: 'object' } } },
+			},
+		},
 		security: [],
-	};
-}
+		handle,
+	});
 
 let documentText: string | undefined;
 
 /** The document as JSON, built once: the routes differ between services in their handlers only. */
-export const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));
+const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { apiRoutes, openApiText } from './api-routes.ts';
+import { apiRoutes } from './api-routes.ts';
 import { Clock } from './foundation/clock.ts';
 import { controlRoutes } from './control/routes.ts';
 import { Faults } from './control/faults.ts';
@@ -87,15 +87,14 @@ export function createApp(options: AppOptions): Hono<Env> {
 	app.use('/v1/*', refuseConcurrentKeys());
 	if (options.faults) app.use(injectFaults(faults));
 
-	const api = apiRoutes(service, limiter, dispatcher);
-	const pages = [
+	mount(app, [
+		...apiRoutes(service, limiter, dispatcher),
 		...signInRoutes(service),
 		...settingsRoutes(service),
-		...docsRoutes(findScript(), service, () => openApiText(api)),
+		...docsRoutes(findScript(), service),
 		...iconRoutes(),
 		...consoleRoutes(service),
-	];
-	mount(app, [...api, ...pages]);
+	]);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock));
 
 	/** People get a page; programs, and whoever calls the API, get JSON. */

@@ -11,7 +11,7 @@ import { connect } from './api/connection';
 import { failureJson, failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
-import { resourceNamed } from './resources';
+import { chosenResource } from './resources';
 import { runAll, type ItemOutcome } from './schedule';
 import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
 import { nameExisting } from './writing/existingRecord';
@@ -84,7 +84,7 @@ async function prepared(execution: Execution): Promise<Run | Batched> {
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
-	const resource = resourceNamed(n8n.getNodeParameter('resource', 0));
+	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };

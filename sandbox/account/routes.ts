@@ -1,9 +1,9 @@
 import { accountId } from '../foundation/account-id.ts';
 import { toResponse } from '../foundation/answer.ts';
 import { Problem } from '../foundation/problem.ts';
-import { errors, success } from '../description/responses.ts';
+import { endpoint } from '../description/endpoint.ts';
+import { success } from '../description/responses.ts';
 import { maxBatchBodySize, maxBodySize } from '../http/body.ts';
-import { queryParameters } from '../http/query.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Service } from '../http/service.ts';
 import { pageSize } from '../queries/list-query.ts';
@@ -17,11 +17,16 @@ import type { StoreView } from '../store/visible-store.ts';
 
 /** The routes that tell a caller whom they act for, and in which account. */
 export const accountRoutes = (service: Service): ApiRoute[] => [
-	{
+	endpoint({
 		method: 'GET',
 		path: `/v1/${users.name}/me`,
-		handler(c) {
-			queryParameters(c, []);
+		id: 'getCurrentUser',
+		tag: users.name,
+		summary: 'Get the current user',
+		description: 'Returns the user of the access token; for an API key, the owner of the account.',
+		answers: { 200: success('The user.', 'User', 'ETag') },
+		errors: [404],
+		handle(c) {
 			const caller = c.get('caller')!;
 			const store = c.get('store');
 			// An API key belongs to the whole account, so it acts for the account's owner.
@@ -29,30 +34,16 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 			const user = isUser ? existingRecord(store, users, caller.id) : ownerIn(store);
 			return toResponse(recordAnswer(200, user));
 		},
-		operation: () => ({
-			operationId: 'getCurrentUser',
-			tags: [users.name],
-			summary: 'Get the current user',
-			description: 'Returns the user of the access token; for an API key, the owner of the account.',
-			parameters: [],
-			responses: { 200: success('The user.', 'User', 'ETag'), ...errors(400, 404) },
-		}),
-	},
-	{
+	}),
+	endpoint({
 		method: 'GET',
 		path: '/v1/account',
-		handler(c) {
-			queryParameters(c, []);
-			return c.json(accountOf(service));
-		},
-		operation: () => ({
-			operationId: 'getAccount',
-			tags: ['account'],
-			summary: 'Get the account',
-			parameters: [],
-			responses: { 200: success('The account.', 'Account'), ...errors(400) },
-		}),
-	},
+		id: 'getAccount',
+		tag: 'account',
+		summary: 'Get the account',
+		answers: { 200: success('The account.', 'Account') },
+		handle: (c) => c.json(accountOf(service)),
+	}),
 ];
 
 const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({

@@ -1,66 +1,54 @@
+import { z } from 'zod/v4';
 import { limitBatchBody } from '../http/body.ts';
 import { Problem } from '../foundation/problem.ts';
-import { idempotencyKeyParameter } from '../description/parameters.ts';
-import { requestBody } from '../description/schemas.ts';
-import { errors, success, writeErrors } from '../description/responses.ts';
-import type { Operation } from '../http/operation.ts';
+import { endpoint } from '../description/endpoint.ts';
+import { success } from '../description/responses.ts';
 import type { ApiRoute } from '../http/route.ts';
-import { type BulkOperation, batchSchema, bulkOperations, maxBatchSize } from '../schemas/batch.ts';
+import { batchSchema, bulkOperations, maxBatchSize } from '../schemas/batch.ts';
 import { batchOperationId, capital, namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { Service } from '../http/service.ts';
 import type { Answer } from '../foundation/answer.ts';
 import { parseInput } from '../foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../records/batch-items.ts';
-import { matchOnOf, requireUniqueMatchOn } from '../records/match.ts';
+import { matchOnQuery, requireUniqueMatchOn } from '../records/match.ts';
 import type { JsonObject } from '../foundation/json.ts';
 import { requireRightsStill } from '../access/authentication.ts';
-import { queryParameters } from '../http/query.ts';
-import { pathErrors } from './operations.ts';
-import { matchOnParameter } from './parameters.ts';
 import { answerWrite } from './requests.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import type { Writing } from '../store/writing.ts';
 
 /** The routes that write many records of one resource at once. */
-export const batchRoutes = (service: Service, resource: Resource): ApiRoute[] =>
-	bulkOperations.map((operation) => ({
-		method: 'POST',
-		path: `/v1/${resource.name}/batch/${operation}`,
-		middleware: limitBatchBody,
-		operation: () => batchOperation(resource, operation),
-		handler(c) {
-			const isUpsert = operation === 'upsert';
-			const given = queryParameters(c, isUpsert ? ['match_on'] : []);
-			const bulk = { operation, matchOn: isUpsert ? matchOnOf(given) : undefined };
-			const requestId = c.get('requestId');
-			return answerWrite(service, resource, c, true, (writing, body) =>
-				batchAnswer(writing, bulk, body, requestId, () => {
-					requireRightsStill(service, c);
-					return c.get('store');
-				}),
-			);
-		},
-	}));
-
-function batchOperation(resource: Resource, operation: BulkOperation): Operation {
+export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 	const { One, many } = namesOf(resource);
-	const isUpsert = operation === 'upsert';
-	return {
-		operationId: batchOperationId(operation, resource),
-		tags: [resource.name],
-		summary: `${isUpsert ? 'Create or update' : capital(operation)} many ${many}`,
-		description:
-			'Counts as one request and takes one idempotency key. Every item has its own result, in ' +
-			'the same order; error pointers are relative to the item. A failed item does not affect ' +
-			'the others, unless atomic is true: then nothing is written, and the others have status 424.',
-		parameters: [...(isUpsert ? [matchOnParameter(resource)] : []), idempotencyKeyParameter],
-		requestBody: requestBody(`${One}Batch${capital(operation)}`),
-		responses: {
-			207: success('The result of each item.', `${One}BatchResult`, 'Idempotent-Replayed'),
-			...errors(...pathErrors(resource), ...writeErrors),
-		},
-	};
+	return bulkOperations.map((operation) => {
+		const isUpsert = operation === 'upsert';
+		return endpoint({
+			method: 'POST',
+			path: `/v1/${resource.name}/batch/${operation}`,
+			id: batchOperationId(operation, resource),
+			tag: resource.name,
+			summary: `${isUpsert ? 'Create or update' : capital(operation)} many ${many}`,
+			description:
+				'Counts as one request and takes one idempotency key. Every item has its own result, in ' +
+				'the same order; error pointers are relative to the item. A failed item does not affect ' +
+				'the others, unless atomic is true: then nothing is written, and the others have status 424.',
+			query: isUpsert ? matchOnQuery(resource) : z.object({}),
+			body: `${One}Batch${capital(operation)}`,
+			middleware: limitBatchBody,
+			answers: { 207: success('The result of each item.', `${One}BatchResult`) },
+			handle(c, { match_on: matchOn }: { match_on?: string }) {
+				const bulk = { operation, matchOn };
+				const requestId = c.get('requestId');
+				return answerWrite(service, resource, c, true, (writing, body) =>
+					batchAnswer(writing, bulk, body, requestId, () => {
+						requireRightsStill(service, c);
+						return c.get('store');
+					}),
+				);
+			},
+		});
+	});
 }
 
 /**

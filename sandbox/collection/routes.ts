@@ -1,15 +1,19 @@
+import { z } from 'zod/v4';
 import { requireRightsStill } from '../access/authentication.ts';
-import { limitBody } from '../http/body.ts';
-import { queryParameters, singleQueryValues } from '../http/query.ts';
+import { type Endpoint, endpoint } from '../description/endpoint.ts';
+import { filterParameter } from '../description/filter-parameters.ts';
+import { queryParametersOf } from '../description/parameters.ts';
+import { noContent, pageResponse, success } from '../description/responses.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Service } from '../http/service.ts';
 import { toResponse } from '../foundation/answer.ts';
-import { filterFinder } from '../queries/custom-field-filters.ts';
+import { customFieldListTypes, customFieldOperators, filterFinder } from '../queries/custom-field-filters.ts';
+import { filtersOf } from '../queries/filters.ts';
 import { listPage, pickFields } from '../queries/list.ts';
-import { parseFields, parseListQuery } from '../queries/list-query.ts';
+import { fieldsQuery, listQueryOf, parseListQuery } from '../queries/list-query.ts';
 import { recordAnswer } from '../records/answer.ts';
 import { applyDueTransitions, applyOwnTransitions } from '../records/due-transitions.ts';
-import { matchOnOf } from '../records/match.ts';
+import { matchOnQuery } from '../records/match.ts';
 import {
 	createRecord,
 	deleteRecord,
@@ -18,21 +22,15 @@ import {
 	updateRecord,
 	upsertRecord,
 } from '../records/write.ts';
+import type { BulkOperation } from '../schemas/batch.ts';
+import { customFields, maxCustomFields } from '../schemas/custom-fields.ts';
 import { resources } from '../schemas/index.ts';
-import type { Resource } from '../schemas/resource.ts';
+import type { jobOperations } from '../schemas/jobs.ts';
+import { batchOperationId, namesOf } from '../schemas/names.ts';
+import { hasCustomFields, type Resource } from '../schemas/resource.ts';
 import { actionRoutes } from './actions.ts';
 import { batchRoutes } from './batch.ts';
 import { customObjectRoutes } from './custom-objects.ts';
-import {
-	createOperation,
-	deleteOperation,
-	getOperation,
-	inBulk,
-	inJob,
-	listOperation,
-	updateOperation,
-	upsertOperation,
-} from './operations.ts';
 import { answerWrite } from './requests.ts';
 import { tagRoutes } from './tags.ts';
 
@@ -43,102 +41,168 @@ export const collectionRoutes = (service: Service): ApiRoute[] =>
 		...customObjectRoutes(service, routesOf),
 	]);
 
-/** The routes that read the records of one resource. */
-export function readRoutes(service: Service, resource: Resource): { list: ApiRoute; get: ApiRoute } {
+/** How to read the records of one resource. */
+export function readEndpoints(service: Service, resource: Resource) {
 	const { store } = service;
+	const { Many, One, one, many, aOne } = namesOf(resource);
 	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
+	const isOpen = hasCustomFields(resource);
 
-	const list: ApiRoute['handler'] = async (c) => {
-		const query = parseListQuery(resource, singleQueryValues(c), findFilter, store.accountKey);
-		applyDueTransitions(service);
-		const tableNow = () => {
-			requireRightsStill(service, c);
-			return existingTable(c.get('store'), resource);
-		};
-		const page = await listPage(tableNow, query, store.accountKey);
-		return c.body(page, 200, { 'Content-Type': 'application/json' });
+	const list: Endpoint = {
+		method: 'GET',
+		path,
+		id: `list${Many}`,
+		tag: resource.name,
+		summary: `List ${many}`,
+		description:
+			`Lists ${many} page by page. For the next page, send next_cursor as cursor, with the same ` +
+			'filters and sort.' +
+			(isOpen
+				? ' Filter by custom fields with `custom_fields.<key>`, or with an operator that ' +
+					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`. Those of a ' +
+					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
+				: ''),
+		filters: () => [
+			...queryParametersOf(listQueryOf(resource)),
+			...filtersOf(resource).map(filterParameter),
+		],
+		answers: { 200: pageResponse(`A page of ${many}.`, `${One}List`, `list${Many}`) },
+		members: () =>
+			isOpen
+				? {
+						'x-custom-fields': 'custom_fields.{key}',
+						'x-custom-field-filters': customFieldOperators(),
+						'x-custom-field-lists': customFieldListTypes(),
+					}
+				: {},
+		async handle(c, _, texts) {
+			const query = parseListQuery(resource, texts, findFilter, store.accountKey);
+			applyDueTransitions(service);
+			const tableNow = () => {
+				requireRightsStill(service, c);
+				return existingTable(c.get('store'), resource);
+			};
+			const page = await listPage(tableNow, query, store.accountKey);
+			return c.body(page, 200, { 'Content-Type': 'application/json' });
+		},
 	};
 
-	const get: ApiRoute['handler'] = (c) => {
-		const given = queryParameters(c, ['fields']);
-		const fields = parseFields(resource, given.get('fields'));
-		applyDueTransitions(service);
-		const id = c.req.param('id')!;
-		applyOwnTransitions(service, resource, id);
-		const record = existingRecord(c.get('store'), resource, id);
-		const answer = recordAnswer(200, record);
-		return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
+	const get: Endpoint<z.ZodObject<ReturnType<typeof fieldsQuery>>> = {
+		method: 'GET',
+		path: `${path}/{id}`,
+		id: `get${One}`,
+		tag: resource.name,
+		summary: `Get ${aOne}`,
+		query: z.object(fieldsQuery(resource)),
+		answers: { 200: success(`The ${one}.`, One, 'ETag') },
+		errors: [404],
+		handle(c, { fields }) {
+			applyDueTransitions(service);
+			const id = c.req.param('id')!;
+			applyOwnTransitions(service, resource, id);
+			const record = existingRecord(c.get('store'), resource, id);
+			const answer = recordAnswer(200, record);
+			return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
+		},
 	};
 
-	return {
-		list: { method: 'GET', path, handler: list, operation: () => listOperation(resource) },
-		get: { method: 'GET', path: `${path}/{id}`, handler: get, operation: () => getOperation(resource) },
+	return { list, get };
+}
+
+/** How to write the records of one resource, one at a time. */
+export function writeEndpoints(service: Service, resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	const tag = resource.name;
+	const path = `/v1/${resource.name}`;
+	const updated = { 200: success(`The updated ${one}.`, One, 'ETag') };
+	const created = { 201: success(`The new ${one}.`, One, 'ETag', 'Location') };
+
+	const create: Endpoint = {
+		method: 'POST',
+		path,
+		id: `create${One}`,
+		tag,
+		summary: `Create ${aOne}`,
+		body: `${One}Create`,
+		answers: created,
+		handle: (c) => answerWrite(service, resource, c, true, createRecord),
 	};
+
+	const upsert: Endpoint<ReturnType<typeof matchOnQuery>> = {
+		method: 'PUT',
+		path,
+		id: `upsert${One}`,
+		tag,
+		summary: `Create or update ${aOne}`,
+		description: `Updates the ${one} with the same value in the field match_on, or creates one.`,
+		query: matchOnQuery(resource),
+		body: `${One}Upsert`,
+		ifMatch: true,
+		answers: { ...updated, ...created },
+		handle: (c, { match_on: matchOn }) =>
+			answerWrite(service, resource, c, true, (writing, body) =>
+				upsertRecord(writing, matchOn, body, c.req.header('If-Match')),
+			),
+	};
+
+	const update: Endpoint = {
+		method: 'PATCH',
+		path: `${path}/{id}`,
+		id: `update${One}`,
+		tag,
+		summary: `Update ${aOne}`,
+		body: `${One}Update`,
+		ifMatch: true,
+		answers: updated,
+		handle: (c) =>
+			answerWrite(service, resource, c, true, (writing, body) =>
+				updateRecord(writing, c.req.param('id')!, body, c.req.header('If-Match')),
+			),
+	};
+
+	const remove: Endpoint = {
+		method: 'DELETE',
+		path: `${path}/{id}`,
+		id: `delete${One}`,
+		tag,
+		summary: `Delete ${aOne}`,
+		ifMatch: true,
+		answers: { 204: noContent(`The ${one} is deleted.`) },
+		handle: (c) =>
+			answerWrite(service, resource, c, false, (writing) =>
+				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),
+			),
+	};
+
+	return { create, upsert, update, remove };
 }
 
 /** The routes that read and write the records of one resource, one at a time. */
 function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
-	const { list, get } = readRoutes(service, resource);
-
-	const create: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		return answerWrite(service, resource, c, true, createRecord);
+	const { list, get } = readEndpoints(service, resource);
+	const { create, upsert, update, remove } = writeEndpoints(service, resource);
+	const limits = resource.name === customFields.name && {
+		description: `A kind of record has at most ${maxCustomFields} custom fields.`,
+		'x-limits': { custom_fields: maxCustomFields },
 	};
-
-	const upsert: ApiRoute['handler'] = (c) => {
-		const matchOn = matchOnOf(queryParameters(c, ['match_on']));
-		const ifMatch = c.req.header('If-Match');
-		return answerWrite(service, resource, c, true, (writing, body) =>
-			upsertRecord(writing, matchOn, body, ifMatch),
-		);
-	};
-
-	const update: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		const ifMatch = c.req.header('If-Match');
-		return answerWrite(service, resource, c, true, (writing, body) =>
-			updateRecord(writing, c.req.param('id')!, body, ifMatch),
-		);
-	};
-
-	const remove: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		const ifMatch = c.req.header('If-Match');
-		return answerWrite(service, resource, c, false, (writing) =>
-			deleteRecord(writing, c.req.param('id')!, ifMatch),
-		);
-	};
-
 	return [
-		{ ...list, operation: () => ({ ...list.operation(), ...inJob(resource, 'export') }) },
-		{
-			method: 'POST',
-			path: list.path,
-			handler: create,
-			middleware: limitBody,
-			operation: () => ({ ...createOperation(resource), ...inBulk(resource, 'create') }),
-		},
-		{
-			method: 'PUT',
-			path: list.path,
-			handler: upsert,
-			middleware: limitBody,
-			operation: () => ({ ...upsertOperation(resource), ...inBulk(resource, 'upsert') }),
-		},
-		get,
-		{
-			method: 'PATCH',
-			path: get.path,
-			handler: update,
-			middleware: limitBody,
-			operation: () => ({ ...updateOperation(resource), ...inBulk(resource, 'update') }),
-		},
-		{
-			method: 'DELETE',
-			path: get.path,
-			handler: remove,
-			operation: () => ({ ...deleteOperation(resource), ...inBulk(resource, 'delete') }),
-		},
+		endpoint({ ...list, members: () => ({ ...list.members?.(), ...inJob(resource, 'export') }) }),
+		endpoint({ ...create, members: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
+		endpoint({ ...upsert, members: () => inBulk(resource, 'upsert') }),
+		endpoint(get),
+		endpoint({ ...update, members: () => inBulk(resource, 'update') }),
+		endpoint({ ...remove, members: () => inBulk(resource, 'delete') }),
 	];
 }
+
+/** The job that does the same in the background, referred to as a Link Object does. */
+const inJob = (resource: Resource, operation: (typeof jobOperations)[number]) => ({
+	'x-job': { operationId: 'createJob', parameters: { resource: resource.name, operation } },
+});
+
+/** The batch and the job that do the same to many records. */
+const inBulk = (resource: Resource, operation: BulkOperation) => ({
+	'x-batch': batchOperationId(operation, resource),
+	...inJob(resource, operation),
+});

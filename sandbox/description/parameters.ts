@@ -1,7 +1,7 @@
+import type { z } from 'zod/v4';
 import { idempotencyKeyHeader } from '../http/idempotency.ts';
 import type { Parameter } from '../http/operation.ts';
-import { pageSize } from '../queries/list-query.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 
 /** An example for readers. The documentation's request tester does not send it unless told to. */
 export const documentationExample = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
@@ -13,43 +13,29 @@ export const queryParameter = (name: string, description: string, schema: JsonSc
 	schema,
 });
 
-export const requiredQueryParameter = (...about: Parameters<typeof queryParameter>): Parameter => ({
-	...queryParameter(...about),
-	required: true,
-});
+/** The parameters of a query, as its schema describes them. */
+export function queryParametersOf(query: z.ZodObject): Parameter[] {
+	const { properties = {}, required = [] } = jsonSchema(query, 'input');
+	return Object.entries(properties).map(([name, { description, examples, 'x-custom-fields': customFields, ...schema }]) => {
+		// What applies if the parameter is absent.
+		const type = query.shape[name] as z.ZodType;
+		const { data: standard } = type.safeParse(undefined);
+		return {
+			...queryParameter(name, description!, { ...schema, ...(standard !== undefined && { default: standard }) }),
+			...(required.includes(name) && { required: true }),
+			...(schema.type === 'array' && ({ style: 'form', explode: false } as const)),
+			...(examples && documentationExample(examples[0])),
+			...(customFields !== undefined && { 'x-custom-fields': customFields }),
+		};
+	});
+}
 
 /** A comma-separated list. */
-export const listParameter = (
-	name: string,
-	description: string,
-	items: JsonSchema,
-	limits: { maxItems?: number } = {},
-): Parameter => ({
-	...queryParameter(name, description, { type: 'array', items, ...limits }),
+export const listParameter = (name: string, description: string, items: JsonSchema): Parameter => ({
+	...queryParameter(name, description, { type: 'array', items }),
 	style: 'form',
 	explode: false,
 });
-
-export const pathParameter = (name: string, description: string): Parameter => ({
-	name,
-	in: 'path',
-	description,
-	required: true,
-	schema: { type: 'string', maxLength: 64 },
-});
-
-/** The query parameters that every list has. */
-export const pageParameters: Parameter[] = [
-	queryParameter('cursor', 'The next_cursor of the previous page; filters and sort must stay the same.', {
-		type: 'string',
-	}),
-	queryParameter('limit', 'Maximum number of records per page. A page of large records has fewer, and a next_cursor.', {
-		type: 'integer',
-		minimum: pageSize.minimum,
-		maximum: pageSize.maximum,
-		default: pageSize.standard,
-	}),
-];
 
 export const idempotencyKeyParameter: Parameter = {
 	name: idempotencyKeyHeader,

@@ -1,4 +1,5 @@
 import type { ResponseDescription } from '../http/operation.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
 
 type References = Record<string, { $ref: string }>;
 
@@ -33,13 +34,13 @@ export const pageResponse = (description: string, schema: string, operationId: s
 /** The errors of every request with credentials. The document adds them to each operation. */
 export const commonErrors = [401, 403, 405, 408, 429, 431, 500, 503];
 
-/** The further errors of a request with a JSON body. */
-export const writeErrors = [400, 409, 413, 415, 422];
-
-/** The name of an error response under components: `Problem404`. */
-export const errorName = (status: number): string => `Problem${status}`;
-
-export const errors = (...statuses: number[]): Record<number, ResponseDescription> =>
+/** References to error responses under components, such as `Problem404`. */
+export const errors = (statuses: number[], kind: 'OAuth' | 'Problem' = 'Problem'): Record<number, ResponseDescription> =>
 	Object.fromEntries(
-		statuses.map((status) => [status, { $ref: `#/components/responses/${errorName(status)}` }]),
+		statuses.map((status) => [status, { $ref: `#/components/responses/${kind}${status}` }]),
 	);
+
+export const jsonBody = (schema: JsonSchema, required = true) => ({
+	required,
+	content: { 'application/json': { schema } },
+});

@@ -32,9 +32,3 @@ const isNotNull = (value: unknown): boolean => value !== null;
 
 export const exampleOf = (fields: Array<[string, JsonSchema]>) =>
 	Object.fromEntries(fields.map(([name, schema]) => [name, exampleValue(schema)]));
-
-/** A required JSON body. */
-export const requestBody = (schema: string) => ({
-	required: true,
-	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-});

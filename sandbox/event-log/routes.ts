@@ -2,16 +2,15 @@ import type { Context } from 'hono';
 import { z } from 'zod/v4';
 import { requireRightsStill } from '../access/authentication.ts';
 import { filterParameter } from '../description/filter-parameters.ts';
-import { listParameter, pageParameters, pathParameter, queryParameter } from '../description/parameters.ts';
-import { errors, pageResponse, success } from '../description/responses.ts';
-import type { Operation } from '../http/operation.ts';
+import { endpoint } from '../description/endpoint.ts';
+import { pageResponse, success } from '../description/responses.ts';
 import { type Filter, valueFilters } from '../queries/filters.ts';
 import { filterCondition } from '../queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
-import { parseLimit } from '../queries/list-query.ts';
+import { pageParameters } from '../queries/list-query.ts';
 import { readSeen } from '../queries/read-seen.ts';
 import { applyDueTransitions } from '../records/due-transitions.ts';
-import { queryParameters } from '../http/query.ts';
+import { unknownParameter } from '../http/query.ts';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
 import type { Env, Service } from '../http/service.ts';
@@ -32,8 +31,15 @@ export const eventFilters: readonly Filter[] = [
 /** The most types or patterns in a request; as many as a webhook has. */
 export const maxPatterns = 100;
 
-/** The orders of the event log: oldest first, newest first. */
-export const eventSorts = ['sequence', '-sequence'];
+const eventQuery = z.object({
+	...pageParameters,
+	sort: z.enum(['sequence', '-sequence']).default('sequence').meta({
+		description: 'The order: oldest first, or with a minus sign newest first.',
+	}),
+	type: z.array(z.string().meta({ examples: ['contact.*'] })).max(maxPatterns).optional().meta({
+		description: 'Only events of these types, or patterns such as contact.*.',
+	}),
+});
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -41,54 +47,6 @@ const json = { 'Content-Type': 'application/json' };
 export function eventRoutes(service: Service): ApiRoute[] {
 	const path = '/v1/events';
 	const { accountKey } = service.store;
-
-	const list: ApiRoute['handler'] = async (c) => {
-		const given = queryParameters(c, [
-			'cursor',
-			'limit',
-			'sort',
-			'type',
-			...eventFilters.map(({ parameter }) => parameter),
-		]);
-		const limit = parseLimit(given.get('limit'));
-		const descending = isDescending(given.get('sort'));
-		const conditions = [
-			...readableWith(c.get('scopes')),
-			...typeConditions(service, given.get('type')),
-			...eventFilters.flatMap((filter) => {
-				const text = given.get(filter.parameter);
-				return text === undefined ? [] : [filterCondition(filter, text, 'sequence')];
-			}),
-		];
-		const fingerprint = listFingerprint('events', descending, conditions);
-		const cursor = given.get('cursor');
-		const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
-		const order = [{ column: 'sequence', descending }];
-		const beyond = after === undefined ? [] : [keysetCondition(order, after)];
-		logOf(c);
-		const eventsNow = () => {
-			requireRightsStill(service, c);
-			return c.get('store').events;
-		};
-		const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
-		const { events: page, hasMore, total } = await readSeen(eventsNow, read);
-		const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
-		const data = page.map(eventJson).join();
-		return c.body(
-			`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
-			200,
-			json,
-		);
-	};
-
-	const get: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		const id = c.req.param('id')!;
-		const isIt = { sql: 'id = ?', values: [id] };
-		const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
-		if (event) return c.body(eventJson(event), 200, json);
-		throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
-	};
 
 	/** The log as the caller sees it, with what has become due by now. */
 	const logOf = (c: Context<Env>) => {
@@ -98,66 +56,79 @@ export function eventRoutes(service: Service): ApiRoute[] {
 	};
 
 	return [
-		{ method: 'GET', path, handler: list, operation: listEventsOperation },
-		{ method: 'GET', path: `${path}/{id}`, handler: get, operation: getEventOperation },
+		endpoint({
+			method: 'GET',
+			path,
+			id: 'listEvents',
+			tag: 'events',
+			summary: 'List events',
+			description:
+				'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
+				'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
+				'access token gets the events of resources that it may read, for records that its user ' +
+				'could see when they happened.',
+			query: eventQuery,
+			filters: () => eventFilters.map(filterParameter),
+			answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
+			async handle(c, { cursor, limit, sort, type = [] }, texts) {
+				const descending = sort === '-sequence';
+				const conditions = [
+					...readableWith(c.get('scopes')),
+					...typeConditions(service, type),
+					...filterConditions(texts),
+				];
+				const fingerprint = listFingerprint('events', descending, conditions);
+				const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
+				const order = [{ column: 'sequence', descending }];
+				const beyond = after === undefined ? [] : [keysetCondition(order, after)];
+				logOf(c);
+				const eventsNow = () => {
+					requireRightsStill(service, c);
+					return c.get('store').events;
+				};
+				const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
+				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
+				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
+				const data = page.map(eventJson).join();
+				return c.body(
+					`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
+					200,
+					json,
+				);
+			},
+		}),
+		endpoint({
+			method: 'GET',
+			path: `${path}/{id}`,
+			id: 'getEvent',
+			tag: 'events',
+			summary: 'Get an event',
+			answers: { 200: success('The event.', 'Event') },
+			handle(c) {
+				const id = c.req.param('id')!;
+				const isIt = { sql: 'id = ?', values: [id] };
+				const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
+				if (event) return c.body(eventJson(event), 200, json);
+				throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
+			},
+		}),
 	];
 }
 
-const listEventsOperation = (): Operation => ({
-	operationId: 'listEvents',
-	tags: ['events'],
-	summary: 'List events',
-	description:
-		'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
-		'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
-		'access token gets the events of resources that it may read, for records that its user ' +
-		'could see when they happened.',
-	parameters: [
-		...pageParameters,
-		queryParameter('sort', 'The order: oldest first, or with a minus sign newest first.', {
-			type: 'string',
-			enum: eventSorts,
-			default: eventSorts[0],
-		}),
-		listParameter(
-			'type',
-			'Only events of these types, or patterns such as contact.*.',
-			{ type: 'string', examples: ['contact.*'] },
-			{ maxItems: maxPatterns },
-		),
-		...eventFilters.map(filterParameter),
-	],
-	responses: {
-		200: pageResponse('A page of events.', 'EventList', 'listEvents'),
-		...errors(400),
-	},
-});
-
-const getEventOperation = (): Operation => ({
-	operationId: 'getEvent',
-	tags: ['events'],
-	summary: 'Get an event',
-	parameters: [pathParameter('id', 'ID of the event.')],
-	responses: { 200: success('The event.', 'Event'), ...errors(400, 404) },
-});
-
-/** Whether the newest event comes first. */
-function isDescending(text: string | undefined): boolean {
-	if (text === undefined || text === 'sequence') return false;
-	if (text === '-sequence') return true;
-	throw invalidParameter('sort', `sort must be one of: ${eventSorts.join(', ')}.`);
+function filterConditions(texts: Map<string, string>): Condition[] {
+	const others = [...texts].filter(([name]) => !Object.hasOwn(eventQuery.shape, name));
+	return others.map(([name, text]) => {
+		const filter = eventFilters.find(({ parameter }) => parameter === name);
+		if (!filter) throw unknownParameter(name);
+		return filterCondition(filter, text, 'sequence');
+	});
 }
 
-function typeConditions({ store }: Service, text: string | undefined): Condition[] {
-	if (text === undefined) return [];
-	const patterns = text.split(',');
-	if (patterns.length > maxPatterns) {
-		throw invalidParameter('type', `type takes at most ${maxPatterns} types or patterns.`);
-	}
+function typeConditions({ store }: Service, patterns: string[]): Condition[] {
 	const known = eventTypesIn(store);
 	for (const pattern of patterns) {
 		const problem = explainPattern(pattern, known);
 		if (problem !== undefined) throw invalidParameter('type', problem);
 	}
-	return [typeCondition(patterns)];
+	return patterns.length > 0 ? [typeCondition(patterns)] : [];
 }

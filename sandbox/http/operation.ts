@@ -9,6 +9,7 @@ export interface Parameter {
 	schema: JsonSchema;
 	style?: 'form';
 	explode?: boolean;
+	example?: string;
 	examples?: Record<string, { value: unknown; 'x-disabled': boolean }>;
 }
 
@@ -27,7 +28,7 @@ export interface Operation {
 	tags: string[];
 	summary: string;
 	description?: string;
-	/** Path parameters are derived from the path; list one only to describe it differently. */
+	/** Without those of the path. */
 	parameters: Parameter[];
 	requestBody?: object;
 	responses: Record<number, ResponseDescription>;

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { JsonObject } from '../foundation/json.ts';
 import { redactResult } from '../access/redaction.ts';
-import { invalidParameter, Problem } from '../foundation/problem.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { Job } from '../schemas/jobs.ts';
 import type { Service } from '../http/service.ts';
 import { hasEnded } from './queue.ts';
@@ -13,17 +13,6 @@ const linesAtOnce = 200;
 export interface Range {
 	offset: number;
 	limit: number;
-}
-
-/** @throws Problem invalid_parameter */
-export function parseRange(given: Map<string, string>): Range {
-	const wholeNumber = (name: string, smallest: number): number | undefined => {
-		const text = given.get(name);
-		if (text === undefined) return undefined;
-		if (/^\d{1,9}$/.test(text) && Number(text) >= smallest) return Number(text);
-		throw invalidParameter(name, `${name} must be a whole number of at least ${smallest}.`);
-	};
-	return { offset: wholeNumber('offset', 0) ?? 0, limit: wholeNumber('limit', 1) ?? Infinity };
 }
 
 /**

@@ -1,4 +1,7 @@
 import type { Context } from 'hono';
+import { endpoint } from '../description/endpoint.ts';
+import { queryParametersOf } from '../description/parameters.ts';
+import { commonHeaders, noContent } from '../description/responses.ts';
 import { consentPage } from './consent.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
@@ -14,7 +17,7 @@ import {
 } from './authorization-request.ts';
 import { issuerOf } from './issuer.ts';
 import { oauthPaths } from './metadata.ts';
-import { authorizeOperation, decideOperation } from './operations.ts';
+import { authorizationQuery, decisionForm } from './forms.ts';
 import { parametersOf } from './parameters.ts';
 import { grantableScopes } from '../access/scopes.ts';
 
@@ -66,24 +69,66 @@ export function authorizeRoutes(service: Service): ApiRoute[] {
 			);
 		});
 
-	const ask: ApiRoute['handler'] = (c) =>
-		withRequest(c, (session, request) => consentPage(c, session, request));
-
-	const decide: ApiRoute['handler'] = async (c) => {
-		const form = await readForm(c);
-		return withRequest(c, (session, request) => {
-			if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-			const answer: Record<string, string> =
-				form.get('decision') === 'allow'
-					? { code: newCode(session, request) }
-					: { error: 'access_denied', error_description: 'The user denied the request.' };
-			return c.redirect(answerAddress(request, issuerOf(c), answer), 303);
-		});
+	const request = {
+		path: oauthPaths.authorize,
+		tag: 'oauth',
+		filters: () => queryParametersOf(authorizationQuery),
+		security: [],
 	};
-
-	const path = oauthPaths.authorize;
 	return [
-		{ method: 'GET', path, handler: ask, operation: authorizeOperation },
-		{ method: 'POST', path, handler: decide, middleware: formMiddleware, operation: decideOperation },
+		endpoint({
+			...request,
+			method: 'GET',
+			id: 'authorize',
+			summary: 'Ask a user for permission',
+			description:
+				'Open it in the browser of the user, who signs in and grants or denies the request. The ' +
+				'response is sent to redirect_uri, with code, state and iss, or with error.',
+			answers: {
+				200: page('The page that asks for consent.'),
+				303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
+				400: page('A page that explains the error in client_id or redirect_uri.'),
+			},
+			handle: (c) => withRequest(c, (session, asked) => consentPage(c, session, asked)),
+		}),
+		endpoint({
+			...request,
+			method: 'POST',
+			id: 'decideAuthorization',
+			summary: 'Grant or deny a request',
+			description: 'The form of the consent page; not for other clients.',
+			body: decisionForm,
+			middleware: formMiddleware,
+			answers: {
+				303: redirect('A redirect to redirect_uri, with code, state and iss, or with error.'),
+				400: page('A page that explains the error in client_id or redirect_uri.'),
+				403: page('A page that refuses a form from another site.'),
+				422: page('A page that refuses a form that is too long.'),
+			},
+			async handle(c) {
+				const form = await readForm(c);
+				return withRequest(c, (session, asked) => {
+					if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
+					const answer: Record<string, string> =
+						form.get('decision') === 'allow'
+							? { code: newCode(session, asked) }
+							: { error: 'access_denied', error_description: 'The user denied the request.' };
+					return c.redirect(answerAddress(asked, issuerOf(c), answer), 303);
+				});
+			},
+		}),
 	];
 }
+
+const page = (description: string) => ({
+	...noContent(description),
+	content: { 'text/html': { schema: { type: 'string' } } },
+});
+
+const redirect = (description: string) => ({
+	description,
+	headers: {
+		...commonHeaders,
+		Location: { description: 'The address of the redirect.', schema: { type: 'string' } },
+	},
+});

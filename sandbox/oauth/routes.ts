@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
+import { endpoint } from '../description/endpoint.ts';
+import { noContent, success } from '../description/responses.ts';
 import { addressOf } from '../http/address.ts';
-import { limitBody } from '../http/body.ts';
 import { spendRequest } from '../http/rate-limit.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { ApiRoute } from '../http/route.ts';
@@ -10,7 +11,7 @@ import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './error.ts';
 import { issuerOf } from './issuer.ts';
 import { oauthPaths, serverMetadata } from './metadata.ts';
-import { metadataOperation, revokeOperation, tokenOperation } from './operations.ts';
+import { revocationForm, tokenForm } from './forms.ts';
 import { bodyParameters, requiredParameter } from './parameters.ts';
 import { revokeToken } from './revocation.ts';
 import { grantTypes } from './tokens.ts';
@@ -35,43 +36,55 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 		}
 	};
 
-	const token: ApiRoute['handler'] = async (c) => {
-		const { client, parameters } = await clientRequest(c);
-		const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
-		if (!exchange) {
-			const known = [...grantTypes.keys()].join(', ');
-			throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${known}.`);
-		}
-		return c.json(exchange(service, client, parameters), 200, noStore);
-	};
-
-	const revoke: ApiRoute['handler'] = async (c) => {
-		const { client, parameters } = await clientRequest(c);
-		revokeToken(service, client, requiredParameter(parameters, 'token'));
-		return c.body(null, 200, noStore);
-	};
-
+	const byClient = { tag: 'oauth', errors: [400, 401, 413, 429], security: [{ clientSecret: [] }, {}] };
 	return [
 		...authorizeRoutes(service),
-		{
+		endpoint({
+			...byClient,
 			method: 'POST',
 			path: oauthPaths.token,
-			handler: token,
-			middleware: limitBody,
-			operation: tokenOperation,
-		},
-		{
+			id: 'getToken',
+			summary: 'Get a token',
+			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
+			body: tokenForm,
+			answers: { 200: success('The tokens.', 'Token', 'Cache-Control') },
+			async handle(c) {
+				const { client, parameters } = await clientRequest(c);
+				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
+				if (!exchange) {
+					const known = [...grantTypes.keys()].join(', ');
+					throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${known}.`);
+				}
+				return c.json(exchange(service, client, parameters), 200, noStore);
+			},
+		}),
+		endpoint({
+			...byClient,
 			method: 'POST',
 			path: oauthPaths.revoke,
-			handler: revoke,
-			middleware: limitBody,
-			operation: revokeOperation,
-		},
-		{
+			id: 'revokeToken',
+			summary: 'Revoke a token',
+			description:
+				'Revoking a refresh token revokes the whole grant; revoking an access token revokes only ' +
+				'that token. An unknown token counts as revoked.',
+			body: revocationForm,
+			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
+			async handle(c) {
+				const { client, parameters } = await clientRequest(c);
+				revokeToken(service, client, requiredParameter(parameters, 'token'));
+				return c.body(null, 200, noStore);
+			},
+		}),
+		endpoint({
 			method: 'GET',
 			path: oauthPaths.metadata,
-			handler: (c) => c.json(serverMetadata(issuerOf(c))),
-			operation: metadataOperation,
-		},
+			id: 'getAuthorizationServer',
+			tag: 'oauth',
+			summary: 'Get the server metadata',
+			description: 'Endpoints, scopes and methods (RFC 8414).',
+			answers: { 200: success('The metadata.', 'AuthorizationServer') },
+			security: [],
+			handle: (c) => c.json(serverMetadata(issuerOf(c))),
+		}),
 	];
 }

@@ -1,37 +1,3 @@
-/** The same first request in each language of the samples. */
-const firstCall: Record<string, string> = {
-	sh: `curl "$BASE_URL/v1/contacts?limit=3" \\
-  --header "Authorization: Bearer $API_KEY"`,
-	javascript: `const response = await fetch(
-  \`\${baseUrl}/v1/contacts?limit=3\`,
-  { headers: { Authorization: \`Bearer \${apiKey}\` } },
-);
-const { data } = await response.json();`,
-	python: `response = requests.get(
-    f"{base_url}/v1/contacts",
-    params={"limit": 3},
-    headers={"Authorization": f"Bearer {api_key}"},
-)
-contacts = response.json()["data"]`,
-	php: `$curl = curl_init("$baseUrl/v1/contacts?limit=3");
-curl_setopt_array($curl, [
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_HTTPHEADER => ["Authorization: Bearer $apiKey"],
-]);
-$contacts = json_decode(curl_exec($curl))->data;`,
-	ruby: `uri = URI("#{base_url}/v1/contacts?limit=3")
-response = Net::HTTP.get_response(
-  uri, { "Authorization" => "Bearer #{api_key}" }
-)
-contacts = JSON.parse(response.body)["data"]`,
-	go: `request, _ := http.NewRequest(
-	"GET", baseURL+"/v1/contacts?limit=3", nil)
-request.Header.Set("Authorization", "Bearer "+apiKey)
-response, err := http.DefaultClient.Do(request)`,
-};
-
-const samples = Object.entries(firstCall).map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\``);
-
 /** What a reader needs to know before the first operation, as the documentation shows it (CommonMark). */
 export const introduction = `
 Read and change the records of a CRM account, and be told when they change.
@@ -46,9 +12,7 @@ Send an API key or an OAuth 2.0 access token in the header \`Authorization: Bear
   authorization code flow with PKCE (S256). A token lasts an hour; its refresh token is replaced whenever
   it is used.
 
-To verify credentials, list contacts:
-
-${samples.join('\n\n')}
+To verify credentials, list contacts: \`GET /v1/contacts?limit=3\`.
 
 # Pages and cursors
 

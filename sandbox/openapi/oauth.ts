@@ -1,9 +1,9 @@
+import { z } from 'zod/v4';
 import { administrativeScopes, scopes, standardScopes } from '../access/scopes.ts';
 import { commonHeaders, headerRefs } from '../description/responses.ts';
 import { type OAuthErrorCode, oauthErrorCodes } from '../oauth/error.ts';
 import { oauthPaths, serverMetadata } from '../oauth/metadata.ts';
-import { textSchema } from '../oauth/operations.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
 import { errorHeaders } from './problems.ts';
 
 /** The security scheme of access tokens. */
@@ -75,30 +75,25 @@ export const oauthErrorResponses = (): Record<string, unknown> =>
 		]),
 	);
 
-/** An object whose properties are all required. */
-const objectSchema = (
-	description: string,
-	properties: Record<string, JsonSchema>,
-	example: object,
-): JsonSchema => ({
+const member = (description: string) => z.string().meta({ description });
+
+const described = (schema: z.ZodObject, description: string, example: object): JsonSchema => ({
+	...jsonSchema(schema, 'output'),
 	description,
-	type: 'object',
-	properties,
-	required: Object.keys(properties),
 	example,
 });
 
 /** The schemas of the OAuth 2.0 endpoints' responses. */
 export const oauthSchemas: Record<string, JsonSchema> = {
-	Token: objectSchema(
+	Token: described(
+		z.object({
+			access_token: member('Sent as Authorization: Bearer.'),
+			token_type: z.enum(['Bearer']).meta({ description: 'The kind of access token.' }),
+			expires_in: z.int().min(1).meta({ description: 'The lifetime of the access token in seconds.' }),
+			refresh_token: member('Exchange it for new tokens; it replaces the previous refresh token.'),
+			scope: member('The scopes of the access token, separated by spaces.'),
+		}),
 		'Tokens that act for a user (RFC 6749, 5.1).',
-		{
-			access_token: textSchema('Sent as Authorization: Bearer.'),
-			token_type: textSchema('The kind of access token.', { enum: ['Bearer'] }),
-			expires_in: { description: 'The lifetime of the access token in seconds.', type: 'integer', minimum: 1 },
-			refresh_token: textSchema('Exchange it for new tokens; it replaces the previous refresh token.'),
-			scope: textSchema('The scopes of the access token, separated by spaces.'),
-		},
 		{
 			access_token: 'crm_access_3d2f',
 			token_type: 'Bearer',
@@ -107,12 +102,12 @@ export const oauthSchemas: Record<string, JsonSchema> = {
 			scope: 'contacts:read contacts:write',
 		},
 	),
-	OAuthError: objectSchema(
+	OAuthError: described(
+		z.object({
+			error: z.enum(oauthErrorCodes).meta({ description: 'The error code.' }),
+			error_description: member('An explanation of the error.'),
+		}),
 		'An error (RFC 6749, 5.2).',
-		{
-			error: textSchema('The error code.', { enum: [...oauthErrorCodes] }),
-			error_description: textSchema('An explanation of the error.'),
-		},
 		{ error: 'invalid_grant', error_description: 'This code has expired. Ask the user again.' },
 	),
 	AuthorizationServer: {

@@ -1,4 +1,3 @@
-import { pathParameter } from '../description/parameters.ts';
 import { scopeFor } from '../access/scopes.ts';
 import { commonErrors, errors } from '../description/responses.ts';
 import type { Operation, Parameter } from '../http/operation.ts';
@@ -13,33 +12,14 @@ interface PathItem {
 	[method: string]: Operation | Parameter[] | undefined;
 }
 
-/** The parameters in paths. An operation can describe its own instead. */
-const usualParameters = [
-	pathParameter('id', 'ID of the record.'),
-	pathParameter('tag_id', 'ID of the tag.'),
-	pathParameter('delivery_id', 'ID of the delivery.'),
-	pathParameter('key', 'Key of the object.'),
-];
-
-/**
- * The paths of routes, each with its parameters and its operations.
- *
- * @throws Error if a parameter in a path is not described
- */
+/** The paths of routes, each with its parameters and its operations. */
 export function pathsOf(routes: readonly ApiRoute[]): Record<string, PathItem> {
 	const paths: Record<string, PathItem> = {};
 	for (const { method, path, operation: describe } of routes) {
-		const own = describe();
+		const operation = describe();
 		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-		const inPath = names.map((name) => parameterNamed(name, own.parameters));
-		const operation: Operation = {
-			...own,
-			parameters: own.parameters.filter((one) => !inPath.includes(one)),
-			...credentials(method, path, own),
-		};
-		const shown = inPath.map((parameter) => ({ ...parameter, ...pathExample(path, parameter.name) }));
-		paths[path] ??= inPath.length > 0 ? { parameters: shown } : {};
-		paths[path][method.toLowerCase()] = operation;
+		paths[path] ??= names.length > 0 ? { parameters: names.map((name) => pathParameter(path, name)) } : {};
+		paths[path][method.toLowerCase()] = { ...operation, ...credentials(method, path, operation) };
 	}
 	return paths;
 }
@@ -49,25 +29,28 @@ function credentials(method: string, path: string, { responses }: Operation): Pa
 	const scope = scopeFor(method, path);
 	if (scope === undefined) return {};
 	return {
-		responses: { ...responses, ...errors(...commonErrors) },
+		responses: { ...responses, ...errors(commonErrors) },
 		...(scope !== null && { security: [{ apiKey: [] }, { oauth2: [scope] }] }),
 	};
 }
 
-/** A value in the sample data, so that the documentation's requests can be sent as they stand. */
-function pathExample(path: string, parameter: string): { example?: string } {
-	const resource = [...resources, anyRecords].find(({ name }) => path.startsWith(`/v1/${name}/{id}`));
-	const values: Record<string, string | undefined> = {
+const identified: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
+
+/** Its example is in the sample data, so that the documentation's requests can be sent as they stand. */
+function pathParameter(path: string, name: string): Parameter {
+	const resource = [...resources, anyRecords].find((one) => path.startsWith(`/v1/${one.name}/{id}`));
+	const kind = identified[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
+	const examples: Record<string, string | undefined> = {
 		id: resource && exampleId(resource.idPrefix),
 		tag_id: exampleId(tags.idPrefix),
 		key: 'machines',
 	};
-	const example = values[parameter];
-	return example === undefined ? {} : { example };
-}
-
-function parameterNamed(name: string, own: Parameter[]): Parameter {
-	const parameter = [...own, ...usualParameters].find((one) => one.in === 'path' && one.name === name);
-	if (parameter) return parameter;
-	throw new Error(`The path parameter ${name} has no description.`);
+	return {
+		name,
+		in: 'path',
+		description: name === 'key' ? 'Key of the object.' : `ID of the ${kind}.`,
+		required: true,
+		schema: { type: 'string', maxLength: 64 },
+		...(examples[name] !== undefined && { example: examples[name] }),
+	};
 }

@@ -1,4 +1,4 @@
-import { commonHeaders, errorName, headerRefs } from '../description/responses.ts';
+import { commonHeaders, headerRefs } from '../description/responses.ts';
 import { type ProblemCode, problems } from '../foundation/problem.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 
@@ -22,7 +22,7 @@ export function errorResponses(): Record<string, unknown> {
 				(code) => problems[code][0] === status,
 			);
 			return [
-				errorName(status),
+				`Problem${status}`,
 				{
 					description: codes.map((code) => `${code}: ${problems[code][1]}.`).join(' '),
 					headers: { ...commonHeaders, ...headerRefs(...(errorHeaders[status] ?? [])) },

@@ -1,6 +1,6 @@
 import { exampleValue } from '../description/schemas.ts';
 import { type JsonSchema, jsonSchema } from '../schemas/json-schema.ts';
-import { deliverySchema, recoverSchema } from '../schemas/webhook-deliveries.ts';
+import { deliverySchema } from '../schemas/webhook-deliveries.ts';
 import { webhooks } from '../schemas/webhooks.ts';
 import { pageSchema, resourceSchemas } from './schemas.ts';
 
@@ -14,7 +14,6 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 		type: 'string',
 		examples: ['whsec_dGhpcyBpcyBhbiBleGFtcGxlIG9mIDMyIGJ5dGVzISE='],
 	};
-	const recovery = jsonSchema(recoverSchema, 'input');
 	return {
 		Webhook: record,
 		WebhookCreate: withEventPatterns(WebhookCreate!),
@@ -33,12 +32,6 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 			required: ['id'],
 		},
 		WebhookDeliveryList: pageSchema('WebhookDelivery', 'deliveries'),
-		WebhookRecovery: {
-			description: 'The start of the recovery.',
-			...recovery,
-			additionalProperties: false,
-			example: exampleValue(recovery),
-		},
 		WebhookRecovered: {
 			description: 'The extent of the recovery.',
 			type: 'object',

@@ -10,7 +10,6 @@ import { refusalPage } from './page.ts';
 import { sessionOf } from './session.ts';
 import { signInAddress } from './sign-in.ts';
 
-const documentPath = `${docsPath}/openapi.json`;
 const scriptPath = `${docsPath}/scalar.js`;
 
 /**
@@ -59,7 +58,7 @@ const barStyle = `
 
 /** By default Scalar loads fonts, collects telemetry and offers its own services. */
 const configuration = {
-	url: documentPath,
+	url: '/openapi.json',
 	hiddenClients,
 	defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 	metaData: { title: 'API documentation · CRM Platform' },
@@ -79,15 +78,9 @@ const configuration = {
  * document.
  *
  * @param scriptFile Scalar's script; undefined if it is not installed
- * @param description the OpenAPI document, as JSON
  */
-export function docsRoutes(
-	scriptFile: string | undefined,
-	service: Service,
-	description: () => string,
-): Route[] {
+export function docsRoutes(scriptFile: string | undefined, service: Service): Route[] {
 	let script: string | undefined;
-	let shown: string | undefined;
 	return [
 		{
 			method: 'GET',
@@ -136,12 +129,6 @@ export function docsRoutes(
 				);
 			},
 		},
-		{
-			method: 'GET',
-			path: documentPath,
-			handler: (c) =>
-				c.body((shown ??= withoutDeprecated(description())), 200, { 'Content-Type': 'application/json' }),
-		},
 		...(scriptFile === undefined
 			? []
 			: [
@@ -158,17 +145,6 @@ export function docsRoutes(
 					} satisfies Route,
 				]),
 	];
-}
-
-/** What nobody should begin to use would be shown struck through. */
-function withoutDeprecated(description: string): string {
-	const { paths, ...rest } = JSON.parse(description) as { paths: Record<string, Record<string, { deprecated?: true }>> };
-	const kept = Object.entries(paths).map(([path, operations]): [string, unknown] => [
-		path,
-		Object.fromEntries(Object.entries(operations).filter(([, { deprecated }]) => !deprecated)),
-	]);
-	const used = kept.filter(([, operations]) => Object.keys(operations as object).length > 0);
-	return JSON.stringify({ ...rest, paths: Object.fromEntries(used) });
 }
 
 /** Finds Scalar's script. */

@@ -1,9 +1,9 @@
 import { invalidParameter } from '../foundation/problem.ts';
+import { invalidText, typedText } from '../http/query.ts';
 import { type Cell, quoted } from '../store/columns.ts';
 import type { Condition } from '../store/condition.ts';
 import { foldCase } from '../store/fold-case.ts';
 import { entriesWith } from '../store/value-index.ts';
-import { explainIssue } from '../foundation/field-errors.ts';
 import type { Filter } from './filters.ts';
 
 /**
@@ -42,25 +42,11 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 	return { sql: `${compared} ${operator} ? AND ${present}`, values, ...entries };
 }
 
-function parseValue(filter: Filter, text: string): Cell {
+function parseValue({ parameter, schema, type }: Filter, text: string): Cell {
 	if (text === '') {
-		throw invalidParameter(
-			filter.parameter,
-			`${filter.parameter} is empty. Give a value or leave the parameter out.`,
-		);
+		throw invalidParameter(parameter, `${parameter} is empty. Give a value or leave the parameter out.`);
 	}
-	const parsed = filter.type.safeParse(typed(filter, text));
-	if (!parsed.success) {
-		const reason = parsed.error.issues.map((issue) => explainIssue(issue)).join(' ');
-		throw invalidParameter(filter.parameter, `${filter.parameter} cannot be "${text}". ${reason}`);
-	}
-	return typeof parsed.data === 'boolean' ? Number(parsed.data) : (parsed.data as Cell);
-}
-
-/** Query parameters are texts; converts them to the number or boolean that the filter expects. */
-function typed({ schema }: Filter, text: string): string | number | boolean {
-	const isNumber = schema.type === 'number' || schema.type === 'integer';
-	if (isNumber && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
-	if (schema.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-	return text;
+	const { data, error } = type.safeParse(typedText(schema, text));
+	if (error) throw invalidText(parameter, text, error);
+	return typeof data === 'boolean' ? Number(data) : (data as Cell);
 }

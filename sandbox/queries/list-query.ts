@@ -1,5 +1,8 @@
+import { z } from 'zod/v4';
 import { invalidParameter } from '../foundation/problem.ts';
+import { readQuery, unknownParameter } from '../http/query.ts';
 import { pointInTime } from '../schemas/fields.ts';
+import { namesOf } from '../schemas/names.ts';
 import type { Resource } from '../schemas/resource.ts';
 import type { AccountKey } from '../store/account-key.ts';
 import { type Cell, sortColumn } from '../store/columns.ts';
@@ -9,7 +12,6 @@ import { searchConditions } from '../store/search.ts';
 import { filterCondition } from './filter-conditions.ts';
 import { decodeCursor, listFingerprint } from './cursor.ts';
 import { type Filter, valueFilters } from './filters.ts';
-import { unknownParameter } from '../http/query.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
@@ -39,13 +41,64 @@ export const sortableFields = (resource: Resource): string[] => [
 	...resource.sortable,
 ];
 
-/** Time windows are half open, so that one ends where the next begins. */
-const changeWindow: Filter[] = valueFilters('updated', '"updated_at"', pointInTime).flatMap(
-	(filter) => {
-		if (filter.operator === '>=') return [{ ...filter, parameter: 'updated_since' }];
-		return filter.operator === '<' ? [{ ...filter, parameter: 'updated_until' }] : [];
-	},
-);
+/** The query parameters that every list has. */
+export const pageParameters = {
+	cursor: z.string().optional().meta({
+		description: 'The next_cursor of the previous page; filters and sort must stay the same.',
+	}),
+	limit: z.int().min(pageSize.minimum).max(pageSize.maximum).default(pageSize.standard).meta({
+		description: 'Maximum number of records per page. A page of large records has fewer, and a next_cursor.',
+	}),
+};
+
+/** The query parameter that selects fields. */
+export const fieldsQuery = ({ properties }: Resource) => ({
+	fields: z.array(z.enum(Object.keys(properties))).optional().meta({
+		description: 'The fields to return, besides id and object.',
+	}),
+});
+
+const instantParameter = (description: string, example: string) =>
+	pointInTime.optional().meta({ description, examples: [example] });
+
+const known = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
+
+/** The query parameters of a list, besides its filters: pages, order, search and fields. */
+export function listQueryOf(resource: Resource) {
+	const query = known.get(resource.properties) ?? newListQuery(resource);
+	known.set(resource.properties, query);
+	return query;
+}
+
+function newListQuery(resource: Resource) {
+	const { many } = namesOf(resource);
+	const orders = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
+	return z.object({
+		...pageParameters,
+		sort: z.array(z.enum(orders)).default([standardOrder]).meta({
+			description: 'Fields to sort by; a minus sign means descending order.',
+		}),
+		q: z.string().trim().min(1).max(maxSearchLength).optional().meta({
+			title: 'Search',
+			description: `Words to search for in ${resource.searched.join(', ')}.`,
+		}),
+		ids: z.array(z.string().min(1)).max(pageSize.maximum).optional().meta({
+			title: 'IDs',
+			description: `Only ${many} with one of these ids.`,
+		}),
+		...fieldsQuery(resource),
+		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${many}.` }),
+		// Time windows are half open, so that one ends where the next begins.
+		updated_since: instantParameter('Only records changed at this instant or later.', '2025-03-01T00:00:00.000Z'),
+		updated_until: instantParameter('Only records changed before this instant.', '2025-04-01T00:00:00.000Z'),
+	});
+}
+
+const changeFilters = valueFilters('updated', '"updated_at"', pointInTime);
+const changeWindow = new Map([
+	['updated_since', changeFilters.find(({ operator }) => operator === '>=')!],
+	['updated_until', changeFilters.find(({ operator }) => operator === '<')!],
+]);
 
 /**
  * Parses the query of a list request.
@@ -60,30 +113,20 @@ export function parseListQuery(
 	findFilter: (parameter: string) => Filter | undefined,
 	key: AccountKey,
 ): ListQuery {
-	const rest = new Map(given);
-	const take = (name: string) => {
-		const value = rest.get(name);
-		rest.delete(name);
-		return value;
-	};
-	const cursor = take('cursor');
-	const limit = parseLimit(take('limit'));
-	const fields = parseFields(resource, take('fields'));
-	const order = parseSort(resource, take('sort'));
-	const includeDeleted = parseFlag('include_deleted', take('include_deleted'));
+	const schema = listQueryOf(resource);
+	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, given);
+	const order = orderBy(resource, query.sort);
 	const conditions: Condition[] = [];
-	const ids = take('ids');
-	if (ids !== undefined) conditions.push(idCondition(ids));
-	const q = take('q');
-	if (q !== undefined) conditions.push(...searchConditions(resource, parseSearch(q)));
-	if (rest.size > maxFilters) {
-		const [name] = [...rest.keys()].slice(maxFilters);
-		throw invalidParameter(name!, `A list takes at most ${maxFilters} filters.`);
-	}
-	for (const [name, text] of rest) {
-		const filter = changeWindow.find(({ parameter }) => parameter === name) ?? findFilter(name);
+	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true });
+	if (q !== undefined) conditions.push(...searchConditions(resource, q));
+	const [sortedBy] = order.map(({ column }) => column) as [string];
+	const filters = [...given].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
+	const [excess] = filters.slice(maxFilters);
+	if (excess) throw invalidParameter(excess[0], `A list takes at most ${maxFilters} filters.`);
+	for (const [name, text] of filters) {
+		const filter = changeWindow.get(name) ?? findFilter(name);
 		if (!filter) throw unknownParameter(name);
-		conditions.push(filterCondition(filter, text, order[0]!.column));
+		conditions.push(filterCondition(filter, text, sortedBy));
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
 	const after =
@@ -91,58 +134,15 @@ export function parseListQuery(
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
 }
 
-/** @throws Problem invalid_parameter */
-export function parseFields(resource: Resource, text: string | undefined): string[] | undefined {
-	const fields = text?.split(',');
-	const unknown = fields?.find((field) => !Object.hasOwn(resource.properties, field));
-	if (unknown === undefined) return fields;
-	throw invalidParameter('fields', `${resource.name} have no field "${unknown}".`);
-}
-
-/** @throws Problem invalid_parameter */
-export function parseLimit(text: string | undefined): number {
-	if (text === undefined) return pageSize.standard;
-	const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-	if (limit >= pageSize.minimum && limit <= pageSize.maximum) return limit;
-	throw invalidParameter(
-		'limit',
-		`limit must be a whole number from ${pageSize.minimum} to ${pageSize.maximum}.`,
-	);
-}
-
-function parseSearch(text: string): string {
-	if (text.trim() !== '' && text.length <= maxSearchLength) return text;
-	throw invalidParameter('q', `q must have 1 to ${maxSearchLength} characters.`);
-}
-
-/** False if absent. @throws Problem invalid_parameter */
-export function parseFlag(name: string, text: string | undefined): boolean {
-	if (text === undefined || text === 'false') return false;
-	if (text === 'true') return true;
-	throw invalidParameter(name, `${name} must be true or false.`);
-}
-
 /** The id comes last as a tie-breaker. */
-function parseSort(resource: Resource, text: string | undefined): Order[] {
+function orderBy(resource: Resource, sort: string[]): Order[] {
 	const order: Order[] = [];
-	for (const part of (text ?? standardOrder).split(',')) {
+	for (const part of sort) {
 		const descending = part.startsWith('-');
-		const column = descending ? part.slice(1) : part;
-		if (!sortableFields(resource).includes(column)) {
-			const known = sortableFields(resource).join(', ');
-			throw invalidParameter('sort', `Cannot sort by "${column}". Sort by any of: ${known}.`);
-		}
-		const sorted = sortColumn(resource, column);
-		if (!order.some((earlier) => earlier.column === sorted)) order.push({ column: sorted, descending });
-		if (column === 'id') return order;
+		const name = descending ? part.slice(1) : part;
+		const column = sortColumn(resource, name);
+		if (!order.some((earlier) => earlier.column === column)) order.push({ column, descending });
+		if (name === 'id') return order;
 	}
 	return [...order, { column: 'id', descending: order.at(-1)!.descending }];
-}
-
-function idCondition(text: string): Condition {
-	const ids = text.split(',');
-	if (ids.length > pageSize.maximum) {
-		throw invalidParameter('ids', `ids takes at most ${pageSize.maximum} ids.`);
-	}
-	return { sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true };
 }

@@ -1,5 +1,6 @@
+import { z } from 'zod/v4';
 import { invalidParameter, Problem } from '../foundation/problem.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
+import { hasCustomFields, type Resource, type StoredRecord } from '../schemas/resource.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import { findByFields } from './change.ts';
 import { customFieldsOf } from '../store/custom-fields.ts';
@@ -31,24 +32,27 @@ export function findMatch(
 	);
 }
 
-/**
- * The query parameter that every upsert needs.
- *
- * @throws Problem invalid_parameter
- */
-export function matchOnOf(given: Map<string, string>): string {
-	const matchOn = given.get('match_on');
-	if (matchOn) return matchOn;
-	throw invalidParameter('match_on', 'match_on is required: it names the field to match on.');
+/** The query of every upsert. Unique custom fields match as well; they differ by account. */
+export function matchOnQuery(resource: Resource) {
+	const own = z.enum(Object.keys(resource.unique));
+	const custom = z.string().startsWith('custom_fields.').meta({ pattern: '^custom_fields\\.' });
+	const description = 'The unique field to match on; its value is in the body.';
+	return z.object({
+		match_on: hasCustomFields(resource)
+			? z.union([own, custom], refusal(resource)).meta({ description, 'x-custom-fields': 'custom_fields.{key}' })
+			: own.meta({ description }),
+	});
 }
 
 /** @throws Problem invalid_parameter if several records may have the same value of the field */
 export function requireUniqueMatchOn(store: StoreView, resource: Resource, matchOn: string): void {
 	if (Object.hasOwn(resource.unique, matchOn)) return;
 	if (uniqueCustomField(store, resource, matchOn)) return;
-	const known = Object.keys(resource.unique).join(', ');
-	throw invalidParameter('match_on', `match_on must be a unique field: ${known}.`);
+	throw invalidParameter('match_on', refusal(resource));
 }
+
+const refusal = ({ unique }: Resource): string =>
+	`match_on must be a unique field: ${Object.keys(unique).join(', ')}.`;
 
 function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {
 	const values = fields.map((field) => [

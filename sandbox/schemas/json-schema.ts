@@ -16,7 +16,7 @@ export interface JsonSchema extends Record<string, unknown> {
 }
 
 /**
- * Converts a zod schema to regular JSON Schema: `type` lists instead of `anyOf`, no pattern where a
+ * Converts a zod schema to regular JSON Schema: `type` lists instead of `anyOf` of different types, no pattern where a
  * format says the same, no bounds that only say what a safe integer is.
  *
  * @param io `input` for what a client may send, `output` for what it receives
@@ -58,8 +58,10 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	const { anyOf, default: standard, propertyNames: _, pattern, minimum, maximum, ...own } = schema;
 	const options = ((anyOf ?? []) as JsonSchema[]).map((option) => tidy(option, io));
 	const isNullable = options.some(({ type }) => type === 'null');
-	const result: JsonSchema = options.reduceRight((rest, option) => ({ ...option, ...rest }), own);
-	if (options.length > 0) result.type = options.flatMap(typesOf);
+	const isChoice = new Set(options.flatMap(typesOf)).size < options.length;
+	const merged = isChoice ? [{ anyOf: options }] : options;
+	const result: JsonSchema = merged.reduceRight((rest, option) => ({ ...option, ...rest }), own);
+	if (options.length > 0 && !isChoice) result.type = options.flatMap(typesOf);
 	if (result.title && result.enum) result['x-enum-labels'] = choiceLabels(result.enum);
 	if (isNullable && result.enum) result.enum = [...result.enum, null];
 	if (pattern && !describedByFormat.includes(result.format ?? '')) result.pattern = pattern;

@@ -1,112 +1,77 @@
 import type { Context } from 'hono';
-import {
-	idempotencyKeyParameter,
-	listParameter,
-	pageParameters,
-} from '../description/parameters.ts';
-import { errors, pageResponse, success } from '../description/responses.ts';
-import type { Operation } from '../http/operation.ts';
+import { z } from 'zod/v4';
+import { endpoint } from '../description/endpoint.ts';
+import { pageResponse, success } from '../description/responses.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../queries/cursor.ts';
-import { parseLimit } from '../queries/list-query.ts';
-import { queryParameters } from '../http/query.ts';
+import { pageParameters } from '../queries/list-query.ts';
 import { answerWrite } from '../collection/requests.ts';
 import { existingRecord } from '../records/write.ts';
-import { invalidParameter, Problem } from '../foundation/problem.ts';
+import { Problem } from '../foundation/problem.ts';
 import type { ApiRoute } from '../http/route.ts';
 import { type Delivery, deliveryAnswer, deliveryStatuses } from '../schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../schemas/webhooks.ts';
 import type { Env, Service } from '../http/service.ts';
-import { webhookTags } from './operations.ts';
 import type { StoreView } from '../store/visible-store.ts';
 import { jsonAnswer } from '../foundation/answer.ts';
 
 /** The routes of a subscription's deliveries. */
 export function deliveryRoutes(service: Service): ApiRoute[] {
 	const path = `/v1/${webhooks.name}/{id}/deliveries`;
-	const { accountKey } = service.store;
-
-	const list: ApiRoute['handler'] = (c) => {
-		const given = queryParameters(c, ['cursor', 'limit', 'status']);
-		const webhook = webhookOf(c.get('store'), c);
-		const limit = parseLimit(given.get('limit'));
-		const statuses = parseStatuses(given.get('status'));
-		const fingerprint = listFingerprint('deliveries', webhook.id, statuses);
-		const cursor = given.get('cursor');
-		const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
-		const { deliveries } = service.store;
-		const { deliveries: page, hasMore } = deliveries.page(webhook.id, statuses, before as string, limit);
-		return c.json({
-			data: page.map(deliveryAnswer),
-			next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
-			total: deliveries.count(webhook.id, statuses),
-		});
-	};
-
-	const get: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		return c.json(deliveryAnswer(requestedDelivery(service, c)));
-	};
-
-	const retry: ApiRoute['handler'] = (c) => {
-		queryParameters(c, []);
-		return answerWrite(service, webhooks, c, false, ({ store, now }) => {
-			refuseInactive(webhookOf(store, c));
-			const delivery = requestedDelivery(service, c);
-			const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };
-			store.whole.deliveries.save(again);
-			return jsonAnswer(202, deliveryAnswer(again));
-		});
-	};
-
+	const tag = webhooks.name;
+	const { accountKey, deliveries } = service.store;
 	return [
-		{ method: 'GET', path, handler: list, operation: listDeliveriesOperation },
-		{ method: 'GET', path: `${path}/{delivery_id}`, handler: get, operation: getDeliveryOperation },
-		{
+		endpoint({
+			method: 'GET',
+			path,
+			id: 'getWebhookDeliveries',
+			tag,
+			summary: 'List the deliveries of a webhook',
+			description: 'Lists deliveries with their attempts, newest first. They are kept for 30 days.',
+			query: z.object({
+				...pageParameters,
+				status: z.array(z.enum(deliveryStatuses)).optional().meta({ description: 'Status is one of these.' }),
+			}),
+			answers: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryList', 'getWebhookDeliveries') },
+			handle(c, { cursor, limit, status = [...deliveryStatuses] }) {
+				const webhook = webhookOf(c.get('store'), c);
+				const fingerprint = listFingerprint('deliveries', webhook.id, status);
+				const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
+				const { deliveries: page, hasMore } = deliveries.page(webhook.id, status, before as string, limit);
+				return c.json({
+					data: page.map(deliveryAnswer),
+					next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
+					total: deliveries.count(webhook.id, status),
+				});
+			},
+		}),
+		endpoint({
+			method: 'GET',
+			path: `${path}/{delivery_id}`,
+			id: 'getWebhookDelivery',
+			tag,
+			summary: 'Get a delivery',
+			answers: { 200: success('The delivery.', 'WebhookDelivery') },
+			handle: (c) => c.json(deliveryAnswer(requestedDelivery(service, c))),
+		}),
+		endpoint({
 			method: 'POST',
 			path: `${path}/{delivery_id}/retry`,
-			handler: retry,
-			operation: retryDeliveryOperation,
-		},
+			id: 'retryWebhookDelivery',
+			tag,
+			summary: 'Retry a delivery',
+			description: 'Sends the event again now, regardless of earlier attempts.',
+			answers: { 202: success('The delivery, pending.', 'WebhookDelivery') },
+			handle: (c) =>
+				answerWrite(service, webhooks, c, false, ({ store, now }) => {
+					refuseInactive(webhookOf(store, c));
+					const delivery = requestedDelivery(service, c);
+					const again: Delivery = { ...delivery, status: 'pending', nextAttemptAt: now };
+					deliveries.save(again);
+					return jsonAnswer(202, deliveryAnswer(again));
+				}),
+		}),
 	];
 }
-
-const listDeliveriesOperation = (): Operation => ({
-	operationId: 'getWebhookDeliveries',
-	tags: webhookTags,
-	summary: 'List the deliveries of a webhook',
-	description: 'Lists deliveries with their attempts, newest first. They are kept for 30 days.',
-	parameters: [
-		...pageParameters,
-		listParameter('status', 'Status is one of these.', { type: 'string', enum: [...deliveryStatuses] }),
-	],
-	responses: {
-		200: pageResponse('A page of deliveries.', 'WebhookDeliveryList', 'getWebhookDeliveries'),
-		...errors(400, 404),
-	},
-});
-
-const getDeliveryOperation = (): Operation => ({
-	operationId: 'getWebhookDelivery',
-	tags: webhookTags,
-	summary: 'Get a delivery',
-	parameters: [],
-	responses: {
-		200: success('The delivery.', 'WebhookDelivery'),
-		...errors(400, 404),
-	},
-});
-
-const retryDeliveryOperation = (): Operation => ({
-	operationId: 'retryWebhookDelivery',
-	tags: webhookTags,
-	summary: 'Retry a delivery',
-	description: 'Sends the event again now, regardless of earlier attempts.',
-	parameters: [idempotencyKeyParameter],
-	responses: {
-		202: success('The delivery, pending.', 'WebhookDelivery', 'Idempotent-Replayed'),
-		...errors(400, 404, 409, 422),
-	},
-});
 
 /** The subscription in the path of a request. */
 export const webhookOf = (store: StoreView, c: Context<Env>): Webhook =>
@@ -124,12 +89,4 @@ export function refuseInactive({ status }: Webhook): void {
 	if (status === 'active') return;
 	const detail = `The webhook is ${status}. Set its status to active first.`;
 	throw new Problem('webhook_not_active', detail);
-}
-
-function parseStatuses(text: string | undefined): string[] {
-	const statuses = text?.split(',') ?? [...deliveryStatuses];
-	if (statuses.every((status) => (deliveryStatuses as readonly string[]).includes(status))) {
-		return statuses;
-	}
-	throw invalidParameter('status', `status is one of: ${deliveryStatuses.join(', ')}.`);
 }

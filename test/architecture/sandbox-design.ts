@@ -5,24 +5,24 @@ const floors: Array<Record<string, string[]>> = [
 	{ foundation: ['zod'] },
 	{ schemas: ['zod'] },
 	{ store: ['node:**'] },
-	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'node:**'] },
+	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'zod', 'node:**'] },
 	{
 		access: ['hono'],
 		control: ['hono', 'zod', 'node:timers/promises'],
 		pages: ['hono', 'node:**'],
 		queries: ['zod', 'node:crypto'],
 	},
-	{ description: [], events: [] },
+	{ description: ['hono', 'zod'], events: [] },
 	{ records: ['zod', 'node:timers/promises'] },
 	{ collection: ['hono', 'zod'], seed: [] },
 	{
 		account: [],
 		'event-log': ['hono', 'zod'],
-		jobs: ['hono', 'node:**'],
-		webhooks: ['hono', 'axios', 'ipaddr.js', 'standardwebhooks', 'node:**'],
+		jobs: ['hono', 'zod', 'node:**'],
+		webhooks: ['hono', 'axios', 'ipaddr.js', 'standardwebhooks', 'zod', 'node:**'],
 	},
-	{ oauth: ['hono', 'node:crypto'] },
-	{ console: ['hono'], openapi: [], settings: ['hono'] },
+	{ oauth: ['hono', 'zod', 'node:crypto'] },
+	{ console: ['hono'], openapi: ['zod'], settings: ['hono'] },
 ];
 
 const partsOf = (floor: Record<string, string[]>): string[] =>

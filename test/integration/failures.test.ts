@@ -189,7 +189,7 @@ describe('what the user reads', () => {
 	});
 });
 
-test('without the service’s description the packaged one serves, and the user is told', async () => {
+test('without the service’s description, the packaged one is used, and the user is told', async () => {
 	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
 	const parameters = create('contact', { email: 'packaged@failures.example' });
 	const { items, hints } = await runNode({ credential, parameters });

@@ -59,12 +59,12 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
-/** How one value is written that is typed in, which nobody has to be told of plain text. */
+/** How to type in one value; plain text needs no explanation. */
 function formOf({ kind, reference }: Field): string {
 	return fieldKinds[kind].note ?? (reference === undefined ? '' : 'Name or ID');
 }
 
-/** Several values as they are written: with commas, as far as there is room. */
+/** How to type in several values: with commas, as far as there is room. */
 function severalOf({ choices = [] }: Field, room: number): string {
 	if (choices.length === 0) return 'a, b, c';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);

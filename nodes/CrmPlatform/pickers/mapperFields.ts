@@ -72,7 +72,7 @@ function isPickedBeside(
 	{ reference, linksTo, required }: Field,
 ): boolean {
 	if (reference !== undefined) return isLinked && !required;
-	// Links are JSON, which is written for nobody where they can be picked.
+	// Links would be JSON, which nobody needs to write if they can be picked.
 	return isLinked && linksTo !== undefined;
 }
 
@@ -88,9 +88,9 @@ const firstFields = 8;
  * @param needed those that are required, or that identify the record
  */
 function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
-	// One JSON object for all custom fields is for those who cannot see them one by one.
+	// One JSON object for all custom fields is only needed if they are not listed one by one.
 	const named = fields.filter(({ name }) => name !== allCustomFields);
-	// To hide one or two would save nothing.
+	// Hiding one or two saves nothing.
 	if (named.length <= firstFields + 2) return new Set(named);
 	const important = fields.filter((field) => field.important);
 	if (important.length > 0) return new Set([...needed, ...important]);

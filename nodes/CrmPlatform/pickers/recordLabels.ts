@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
 import { recordName, firstText } from '../api/recordName';
 
-/** The longest list that is of use to a person. */
+/** The longest list that helps a person. */
 const maxShown = 1_000;
 
 /** The records at a path such as `/pipelines`, for lists that cannot be searched. */
@@ -77,7 +77,7 @@ function numberOf({ number }: IDataObject): string | undefined {
 	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
 }
 
-/** `2026-03-14 09:26`; of a record without a time, nothing. */
+/** `2026-03-14 09:26`; empty for a record without a time. */
 function dateOf(record: IDataObject): string | undefined {
 	const time = firstText(record, ['created_at', 'createdAt', 'timestamp']);
 	return time?.slice(0, 16).replace('T', ' ');

@@ -5,7 +5,7 @@ export interface ErrorWords {
 	advice: string;
 }
 
-/** What happened (empty where the service's own text suffices), and what to do. */
+/** What happened (empty if the service's own text suffices), and what to do. */
 type Telling = readonly [happened: string, advice: string];
 
 /**

@@ -136,7 +136,7 @@ export function unreachableProblem(address: string, code: string): Problem {
  * @param isRepeatable whether it could be sent again
  */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
-	const why = isRepeatable ? '' : ' The service takes no idempotency key for it, so it was not sent again.';
+	const why = isRepeatable ? '' : ' The service does not accept an idempotency key for it, so it was not retried.';
 	const hint = `The request may have been processed.${why} Check the record before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }
