@@ -120,7 +120,7 @@ async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => Fi
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+		`${label}: two filters set ${parameter}, but the service accepts it only once. Keep one of them.`,
 	);
 }
 

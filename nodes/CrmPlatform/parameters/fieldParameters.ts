@@ -146,7 +146,7 @@ const fieldsLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'fieldsLinked',
 	description:
-		'Records to link, such as the company of a contact. They take precedence over values given for the same field above.',
+		'Records to link, such as the company of a contact. They take precedence over values entered above for the same field.',
 });
 
 /** Whether an empty cell is a value. */

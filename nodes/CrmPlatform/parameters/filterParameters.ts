@@ -81,7 +81,7 @@ const values: INodeProperties[] = [
 		},
 		default: [],
 		description:
-			'The values of which one must match. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+			'Values, one of which must match. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		...valuesOf(({ takes }) => takes === 'choices'),
 	},
 ];
