@@ -12,7 +12,7 @@ import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows } from './filterRows';
-import { findIds, type ItemIds } from './itemIds';
+import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 
@@ -41,7 +41,7 @@ export async function readFilterValues(
 	list: ListDescription,
 ): Promise<(item: number) => FieldValue[]> {
 	const valuesOf = await filterValues(execution, parameter, list);
-	const ids = await recordIds(execution, valuesOf);
+	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
 	return (item) => {
 		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
@@ -103,19 +103,6 @@ async function filterValues(
 		readers.set(fields, read);
 		return read(item);
 	};
-}
-
-/** Finds the ids of the records that the filters name. */
-async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ItemIds> {
-	const given: FieldValue[] = [];
-	for (const item of n8n.getInputData().keys()) {
-		try {
-			given.push(...valuesOf(item).filter(([{ reference }]) => reference));
-		} catch {
-			// The item fails with this error when its turn comes.
-		}
-	}
-	return await findIds(api, given, 'filter');
 }
 
 function setTwice({ label }: Field, parameter: string): Error {
