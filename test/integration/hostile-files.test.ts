@@ -67,11 +67,7 @@ test('a file of Excel that names its delimiter is read by it', async () => {
 test.each([true, false])('a column without a name is told, with a preview %s', async (preview) => {
 	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, { preview });
 	expect(json).toMatchObject({ rows: 1, failed: 0 });
-<<<<<<< HEAD
-	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual(['Not imported because the header does not name it: column 2. Name it in the first row.']);
-=======
-	expect(hints).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
->>>>>>> main
+	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
 });
 
 test.each(['true', 'TRUE', 1])('a preview that is %j is a preview', async (preview) => {

@@ -127,11 +127,7 @@ function problemOfFile(error: unknown, place: number): string {
 	throw error;
 }
 
-<<<<<<< HEAD
-/** Mapped rows that a preview shows. */
-=======
-/** Number of mapped rows that a trial shows. */
->>>>>>> main
+/** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;

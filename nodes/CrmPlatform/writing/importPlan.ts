@@ -10,11 +10,7 @@ import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
-<<<<<<< HEAD
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import { automaticMapping } from '../mapping/stored';
-=======
->>>>>>> main
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';

@@ -73,13 +73,7 @@ export function lifeOf(resource: string, plan: Plan): Life {
 }
 
 /** A list goes into a file, and the file is read again. */
-<<<<<<< HEAD
-const fileSteps = (common: IDataObject): Array<{ operation: string; name?: string; parameters: IDataObject }> => [
-	{ operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
-	{ operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', preview: true, ...common } },
-=======
 const fileSteps = (common: IDataObject): Array<Omit<Link, 'name'>> => [
 	{ resource: 'file', operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
-	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
->>>>>>> main
+	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', preview: true, ...common } },
 ];
