@@ -101,7 +101,7 @@ async function filterValues(
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+		`${label}: two filters set ${parameter}, but the service accepts it only once. Keep one of them.`,
 	);
 }
 
