@@ -48,11 +48,11 @@ await binary.init();
 
 const works: Record<FileTask['work'], (file: string) => Promise<number>> = {
 	async import(file) {
-		const [item] = await run(parts, { resource: 'contact', operation: 'importFile' }, await stored(file));
+		const [item] = await run(parts, { resource: 'file', operation: 'importFile' }, await stored(file));
 		return Number(item?.json['done']);
 	},
 	async export() {
-		const [item] = await run(parts, { resource: 'contact', operation: 'exportFile' });
+		const [item] = await run(parts, { resource: 'file', operation: 'exportFile' });
 		return Number(item?.json['records']);
 	},
 	async extract(file) {

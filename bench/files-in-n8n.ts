@@ -37,12 +37,12 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 			const fileSelector = await csvOf(folder, count);
 			const [item] = await run(n8n, credentialId, [
 				node('n8n-nodes-base.readWriteFile', 1.1, { operation: 'read', fileSelector, options: {} }),
-				node(connector, 1, { resource: 'contact', operation: 'importFile', options: {} }),
+				node(connector, 1, { resource: 'file', operation: 'importFile', options: {} }),
 			]);
 			if (item?.json['done'] !== count) throw new Error(`${String(item?.json['done'])} of ${count} rows were imported.`);
 		};
 		const exported = async () =>
-			await run(n8n, credentialId, [node(connector, 1, { resource: 'contact', operation: 'exportFile', options: {} })]);
+			await run(n8n, credentialId, [node(connector, 1, { resource: 'file', operation: 'exportFile', options: {} })]);
 		await imported(10);
 		const row = async (what: string, work: () => Promise<unknown>): Promise<Row> => {
 			const ours = await growthOf(() => n8n.memory(), 250, work);

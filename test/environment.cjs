@@ -8,6 +8,9 @@ const { TestEnvironment } = require('jest-environment-node');
 module.exports = class extends TestEnvironment {
 	constructor(...given) {
 		super(...given);
-		this.global.loadSandbox = () => require('../sandbox/serve.ts');
+		this.global.loadSandbox = () => {
+			require('./sandbox/quick-passwords.ts');
+			return require('../sandbox/serve.ts');
+		};
 	}
 };

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { buildPackage } from '../tools/build.ts';
 import { runJest } from '../tools/jest.ts';
@@ -41,9 +42,16 @@ export const gate: Step = {
 	run: () => runJest('gate', ['test/gate']),
 };
 
-const withOthers = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
-const runWithout = async (name: string, folders: string[]) =>
-	await runJest(name, ['--testPathIgnorePatterns', '/node_modules/', ...folders.map((folder) => `/test/${folder}/`)]);
+const folders = ['gate', 'large', 'conformance', 'e2e', 'queue', 'versions', 'night'];
+const withOthers = folders.map((folder) => `/test/${folder}/`);
+const runWithout = async (name: string, patterns: string[]) =>
+	await runJest(name, ['--testPathIgnorePatterns', '/node_modules/', ...patterns]);
+
+/** What the tests of the contract run as well, with more to see. */
+const withContract = (): string[] => {
+	const { testMatch } = createRequire(import.meta.url)(resolve(CONFORMANCE_CONFIG)) as { testMatch: string[] };
+	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
+};
 
 /** Everything that needs neither n8n itself nor a browser. */
 export const unitAndIntegration: Step = {
@@ -54,7 +62,7 @@ export const unitAndIntegration: Step = {
 /** The same without what runs with the contract. */
 export const unitAndSandbox: Step = {
 	name: 'unit, sandbox',
-	run: () => runWithout('unit', [...withOthers, 'integration']),
+	run: () => runWithout('unit', [...withOthers, ...withContract()]),
 };
 
 /** The oldest n8n that is supported; the newest is the one all other tests run in. */

@@ -37,11 +37,12 @@ function writeContract(path: string): void {
 
 /** Writes what n8n shows of the node's output before it has run. */
 function writeOutputSchemas(node: string): void {
-	const { resources } = createRequire(import.meta.url)(resolve(node, 'resources')) as {
-		resources: Menu[];
-	};
+	const { everydayMenu, adminMenu } = createRequire(import.meta.url)(resolve(node, 'resources')) as Record<
+		string,
+		Menu[]
+	>;
 	const contract = JSON.parse(readFileSync('contract/openapi.json', 'utf8')) as Contract;
-	for (const { file, schema } of outputSchemas(contract, resources)) {
+	for (const { file, schema } of outputSchemas(contract, [...everydayMenu!, ...adminMenu!])) {
 		const path = join(node, file);
 		mkdirSync(dirname(path), { recursive: true });
 		writeFileSync(path, JSON.stringify(schema));

@@ -8,7 +8,8 @@ export interface OutputSchema {
 /** A kind of record of the node, as far as it matters here. */
 export interface Menu {
 	value: string;
-	path: string;
+	/** Absent where the user picks the kind of record in the form. */
+	path?: string;
 	operations: Array<{ option: { value: unknown }; output?: OutputSchema | null }>;
 }
 
@@ -39,9 +40,9 @@ const deepest = 3;
  * The output previews of every operation: the record the contract describes, unless the operation
  * says otherwise.
  */
-export function outputSchemas(contract: Contract, resources: Menu[]): Preview[] {
-	return resources.flatMap(({ value, path, operations }) => {
-		const record = recordAt(contract, path);
+export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
+	return menu.flatMap(({ value, path, operations }) => {
+		const record = path === undefined ? undefined : recordAt(contract, path);
 		return operations.flatMap(({ option, output }) => {
 			const schema = output === undefined ? record : output;
 			const file = `__schema__/v1.0.0/${value}/${String(option.value)}.json`;

@@ -18,12 +18,11 @@ import {
 	searchRecords,
 	searchTags,
 	searchUsers,
-	searchWebhooks,
 } from './pickers/searchRecords';
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { resources } from './resources';
+import { everydayMenu } from './resources';
 
 export class CrmPlatform implements INodeType {
 	description: INodeTypeDescription = {
@@ -54,7 +53,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(resources),
+		properties: propertiesOf(everydayMenu),
 	};
 
 	methods = {
@@ -67,7 +66,6 @@ export class CrmPlatform implements INodeType {
 			searchStages,
 			searchTags,
 			searchUsers,
-			searchWebhooks,
 		},
 		loadOptions: {
 			getFilterChoices,

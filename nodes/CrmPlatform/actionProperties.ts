@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Operation, Resource } from './model';
+import type { Menu, Operation, Resource } from './model';
 
-/** A kind of record and its operations, as far as the parameters depend on them. */
-type OfferedResource = Omit<Resource, 'operations'> & { operations: OfferedOperation[] };
+/** An entry of the menu and its operations, as far as the parameters depend on them. */
+type OfferedResource = Omit<Menu, 'operations'> & { operations: OfferedOperation[] };
 type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
 	properties(resource: Resource): INodeProperties[];
 };
@@ -21,8 +21,12 @@ export const authentication: INodeProperties = {
 	default: 'apiKey',
 };
 
-/** The parameters n8n shows for the given kinds of records. */
-export function propertiesOf(resources: OfferedResource[]): INodeProperties[] {
+/**
+ * The parameters that n8n shows for these kinds of records.
+ *
+ * @param first the entry chosen in a new node
+ */
+export function propertiesOf(resources: OfferedResource[], first = 'contact'): INodeProperties[] {
 	return [
 		authentication,
 		{
@@ -31,7 +35,7 @@ export function propertiesOf(resources: OfferedResource[]): INodeProperties[] {
 			type: 'options',
 			noDataExpression: true,
 			options: resources.map(({ name, value }) => ({ name, value })),
-			default: 'contact',
+			default: first,
 		},
 		...resources.map(operationProperty),
 		...merged(resources.flatMap(shownProperties)),
@@ -69,7 +73,7 @@ interface Shown {
 
 function shownProperties(resource: OfferedResource): Shown[] {
 	return resource.operations.flatMap((operation) =>
-		[...(resource.parents ?? []), ...operation.properties(resource as Resource), optionsProperty(operation)].map(
+		[...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)].map(
 			(property, place) => ({
 				resource: resource.value,
 				operation: operation.option.value as string,
@@ -78,6 +82,22 @@ function shownProperties(resource: OfferedResource): Shown[] {
 			}),
 		),
 	);
+}
+
+/** What says which records the operation is about: their kind, their parents, or neither. */
+function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
+	if (!kinds) return parents;
+	const kind: INodeProperties = {
+		displayName: 'Kind of Records',
+		name: 'kind',
+		type: 'options',
+		noDataExpression: true,
+		options: kinds.map(({ name, value }) => ({ name, value })),
+		default: 'contact',
+	};
+	const parentsOf = ({ value, parents: own = [] }: Resource) =>
+		own.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
+	return [kind, ...kinds.flatMap(parentsOf)];
 }
 
 /**
@@ -103,7 +123,7 @@ function merged(all: Shown[]): INodeProperties[] {
 		});
 }
 
-/** What the user may set beside what the operation asks for. */
+/** Optional parameters, besides those of the operation. */
 function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',

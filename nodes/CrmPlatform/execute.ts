@@ -8,12 +8,13 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import { failureJson, nodeFailure, withLines, type NodeFailure } from './failure';
+import { failureJson, failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
-import { resourceNamed } from './resources';
+import { chosenResource } from './resources';
 import { runAll, type ItemOutcome } from './schedule';
 import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
+import { nameExisting } from './writing/existingRecord';
 import { originalExecution } from './writing/runState';
 
 /**
@@ -31,8 +32,9 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const call = toolCallOf(n8n);
 	const execution: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
+	const named = nameExisting(execution);
 	const output: INodeExecutionData[] = [];
-	const failures: Failure[] = [];
+	const failures: ItemFailure[] = [];
 	const goesOn: GoesOn = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
@@ -41,7 +43,7 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 		for (const { item, result } of batch) {
 			const pairedItem = { item };
 			if (result instanceof Error) {
-				const failure = nodeFailure(n8n, result, item);
+				const failure = await named(nodeFailure(n8n, result, item), item);
 				failures.push({ item, failure });
 				output.push({ json: failureJson(failure), pairedItem });
 				continue;
@@ -57,16 +59,12 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const [first] = failures;
 	if (!first) call?.succeeded();
 	if (first && !(n8n.continueOnFail() && goesOn([]))) {
-		const summary = items.length > 1 ? [failureSummary(failures, done, items.length)] : [];
-		throw withLines(first.failure, [...summary, ...api.notices]);
+		const summary = items.length > 1 ? failureSummary(failures, done, items.length) : [];
+		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
+		throw withLines(first.failure, [...summary, ...others]);
 	}
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return [output];
-}
-
-interface Failure {
-	item: number;
-	failure: NodeFailure;
 }
 
 async function* outcomes(
@@ -86,7 +84,7 @@ async function prepared(execution: Execution): Promise<Run | Batched> {
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
-	const resource = resourceNamed(n8n.getNodeParameter('resource', 0));
+	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };
@@ -115,12 +113,4 @@ function withoutError(record: IDataObject): IDataObject {
 	const { error, ...others } = record;
 	const name = ['error_info', 'error_info_2'].find((free) => !Object.hasOwn(others, free));
 	return { ...others, [name ?? 'error_info_3']: error };
-}
-
-/** What became of the other items: some of them may be written already. */
-function failureSummary(failures: Failure[], done: number, count: number): string {
-	const failed = failures.map(({ item }) => item);
-	const untried = count - done - failed.length;
-	const which = failed.slice(0, 10).join(', ') + (failed.length > 10 ? ', …' : '');
-	return `Of ${count} items, ${done} succeeded, ${failed.length} failed (${which}) and ${untried} were not tried. To get a result for each item, set On Error to Continue.`;
 }

@@ -19,6 +19,33 @@ export function withLines(failure: NodeFailure, lines: string[]): NodeFailure {
 	return failure;
 }
 
+/** The failure of an input item. */
+export interface ItemFailure {
+	item: number;
+	failure: NodeFailure;
+}
+
+/**
+ * What became of the other items: some of them may be written already. Items are numbered as n8n numbers them,
+ * from 0.
+ */
+export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
+	const untried = count - done - failures.length;
+	const numbers = failures.slice(0, 10).map(({ item }) => item).join(', ') + (failures.length > 10 ? ', …' : '');
+	const rest = untried > 0 ? ` ${untried} were not tried.` : '';
+	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
+	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
+	if (areAlike) return [`None of the ${count} items succeeded.`];
+	return failures.some(({ failure }) => isOfAll(failure)) ? [summary] : [`${summary} To get a result for each item, set On Error to Continue.`];
+}
+
+/** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */
+function isOfAll(failure: NodeFailure): boolean {
+	if (!(failure instanceof NodeApiError)) return false;
+	const status = Number(failure.httpCode);
+	return !(status >= 400 && status < 500) || [401, 403, 429].includes(status);
+}
+
 /**
  * The failure as an output item. It has exactly these three members: n8n takes an item with no others
  * for an error (n8n-core 2.41, handleNodeErrorOutput).

@@ -30,6 +30,12 @@ export interface Resource {
 	operations: Operation[];
 }
 
+/** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
+export interface Menu extends Omit<Resource, 'path'> {
+	/** The kinds to pick from, by name. */
+	kinds?: Resource[];
+}
+
 /** A verb, for any resource: its menu entry, its parameters, its effect. */
 export interface Operation {
 	option: INodePropertyOptions;

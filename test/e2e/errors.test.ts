@@ -18,7 +18,7 @@ describe('In a real n8n, a record that is not there', () => {
 		credentialId = await n8n.createCredential(sandboxCredential());
 	});
 
-	test('fails the execution, in words that name what is missing', async () => {
+	test('fails the execution with an error that names what is missing', async () => {
 		const run = { credentialId, parameters, input: [{ id: missing }] };
 
 		const { status, error } = await runNode(n8n, run);

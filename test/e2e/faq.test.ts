@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { mapped } from './harness/resources.ts';
@@ -34,7 +35,7 @@ test.each([
 ])('a file that somebody uploads in a form is imported from the field %s', async (binaryField, others) => {
 	const path = randomUUID();
 	const elements = { values: [{ fieldLabel: 'File', fieldType: 'file', multipleFiles: others.length > 0 }] };
-	const parameters = { resource: 'contact', operation: 'importFile', importAs: 'create', binaryField };
+	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField };
 	await publish(
 		[
 			node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
@@ -48,7 +49,7 @@ test.each([
 	for (const name of others) form.append('field-0', new File(['email\n'], name, { type: 'text/csv' }));
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
-	for (let tries = 0; tries < 100 && !(await recordWith(email)); tries++) await new Promise((done) => setTimeout(done, 200));
+	while (!(await recordWith(email))) await sleep(100);
 	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
 });
 

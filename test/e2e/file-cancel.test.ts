@@ -17,7 +17,7 @@ afterEach(async () => await callSandbox('PUT', '/_sandbox/faults', []));
 async function importWorkflow(lastName: string) {
 	const credentialId = await n8n.createCredential(sandboxCredential());
 	const options = { writeOncePer: lastName };
-	const parameters = { resource: 'contact', operation: 'importFile', importAs: 'create', binaryField: 'data', options };
+	const parameters = { resource: 'file', operation: 'importFile', importAs: 'create', binaryField: 'data', options };
 	const workflow = workflowWith({ credentialId, parameters });
 	const jsCode = `const rows = Array.from({ length: ${rows} }, (_, i) => '${lastName} ' + i);
 return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;

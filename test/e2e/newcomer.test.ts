@@ -152,7 +152,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 	});
 
 	newcomer('Export contacts', async () => {
-		await add('Export contacts to a file');
+		await add('Export records to a file');
 		expect(await editor.execute()).toContain('contact.csv');
 	});
 

@@ -105,7 +105,7 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 		expect(run.error?.message).toContain('not connected yet');
 	});
 
-	test('an answer that n8n did not ask for is refused, and none counts twice', async () => {
+	test('an answer that n8n did not request is refused, and no answer counts twice', async () => {
 		const { page } = editor;
 		const answer = async (state: string) => {
 			await page.goto(`${callback}?code=stolen&state=${encodeURIComponent(state)}`);

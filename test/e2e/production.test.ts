@@ -1,7 +1,7 @@
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { calledWorkflow } from './harness/run-node.ts';
 
-test('In an active workflow the node answers whoever calls its webhook', async () => {
+test('In an active workflow the node answers every caller of its webhook', async () => {
 	const n8n = theN8n();
 	const credentialId = await n8n.createCredential(sandboxCredential());
 	const parameters = { resource: 'contact', operation: 'getMany', limit: 2 };

@@ -44,7 +44,7 @@ afterEach(() => server?.close());
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `rec_${i}` }));
 const itsId = '={{ $json.id }}';
-const addTag = on('contact', 'addTag', itsId, { tagId: byId('tag_1') });
+const addTag = on('recordTag', 'addTag', itsId, { kind: 'contact', tagId: byId('tag_1') });
 
 describe('what the service does one by one', () => {
 	test.each([
@@ -63,7 +63,7 @@ describe('what the service does one by one', () => {
 	test('goes one after another for one record', async () => {
 		const { run, seen, most } = await service(1);
 		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_${i}` }));
-		await run(on('contact', 'addTag', 'rec_1', { tagId: byId('={{ $json.tag }}') }), tags);
+		await run(on('recordTag', 'addTag', 'rec_1', { kind: 'contact', tagId: byId('={{ $json.tag }}') }), tags);
 		expect(seen).toEqual(tags.map(({ tag }) => `/v1/contacts/rec_1/tags/${tag}`));
 		expect(most()).toBe(1);
 	});
@@ -79,7 +79,7 @@ describe('what the service does one by one', () => {
 		const { run, seen } = await service(4, 'rec_0/');
 		await expect(run(addTag, ids(20))).rejects.toMatchObject({
 			description: expect.stringMatching(
-				/Of 20 items, 3 succeeded, 1 failed \(0\) and 16 were not tried/,
+				/Of 20 items, 3 succeeded and 1 failed \(item 0\)\. 16 were not tried/,
 			),
 		});
 		expect(seen).toHaveLength(4);

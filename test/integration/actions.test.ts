@@ -61,7 +61,7 @@ describe('a ticket', () => {
 		}
 	});
 
-	test('that may not change its status is told which it may have', async () => {
+	test('that may not change its status names those it may have', async () => {
 		const { id } = await given('/tickets', { subject: 'New' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
 		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
@@ -76,7 +76,7 @@ describe('a ticket', () => {
 		expect(closed).toMatchObject({ status: 'closed', solved_at: closed!['closed_at'] });
 	});
 
-	test('is given no status that is none', async () => {
+	test('is not given an invalid status', async () => {
 		const { id, version } = await given('/tickets', { subject: 'Same' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
 		await expect(run(change)).rejects.toThrow(/^Status is empty/);
@@ -157,6 +157,6 @@ test('a tag is put on a record and taken off', async () => {
 	const { id } = await given('/contacts', { email: 'tagged@resources.example' });
 	const tag = await given('/tags', { name: 'Tagged' });
 	const tagId = { __rl: true, mode: 'id', value: tag.id };
-	expect(await run(on('contact', 'addTag', id, { tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
-	expect(await run(on('contact', 'removeTag', id, { tagId }))).toMatchObject([{ tag_ids: [] }]);
+	expect(await run(on('recordTag', 'addTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
+	expect(await run(on('recordTag', 'removeTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [] }]);
 });

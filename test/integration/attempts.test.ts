@@ -172,7 +172,7 @@ describe('a service whose description cannot be read', () => {
 	});
 });
 
-test('a record with an error of its own is no failure to n8n', async () => {
+test('a record with a field called error does not count as a failure in n8n', async () => {
 	const failed = { id: 'msg_1', status: 'failed', error: { code: 'bounced' } };
 	const body = { data: [failed], next_cursor: null, total: 1 };
 	await sandbox.faults({ path: '/v1/messages', status: 200, body });

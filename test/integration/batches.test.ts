@@ -122,7 +122,7 @@ describe('an item that fails', () => {
 		...people(`${name}-b`, 2),
 	];
 
-	test('hides none of the others, and is linked to where it came from', async () => {
+	test('hides no other item, and is linked to its own', async () => {
 		const { items: output } = await run({
 			parameters: create('contact', automatic),
 			items: items('linked'),
@@ -138,7 +138,7 @@ describe('an item that fails', () => {
 		expect(await found('linked')).toBe(4);
 	});
 
-	test('stops the node, which says what became of all', async () => {
+	test('stops the node, which reports the outcome of all items', async () => {
 		const failing = run({
 			parameters: { ...create('contact', automatic), options: { batchSize: 5 } },
 			items: [...items('stop'), ...people('stop-c', 30)],
@@ -147,7 +147,7 @@ describe('an item that fails', () => {
 			httpCode: '422',
 			context: { itemIndex: 2 },
 			description: expect.stringMatching(
-				/Of 35 items, 19 succeeded, 1 failed \(2\) and 15 were not tried/,
+				/Of 35 items, 19 succeeded and 1 failed \(item 2\)\. 15 were not tried\. To get a result for each item, set On Error/,
 			),
 		});
 		expect(await found('stop')).toBe(19);

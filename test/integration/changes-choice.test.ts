@@ -127,7 +127,7 @@ test.each(['started', 'succeeded'])('an earlier date starts what has no executio
 	expect(n8n.reported).toEqual([]);
 });
 
-test('when n8n was down for longer than the service keeps events, the user is told', async () => {
+test('the user is warned if n8n was down for longer than the service keeps events', async () => {
 	const n8n = await publish();
 	await contacts(1);
 	await arrived(n8n, 1);
@@ -141,7 +141,7 @@ test('when n8n was down for longer than the service keeps events, the user is to
 	expect(n8n.ids().slice(1)).toEqual(ids);
 });
 
-test('when n8n was down for long, and the service still has everything, nobody is told anything', async () => {
+test('a long downtime is not reported if the service still has all events', async () => {
 	const n8n = await publish();
 	await contacts(1);
 	await arrived(n8n, 1);

@@ -35,7 +35,7 @@ test.each(['started', 'succeeded'])('one answer that is behind repeats nothing, 
 	expect(n8n.reported).toEqual([]);
 });
 
-test('a log that ends before the position for a minute is told with its sequences, and what follows starts', async () => {
+test('a log that ends before the position for a minute is reported with its sequences, and later events start', async () => {
 	const n8n = await publish();
 	await log.contacts(2);
 	await until(() => n8n.ids().length >= 2);
@@ -46,7 +46,7 @@ test('a log that ends before the position for a minute is told with its sequence
 	await sandbox.faults();
 });
 
-test('a position that was erased is found again by the executions of the latest events', async () => {
+test('an erased position is restored from the executions of the latest events', async () => {
 	const n8n = await publish();
 	const ids = await log.contacts(5);
 	await until(() => n8n.ids().length >= 5);
@@ -85,7 +85,7 @@ test('an idle poll is one request of one event', async () => {
 /** How often a list of the log was refused, and how often types were asked for. */
 const typed = async () => (await sandbox.requests()).filter(({ query }) => query.includes('type='));
 
-test('a log that the credential may not read at all is told, and read on once it may', async () => {
+test('a log that the credential may not read is reported, and read as soon as it may', async () => {
 	const n8n = await publish();
 	const refusal = { path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }) };
 	await sandbox.faults({ ...refusal, times: 10_000 });

@@ -98,7 +98,7 @@ test('a group whose events lie far apart is the same at its second attempt, in a
 	expect(names(n8n).slice(-3)).toEqual(['Company 0', 'Company 1', 'Company 2']);
 });
 
-test('an event of an open group that the log no longer has is set aside and told, and the others start', async () => {
+test('an event of an open group that is no longer in the log is set aside and reported, and the others start', async () => {
 	const { gate, execute } = held();
 	const parameters = { grouping: 'group', doneWhen: 'succeeded', attempts: 20, options: { atOnce: 1 } };
 	const n8n = await publish(parameters, { execute });
@@ -114,7 +114,7 @@ test('an event of an open group that the log no longer has is set aside and told
 	expect(n8n.reported.join()).toMatch(/evt_gone was set aside and started no execution: the event log no longer has it/);
 });
 
-test.each([403, 500])('a record that answers %i stands in the way of no other, and the user is told', async (status) => {
+test.each([403, 500])('a record that is answered with %i delays no other, and is reported', async (status) => {
 	const n8n = await publish({ output: 'current', events: ['contact.created'] });
 	await n8n.deactivate();
 	const ids = await log.contacts(12);

@@ -78,7 +78,7 @@ test('while others write and n8n is killed, the copy of a workflow becomes equal
 	expect(succeeded()).toEqual(expected);
 }, 120_000);
 
-test('filters and output fields are those of Get Many, and a record that leaves the scope is told', async () => {
+test('filters and output fields work as in Get Many, and a record that leaves the scope is reported', async () => {
 	const inScope = await service('&lifecycle_stage=lead');
 	const n8n = await publish({
 		recordFilters: filterRows({ lifecycle_stage: 'lead' }),

@@ -44,7 +44,7 @@ async function interrupted(parameters: IDataObject = {}) {
 	return n8n;
 }
 
-test('a cursor that has expired during the backfill loses no record and repeats none', async () => {
+test('a cursor that expires during the backfill neither loses nor repeats a record', async () => {
 	const n8n = await interrupted();
 	n8n.written = n8n.written.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
 	await n8n.activate();

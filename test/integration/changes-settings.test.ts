@@ -44,7 +44,7 @@ test.each([true, false])('another Mark as Done When, number of attempts and grou
 	expect(n8n.reported).toEqual([]);
 });
 
-test('records that are open when Events are chosen are set aside and told in one notice, and events go on', async () => {
+test('records that are open when Events are chosen are set aside and reported once, and events continue', async () => {
 	await log.contacts(3);
 	const execute = async ([item]: IDataObject[]) => (item?.change === 'existing' ? ('error' as const) : ('success' as const));
 	const copy = { source: 'records', resource: 'contact', simplify: false };
@@ -54,7 +54,7 @@ test('records that are open when Events are chosen are set aside and told in one
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 2);
 	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ open records were set aside, as the trigger now begins elsewhere$/)]);
+	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ open records were set aside because the trigger now begins elsewhere$/)]);
 });
 
 test('another time zone starts nothing again, and loses nothing', async () => {

@@ -73,7 +73,7 @@ test('a list is filtered by custom fields', async () => {
 const asJson = (fieldsJson: string, more: IDataObject = {}) =>
 	({ resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson, ...more }) as never;
 
-test('JSON that names none costs one request', async () => {
+test('JSON without custom fields takes one request', async () => {
 	const { credential } = sandbox;
 	await run({ credential, parameters: asJson('{"last_name":"Single"}') });
 	const requests = await sandbox.requests();
@@ -105,7 +105,7 @@ describe('where the service does not tell which there are,', () => {
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ $json }}')],
-	])('values given %s are written as they were given, and the user is told', async (_, parameters) => {
+	])('values given %s are written unchanged, and the user is warned', async (_, parameters) => {
 		const { items, hints } = await run({
 			credential: sandbox.credential,
 			parameters,

@@ -47,7 +47,7 @@ beforeEach(() => {
 	service.alter(numbered(near));
 });
 
-test('of ids that round alike, none is left out or changed', async () => {
+test('of IDs that round to the same number, none is omitted or changed', async () => {
 	const { items } = await run({ ...at(), parameters: getMany('contact') });
 	expect(items.map(({ json }) => json.id)).toEqual(near);
 	const { json, text } = await exportOf({ fileFormat: 'ndjson' });
@@ -91,7 +91,7 @@ describe('a file', () => {
 		['csv', `name,employee_count\nA,${exact}\nB,7\n`],
 	])('in %s is refused at the row whose number cannot be sent as it is', async (fileFormat, content) => {
 		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
-		const { json, failed } = await importOf(content, { fileFormat, resource: 'company' });
+		const { json, failed } = await importOf(content, { fileFormat, kind: 'company' });
 		expect(json).toMatchObject({ created: 1, failed: 1 });
 		expect(failed).toContain(`'${exact}' is not a number that can be sent without changing its digits`);
 		if (fileFormat === 'csv') expect(rowsOf(failed)).toMatchObject([{ employee_count: exact }]);
@@ -123,7 +123,7 @@ test('a filter takes every digit', async () => {
 
 test('a request of one\'s own sends a body as it was entered, or nothing', async () => {
 	const parameters = (body: string) => ({ resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/companies', query: `{ "code": ${exact} }`, body, headers: '{}', options: {} }) as never;
-	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: a number in it has more digits/);
+	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: it contains a number with more digits/);
 	await run({ ...at(), parameters: parameters(`{ "id": "${exact}", "n": 12.50 }`) });
 	expect(writes).toEqual([`POST /companies?code=${exact} {"id":"${exact}","n":12.5}`]);
 });

@@ -31,8 +31,8 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 	});
 
 	test.each<[object, RegExp]>([
-		[{ error: { code: 'internal', message: 'Row is away' } }, /an error in place of a record: .*Row is away/],
-		[{ status: 'error', message: 'Row is away' }, /an error in place of a record: .*Row is away/],
+		[{ error: { code: 'internal', message: 'Row is away' } }, /an error instead of a record: .*Row is away/],
+		[{ status: 'error', message: 'Row is away' }, /an error instead of a record: .*Row is away/],
 		[{}, /a record without an ID/],
 		[{ id: null, last_name: 'A' }, /a record without an ID/],
 	])('where %j stands in place of a record', async (line, words) => {
@@ -41,7 +41,7 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 	});
 });
 
-test('a job that says in an object why it has failed is told in words', async () => {
+test('an object with the reason of a failed job is reported in words', async () => {
 	service.alter({
 		answer(text, { method, url }) {
 			if (method !== 'GET' || !/\/jobs\/[^/]+$/.test(url.pathname)) return text;

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { alteredService } from './altered-service.ts';
 import { run as runNode, type Setup } from './n8n.ts';
@@ -9,6 +9,8 @@ import { useSandbox } from './sandbox.ts';
 const sandbox = useSandbox();
 const run = async (setup: Omit<Setup, 'credential'>) =>
 	await runNode({ credential: sandbox.credential, ...setup });
+
+const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
 
 const contacts = async (email: string) =>
 	(await sandbox.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.total;
@@ -150,6 +152,28 @@ describe('what the user reads', () => {
 		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(String(id));
 	});
 
+	test('when a duplicate has a name, which says more than its ID', async () => {
+		const email = 'named@failures.example';
+		const { id } = (await sandbox.call('POST', '/v1/contacts', { email, first_name: 'Ada', last_name: 'King' })).body;
+		const { items } = await run({ parameters: create('contact', automatic), items: [{ email }, { email }], continueOnFail: true });
+		for (const { json } of items) expect(json.error).toContain(`Ada King (${String(id)})`);
+		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${String(id)})`);
+	});
+
+	test('when no item can succeed, without advice for each of them', async () => {
+		const credential = { ...sandbox.credential, apiKey: 'wrong' };
+		const { description } = await failureOf({ credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }] });
+		expect(description).toContain('None of the 2 items succeeded.');
+		expect(description).not.toContain('On Error');
+	});
+
+	test('when the address has no HTTPS, told once and without a word of certificates', async () => {
+		const credential = { ...sandbox.credential, baseUrl: sandbox.credential.baseUrl.replace('http:', 'https:') };
+		const { message, description } = await failureOf({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
+		expect(`${message} ${String(description)}`).not.toContain('certificate');
+		expect(`${message} ${String(description)}`.split('does not answer over HTTPS')).toHaveLength(2);
+	});
+
 	sinceN8n('2.38', () => {
 		test('when the plan’s limit stays used up for longer than a workflow should wait', async () => {
 			await sandbox.faults({
@@ -165,7 +189,7 @@ describe('what the user reads', () => {
 	});
 });
 
-test('without the service’s description the packaged one serves, and the user is told', async () => {
+test('without the service’s description, the packaged one is used, and the user is told', async () => {
 	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
 	const parameters = create('contact', { email: 'packaged@failures.example' });
 	const { items, hints } = await runNode({ credential, parameters });

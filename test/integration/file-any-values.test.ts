@@ -48,7 +48,7 @@ test('an export that is imported again changes no value, whatever the values', a
 			if (before.length === 0) return;
 			const exported = await exportOf(query, 'company');
 			await sandbox.call('POST', '/v1/companies/batch/delete', { items: before.map(({ id }) => ({ id })) });
-			const { json, failed } = await importOf(exported.text, { fileFormat, resource: 'company' });
+			const { json, failed } = await importOf(exported.text, { fileFormat, kind: 'company' });
 			expect({ refused: json.failed, failed, done: json.done }).toMatchObject({ refused: 0, done: before.length });
 			expect(values(await stored())).toEqual(values(before));
 			expect((await exportOf(query, 'company')).text).toBe(exported.text);

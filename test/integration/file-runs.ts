@@ -8,11 +8,11 @@ import type { TestSandbox } from './sandbox.ts';
 
 /** Import File and Export File, run against a sandbox. */
 export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
-	const importing = (more: IDataObject = {}, resource = 'contact') =>
-		({ resource, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
+	const importing = (more: IDataObject = {}, kind = 'contact') =>
+		({ resource: 'file', kind, operation: 'importFile', binaryField: 'data', ...more }) as INodeParameters;
 
-	const exporting = (more: IDataObject = {}, resource = 'contact') =>
-		({ resource, operation: 'exportFile', filters: filterRows({}), ...more }) as INodeParameters;
+	const exporting = (more: IDataObject = {}, kind = 'contact') =>
+		({ resource: 'file', kind, operation: 'exportFile', filters: filterRows({}), ...more }) as INodeParameters;
 
 	const setupOf = async (content: string | Buffer, more: IDataObject = {}, setup: Partial<Setup> = {}) => ({
 		credential: sandbox.credential,

@@ -67,7 +67,7 @@ test('a file of Excel that names its delimiter is read by it', async () => {
 test.each([true, false])('a column without a name is told, on trial %s', async (trial) => {
 	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${trial}@unnamed.example,\n`, { trial });
 	expect(json).toMatchObject({ rows: 1, failed: 0 });
-	expect(hints).toEqual(['Not imported because the header does not name it: column 2. Name it in the first row.']);
+	expect(hints).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
 });
 
 test.each(['true', 'TRUE', 1])('a trial that is %j is a trial', async (trial) => {

@@ -61,7 +61,7 @@ describe.each([
 	});
 });
 
-describe('a service that refuses for ever', () => {
+describe('a service that refuses permanently', () => {
 	test.each([
 		['without a word of when to return', () => ({ 'x-ratelimit-reset': '' })],
 		['and says to return at once', () => ({ 'retry-after': '0' })],
@@ -76,7 +76,7 @@ describe('a service that refuses for ever', () => {
 	});
 });
 
-test('an item that would have to wait beyond the cap is not sent, and told when to return', async () => {
+test('an item that would have to wait too long is not sent, and says when to try again', async () => {
 	await sandbox.faults({ path, status: 200, body: { id: 'con_x' }, headers: usedUp(3600) });
 	const { items } = await run({
 		credential: sandbox.credential,

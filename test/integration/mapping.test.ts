@@ -9,7 +9,7 @@ import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
 
-test('what is more than a way into the item goes through the engine', async () => {
+test('anything beyond a path into the item is evaluated by the engine', async () => {
 	const { items } = await run({
 		credential: sandbox.credential,
 		parameters: create('contact', {

@@ -11,6 +11,8 @@ import {
 
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { adminMenu } from '../../nodes/CrmPlatform/resources';
 import {
 	additionalDataIn,
 	contextIn,
@@ -31,11 +33,17 @@ export const parts: Parts = {
 	apiKeyCredential: new CrmPlatformApi(),
 };
 
+const admin = new CrmPlatformAdmin();
+
+/** The node that has the resource in its menu: CRM Platform Admin, or else CRM Platform. */
+const partsFor = ({ parameters }: Setup): Parts =>
+	adminMenu.some(({ value }) => value === parameters.resource) ? { ...parts, node: admin } : parts;
+
 /** Runs the node in n8n-core's own execution context. */
-export const run = async (setup: Setup): Promise<Run> => await runIn(parts, setup);
+export const run = async (setup: Setup): Promise<Run> => await runIn(partsFor(setup), setup);
 
 /** The context in which n8n runs the node. */
-export const executeContext = (setup: Setup) => contextIn(parts, setup);
+export const executeContext = (setup: Setup) => contextIn(partsFor(setup), setup);
 
 /** What n8n brings to a workflow: credentials above all. */
 export const additionalDataOf = (
@@ -62,9 +70,10 @@ interface OpenedNode {
 /** Calls what fills a list or mapper of an opened node, as n8n does. */
 export async function picker<Arguments extends unknown[], Result>(
 	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
-	{ path = '', hasCredential = true, node: type = parts.node, ...setup }: Setup & OpenedNode,
+	{ path = '', hasCredential = true, node: chosen, ...setup }: Setup & OpenedNode,
 	...rest: Arguments
 ): Promise<Result> {
+	const type = chosen ?? partsFor(setup).node;
 	const { workflow, node, additionalData } = workflowIn({ ...parts, node: type }, setup);
 	if (!hasCredential) delete node.credentials;
 	const context = new LoadOptionsContext(workflow, node, additionalData, path);

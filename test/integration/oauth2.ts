@@ -28,7 +28,7 @@ export interface SignInSandbox extends OAuthSandbox {
 let credentials = 0;
 
 export async function startSignInSandbox(options: SandboxOptions = {}): Promise<SignInSandbox> {
-	const sandbox = await startOAuthSandbox({ faults: true, plan: 'enterprise', ...options });
+	const sandbox = await startOAuthSandbox({ faults: true, ...options });
 	const clients = {
 		confidential: await sandbox.register('confidential'),
 		public: await sandbox.register('public'),

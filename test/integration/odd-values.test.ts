@@ -153,7 +153,7 @@ describe('a field with a name that every object has', () => {
 	});
 });
 
-test('a value called __proto__ is told, where the service does not take it', async () => {
+test('a value called __proto__ is reported if the service does not accept it', async () => {
 	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}')]));
 	expect(hints.join()).toContain('the service has no such field: __proto__');
 	expect(written).toEqual(['{"name":"Ada"}']);

@@ -34,7 +34,7 @@ describe.each([
 		]);
 	});
 
-	test('Update changes what is given and leaves the rest', async () => {
+	test('Update changes the given values and leaves the others', async () => {
 		const { id } = await given(path, { [field]: 'Ada', [unique]: value('update-1') });
 		const [changed] = await jsons({ parameters: update(resource, id, { [field]: 'Grace' }) });
 		expect(changed).toMatchObject({ id, [field]: 'Grace', [unique]: value('update-1') });
@@ -126,7 +126,7 @@ describe('mapped by hand', () => {
 });
 
 describe('mapped automatically', () => {
-	test('what the service takes is read from the item, the rest is left alone', async () => {
+	test('values that the service accepts are read from the item, and the others are ignored', async () => {
 		const [record] = await jsons({
 			parameters: create('contact', automatic),
 			items: [

@@ -86,7 +86,7 @@ test('the list to pick from is searched where the service cannot', async () => {
 	expect(results.length).toBeGreaterThan(0);
 });
 
-test('its error body of another shape is told in its own words', async () => {
+test('an error body of another shape is reported in the service’s words', async () => {
 	const parameters = create('contact', { family_name: 'X', mail: 'not an address' });
 	await expect(run({ parameters })).rejects.toThrow(/mail/i);
 });

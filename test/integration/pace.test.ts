@@ -46,7 +46,7 @@ test('an execution uses the window it has, waits for the next, and is never refu
 	expect(time - begun).toBeLessThanOrEqual(2 * 60_000 + 2_000);
 });
 
-test('executions that share a plan lose nothing, though each knows only what it was told', async () => {
+test('executions that share a plan lose nothing, though each only knows its own answers', async () => {
 	const senders = [sender(), sender(), sender()];
 	const outcomes = [];
 	for (let i = 0; i < perMinute; i++) {

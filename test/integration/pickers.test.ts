@@ -27,7 +27,7 @@ describe('the fields to map', () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: a, b, c');
-		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: product_news, events, training');
+		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
 	});
 
 	test('name what the service requires', async () => {

@@ -99,7 +99,7 @@ test.each<[string, (whole: IDataObject) => IDataObject]>([
 	['a message', () => ({ message: 'ok' })],
 ])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {
 	record = answered(record);
-	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/answered the request for this record with something else/);
+	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/did not return this record/);
 	expect(written).toEqual([]);
 });
 
@@ -135,11 +135,11 @@ test('an item’s own id does not take the place of the picked record', async ()
 	expect(written).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
 });
 
-test('an ETag that is another one in each answer is no version: that is said, and nothing is written', async () => {
+test('an ETag that differs in every answer is not taken for a version: the node says so and writes nothing', async () => {
 	let answers = 0;
 	meanwhile = () => void (etag = `"${(answers += 1)}"`);
 	const { message } = await failure(setup({ name: 'Grace' }));
-	expect(message).toMatch(/ETag is another one in each answer/);
+	expect(message).toMatch(/a different ETag each time/);
 	expect(written).toEqual([]);
 });
 

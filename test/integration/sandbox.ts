@@ -39,8 +39,6 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 				method,
 				headers: {
 					authorization: `Bearer ${sandbox.credential.apiKey}`,
-					// One that is kept may be closed just when it is used again.
-					connection: 'close',
 					...(body === undefined ? {} : { 'content-type': 'application/json' }),
 				},
 				...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -78,8 +76,6 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 			contacts: 25,
 			faults: true,
 			allowPrivateWebhooks: true,
-			// Tests of limits say which; others would reach the plan's on a machine that is fast, or slow and asks often.
-			requestsPerMinute: 1_000_000,
 			// The same made-up data on every day of the year.
 			day: '2025-07-01',
 			...options,

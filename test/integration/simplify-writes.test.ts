@@ -11,7 +11,7 @@ const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{
 };
 const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_title', 'company_id', 'lifecycle_stage', 'external_id', 'owner_id', 'tag_ids', 'updated_at'];
 
-test('what is created, updated and upserted comes simplified, with filled custom fields and the outcome', async () => {
+test('created, updated and upserted records are simplified, with filled custom fields and the outcome', async () => {
 	const values = { last_name: 'Lean', email: 'lean@simplify.example', 'custom_fields.nps_score': 9 };
 	const [made] = await simplified(create('contact', values));
 	expect(Object.keys(made!.json)).toEqual([...lean, 'custom_fields']);
@@ -40,7 +40,7 @@ test('an expression decides for each item, within a batch as well', async () => 
 	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
 });
 
-test('a secret that is shown once stays, and what is no record comes whole', async () => {
+test('a secret that is only shown once is kept, and what is not a record is returned whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });
 	const [rotated] = await simplified(on('webhook', 'rotateSecret', hook!.json.id));

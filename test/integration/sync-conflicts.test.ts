@@ -57,7 +57,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		},
 	);
 
-	test('to the same values as the source is no conflict', async () => {
+	test('to the same values as the source is not a conflict', async () => {
 		const { item } = await changed();
 		const { unchanged } = await run([{ ...item, last_name: 'By the CRM' }], choices('conflict'));
 		expect(unchanged.map(syncIn)).toEqual([{ action: 'unchanged', changes: [], reason: null }]);
@@ -109,7 +109,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })));
 		await sandbox.clear();
 		expect(counts(result)).toEqual([0, count - 1, 0, 0, 1]);
-		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run had read it') });
+		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run read it') });
 		expect(await nameOf(first!.id)).toBe('By the CRM');
 	});
 });

@@ -36,7 +36,7 @@ test('an id that records are not matched on is refused', async () => {
 	await expect(runSync({ ...setup, parameters })).rejects.toThrow('ID is mapped');
 });
 
-test('of the fields to set, none is required', async () => {
+test('no field to set is required', async () => {
 	const { fields } = await picker(getFieldsToSet, opened('company'));
 	expect(fields.length).toBeGreaterThan(5);
 	expect(fields.filter(({ required }) => required)).toEqual([]);

@@ -150,7 +150,7 @@ test('a record that the service refuses fails, and the others are written on con
 	await expect(run(items)).rejects.toThrow();
 });
 
-test('where the CRM cannot be read, no item comes out as created on continue on fail', async () => {
+test('if the CRM cannot be read, no item is returned as created on continue on fail', async () => {
 	const { records } = own(2);
 	await sandbox.faults({ path: '/v1/contacts', status: 403 });
 	const result = await run(records, {}, { continueOnFail: true });

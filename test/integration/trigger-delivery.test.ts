@@ -29,7 +29,7 @@ test('a new record starts the workflow with the full event', async () => {
 	]);
 });
 
-test('only the record comes out, with the id of the event, if that is what is wanted', async () => {
+test('only the record is returned, with the ID of the event, if the user wants that', async () => {
 	const trigger = await start({ events: ['contact.*'], output: 'record' });
 	const contact = await happen('Moreno');
 	await until(() => trigger.started.length > 0);
@@ -38,7 +38,7 @@ test('only the record comes out, with the id of the event, if that is what is wa
 	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created' });
 });
 
-test('the record comes as it is now, or as it was where there is none any more', async () => {
+test('the record is returned as it is now or, if it was deleted, as it was', async () => {
 	const trigger = await start({ events: ['contact.*'], output: 'current' });
 	// Not taken in at first, so that the record is another one when it comes again.
 	trigger.fails = 503;
@@ -115,7 +115,7 @@ test.each([
 	expect(names(trigger)).toEqual(isOther ? ['Moreno', 'Moreno'] : ['Moreno']);
 });
 
-test('an event that n8n could not start comes again', async () => {
+test('an event that n8n could not start is delivered again', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	trigger.fails = 500;
 	await happen('Moreno');

@@ -73,7 +73,7 @@ test('a trigger that has no secret lets nothing in', async () => {
 });
 
 test.each(['', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":2}', 'contact'])(
-	'a signed body that is no event gets 400: %j',
+	'a signed body that is not an event is answered with 400: %j',
 	async (body) => {
 		const trigger = await start({ events: ['contact.created'] });
 		const { status } = await trigger.post(body, sign(secretOf(trigger), body));
@@ -82,7 +82,7 @@ test.each(['', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":2}', 'contact'])(
 	},
 );
 
-test('a delivery that comes again starts nothing more, in whatever order they come', async () => {
+test('a repeated delivery starts nothing, in whatever order deliveries arrive', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const send = async (id: string) => {
 		const body = JSON.stringify(event(id));

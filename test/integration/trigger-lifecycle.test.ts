@@ -52,7 +52,7 @@ test('ten activations leave one subscription, the same', async () => {
 	expect((await only()).id).toBe(id);
 });
 
-test('without recovery, what is as it should be is left alone', async () => {
+test('without recovery, a correct subscription is left alone', async () => {
 	const trigger = await start({ parameters: { ...contacts, recover: false } });
 	expect(await trigger.checkExists()).toBe(false);
 	await trigger.activate();
@@ -156,7 +156,7 @@ test('a test run has a subscription of its own and leaves none behind', async ()
 	expect((await only()).id).toBe(id);
 });
 
-test('a subscription that is gone already is no obstacle to deactivation', async () => {
+test('a subscription that is already gone does not prevent deactivation', async () => {
 	const trigger = await start();
 	await trigger.activate();
 	await sandbox.call('DELETE', `/v1/webhooks/${String((await only()).id)}`);

@@ -25,7 +25,7 @@ describe('n8n gets another address', () => {
 		await trigger.look();
 		await trigger.look();
 		expect(trigger.answers.sort()).toEqual([200, 200, 200, 503]);
-		expect(trigger.warnings.join()).toContain('n8n has another address now');
+		expect(trigger.warnings.join()).toContain('n8n has a new address');
 		expect(trigger.reported).toEqual([]);
 	});
 
@@ -76,7 +76,7 @@ describe('n8n gets another address', () => {
 		await came('before', 'meanwhile');
 	});
 
-	test('a second n8n with the same database has a subscription of its own in the end, and both get each event', async () => {
+	test('a second n8n with the same database finally has its own subscription, and both receive each event', async () => {
 		const other = await startTrigger({ credential: sandbox.credential, parameters: trigger.parameters });
 		await trigger.activate();
 		other.staticData = structuredClone(trigger.staticData);

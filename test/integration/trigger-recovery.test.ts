@@ -61,7 +61,7 @@ test('what happened before the first activation is nobody’s', async () => {
 	expect(names()).toEqual(['after']);
 });
 
-test('what happened while the workflow was inactive comes afterwards, in sequence, once', async () => {
+test('events that occurred while the workflow was inactive arrive afterwards, in sequence, once', async () => {
 	await trigger.activate();
 	await happen('a', 'b');
 	await settle(2);
@@ -155,7 +155,7 @@ test('without recovery, what was missed stays missed', async () => {
 	expect(names()).toEqual(['after']);
 });
 
-test('after a start of n8n, what failed meanwhile comes up by itself, in sequence', async () => {
+test('after a start of n8n, events that failed meanwhile arrive by themselves, in sequence', async () => {
 	await trigger.activate();
 	trigger.fails = 503;
 	await happen(...numbered(15));

@@ -63,7 +63,7 @@ describe('A service that refuses to change a subscription, though it describes i
 	test.each([
 		[403, undefined, 'No event reaches this trigger'],
 		[422, '/url', 'The service cannot deliver to this n8n at'],
-	])('if it refuses another one with %d (%s) as well, the former one stays and the user is told', async (status, pointer, told) => {
+	])('if it also refuses another one with %d (%s), the former one stays and the user is told', async (status, pointer, told) => {
 		await trigger.activate();
 		const { id } = await own();
 		service.alter({

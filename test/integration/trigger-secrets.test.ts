@@ -37,7 +37,7 @@ test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff
 		await happen('refused');
 		await until(() => trigger.answers.includes(401));
 		await trigger.look();
-		expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+		expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 		await happen('after');
 		await came('after', 'refused');
 		for (let i = 0; i < 3; i++) await trigger.look();
@@ -68,7 +68,7 @@ test('a hint that is another part of the secret tells that it was replaced', asy
 	expect(renewals()).toHaveLength(1);
 });
 
-test('where the service shows nothing at all, the user is told once, with what to do', async () => {
+test('if the service shows nothing at all, the user is told once what to do', async () => {
 	edited.edit = (answer) => {
 		showing('xxxx')(answer);
 		if (answer.path.includes('/deliveries')) answer.status = 403;
@@ -102,7 +102,7 @@ test('where the service shows nothing at all, the user is told once, with what t
 	await came('Moreno');
 });
 
-test('another process of n8n, which knows nothing but what is stored, has the secret that a look has replaced', async () => {
+test('another process of n8n, which only knows what is stored, has the replaced secret', async () => {
 	await trigger.activate();
 	await replaceSecret();
 	await trigger.look();

@@ -89,13 +89,13 @@ describe('Another service', () => {
 			await until(() => trigger.answers.includes(401));
 			await until(async () => typeof (await own()).failing_since === 'string');
 			await trigger.look();
-			expect(trigger.reported).toEqual([expect.stringContaining('replaced it by a new one')]);
+			expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 			await happen('after');
 			await came('after', 'refused');
 		},
 	);
 
-	test('what has failed while n8n was down is recovered at the first look after its start', async () => {
+	test('events that failed while n8n was down are recovered at the first look after its start', async () => {
 		await trigger.activate();
 		trigger.fails = 503;
 		await happen('meanwhile');
@@ -127,7 +127,7 @@ describe('Another service', () => {
 		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
 	});
 
-	test('a look at a subscription that is well takes two small requests', async () => {
+	test('a look at a correct subscription takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();
 		service.requests.splice(0);

@@ -1,7 +1,7 @@
 import { until } from './trigger';
 import { came, change, happen, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
-test('a subscription that somebody deletes in the CRM is made again, and what came meanwhile comes', async () => {
+test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
 	await happen('before');
 	await came('before');
@@ -35,7 +35,7 @@ test('one that is changed there is changed back, and a rotated secret is replace
 	await came('Moreno');
 });
 
-test('one that is paused there is told of once, and resumed, what it has missed comes', async () => {
+test('one that is paused there is reported once and, when resumed, missed events arrive', async () => {
 	await trigger.activate();
 	await change('PATCH', { status: 'paused' });
 	await happen('meanwhile');
@@ -47,7 +47,7 @@ test('one that is paused there is told of once, and resumed, what it has missed 
 	await came('meanwhile');
 });
 
-test('one that the service has disabled is enabled, and what it has missed comes', async () => {
+test('one that the service has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
 	trigger.fails = 410;
 	await happen('gone');

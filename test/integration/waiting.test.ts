@@ -56,7 +56,7 @@ describe('a long wait', () => {
 
 describe('a job that does not end', () => {
 	const results = (options = {}) =>
-		({ resource: 'contact', operation: 'exportFile', options }) as INodeParameters;
+		({ resource: 'file', operation: 'exportFile', options }) as INodeParameters;
 	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
 
 	test('is waited for as long as the user has said', async () => {
@@ -83,7 +83,7 @@ describe('a job that does not end', () => {
 	});
 });
 
-test('a request that is cut off by the end of the execution is no broken connection', async () => {
+test('a request that is cut off by the end of the execution does not count as a broken connection', async () => {
 	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
 	const cancel = new AbortController();
 	const running = run({

@@ -31,7 +31,7 @@ async function main() {
 	await store.init();
 	const { items } = await run({
 		credential: { baseUrl: url, apiKey: 'KEY' },
-		parameters: { resource: 'contact', operation: 'importFile', binaryField: 'data', options },
+		parameters: { resource: 'file', operation: 'importFile', binaryField: 'data', options },
 		files: { data: await store.put(readFileSync(csv)) },
 		executionId,
 	});

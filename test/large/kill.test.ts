@@ -10,7 +10,7 @@ const batchSize = 3;
 /** In the middle of the work, each time that so many requests have been answered. */
 const killedAfter = [60, 130];
 
-test('what was acknowledged is there once, though the process is killed and clients retry', async () => {
+test('each acknowledged write exists once, though the process is killed and clients retry', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const sandbox = startKillable(join(folder, 'sandbox.db'));
 	const acknowledged: Json[] = [];

@@ -83,7 +83,7 @@ test('a simplified record has no field that was only read to divide the list', a
 	expect(items.every(({ json }) => !('created_at' in json))).toBe(true);
 });
 
-test('while others create, change and delete, what stays comes once and in order', async () => {
+test('while others create, change and delete, each record that stays is listed once and in order', async () => {
 	const before = await walked();
 	const deleted = new Set<string>();
 	let over = false;

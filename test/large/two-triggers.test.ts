@@ -132,7 +132,7 @@ test('one of two Poll Triggers is published again, and n8n is killed: nothing su
 	for (const node of ['again-1', 'again-2']) expect(republished.starts(node)).toEqual(once([...first, ...later]));
 });
 
-test('Records beside another trigger that is published again: no record comes again as existing', () => {
+test('Records beside another trigger that is published again: no record is repeated as existing', () => {
 	expect(Object.values(beside.starts('records'))).toEqual(Array(events).fill(1));
 	expect(beside.starts('beside')).toEqual(once([...first, ...later]));
 });

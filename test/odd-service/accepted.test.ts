@@ -50,7 +50,7 @@ const writes = {
 	create: creating,
 	upsert: { ...creating, operation: 'upsert', fieldsMatchOn: 'external_id' },
 	update: update('contact', 'c1', automatic),
-	addTag: { resource: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
+	addTag: { resource: 'recordTag', kind: 'contact', operation: 'addTag', recordId: 'c1', tagId: 't1' },
 };
 const kinds = Object.keys(writes) as Array<keyof typeof writes>;
 const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }]];
@@ -66,7 +66,7 @@ test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number,
 	},
 );
 
-test.each(['create', 'upsert'] as const)('%s answered 204 where the description promises the record is no success', async (kind) => {
+test.each(['create', 'upsert'] as const)('%s answered with 204 is not a success if the description promises the record', async (kind) => {
 	service(() => ({ status: 204, body: '' }));
 	expect((await failure({ credential: credential(), parameters: writes[kind], items })).message).toContain('no record came back');
 });
@@ -78,23 +78,23 @@ test.each([204, 200])('an update answered %i without a record that the descripti
 	expect(hints).toEqual([]);
 });
 
-test('a creation whose record the description does not promise is done, and what is not known is said', async () => {
+test('a creation whose record the description does not promise is done, and the output says what is unknown', async () => {
 	service(() => ({ status: 201, body: '' }), { 201: {} });
 	const { items: out, hints } = await run({ credential: credential(), parameters: writes.create, items });
 	expect(out.map((item) => item.json)).toEqual([{}]);
 	expect(hints.join()).toContain('not even an ID');
 });
 
-test('an update that is answered with another record is no success, and may have been written', async () => {
+test('an update that is answered with another record is not a success, and may have been written', async () => {
 	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
 	const error = await failure({ credential: credential(), parameters: writes.update, items });
-	expect(error.message).toBe('The service answered with record c2, and not with c1, which was to be changed');
+	expect(error.message).toBe('The service returned record c2 instead of c1, which was to be changed');
 	expect(error.description).toContain('may have been written');
 	service(() => ({ status: 200, body: { id: 'C1' } }));
 	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
 });
 
-test('what is only accepted is said not to be done', async () => {
+test('a write that is only accepted is not reported as done', async () => {
 	service(() => ({ status: 202, body: { id: 'job_1', status: 'queued' } }));
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });

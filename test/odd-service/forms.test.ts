@@ -78,7 +78,7 @@ test('a lost answer is not written twice, whichever other headers speak of idemp
 	expect(made.size).toBe(1);
 });
 
-describe('a read or a write that is answered 200 with an error is not told as done:', () => {
+describe('a read or a write that is answered 200 with an error is not reported as done:', () => {
 	test.each([{ status: 'error', message: 'No such luck' }, { code: 'E42', message: 'No such luck' }, { error: 'No such luck' }, { success: false, message: 'No such luck' }])(
 		'%j',
 		async (answered) => {
@@ -186,7 +186,7 @@ test('a key or a token that the service repeats in its error does not reach the 
 	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(own.apiKey);
 });
 
-test('what was not read of a description is told', async () => {
+test('the user is told which parts of a description were not read', async () => {
 	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
 	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
 	forms.form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };

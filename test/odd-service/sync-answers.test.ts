@@ -61,14 +61,14 @@ test.each([1, '1'])('a version counts for the record that it came with, also whe
 	expect(service.records.get('con_1')).toMatchObject({ last_name: 'new', phone: 'by somebody else' });
 });
 
-test('a record that the service takes a new one for is not deleted, and not said to be created', async () => {
+test('a record that the service merged with a new one is not deleted, and not reported as created', async () => {
 	const { run, held } = contacts((handle, service) => (method, ...more) =>
 		method === 'POST' ? { status: 201, body: service.records.get('con_2') } : handle(method, ...more),
 	);
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(held()).toEqual(['a', 'd']);
-	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('answered with record con_2'));
+	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned record con_2'));
 });
 
 test.each([
@@ -76,12 +76,12 @@ test.each([
 	[204, undefined],
 	[201, { message: 'Queued for review' }],
 	[200, { id: null }],
-])('a creation answered %i with %j is in doubt: nothing is deleted, and it is told', async (status, body) => {
+])('a creation answered %i with %j is uncertain: nothing is deleted, and the user is told', async (status, body) => {
 	const { run, held } = contacts((handle) => (method, ...more) => (method === 'POST' ? { status, body } : handle(method, ...more)));
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(held()).toEqual(['a', 'd']);
-	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('without a record'));
+	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned no record'));
 });
 
 test.each([400, 409, 422])('where an update is refused with %i, no record is deleted: one may have its value', async (status) => {
@@ -135,7 +135,7 @@ test('two items that lead to one record by different fields are both conflicts',
 	}
 });
 
-test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is no key: the item is refused, and nothing is deleted', async (external_id) => {
+test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is not a key: the item is refused, and nothing is deleted', async (external_id) => {
 	const { run, held } = contacts((handle) => handle);
 	const { created, deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }, { external_id, last_name: 'd' }]);
 	expect([created, deleted]).toEqual([[], []]);

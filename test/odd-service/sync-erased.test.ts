@@ -50,13 +50,13 @@ test.each(['put', 'patch'] as const)('an edit before any of the requests is neve
 	}
 });
 
-test('what a batch leaves out of its results is told, not taken for done', async () => {
+test('an item missing from the results of a batch is reported, not taken for done', async () => {
 	const { run, held } = contacts({ batch: { maximum: 100, takesVersion: true, results: 'fewer' } });
 	await expect(run()).rejects.toThrow('no result for this record');
 	expect(held().filter(([name]) => name === 'King')).toHaveLength(3);
 });
 
-test('where nothing protects an edit, that is said', async () => {
+test('if nothing protects an edit, the node says so', async () => {
 	const { run } = contacts({ versions: 'none', takesIfMatch: false, batch: undefined });
 	expect((await run()).hints.join()).toContain('can be overwritten');
 });

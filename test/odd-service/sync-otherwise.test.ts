@@ -91,7 +91,7 @@ test('a key in another notation does not let its record be deleted, unless that 
 	expect(other.held()).toEqual(['07']);
 });
 
-test('a key that the service stores otherwise is told, and nothing is deleted in that run', async () => {
+test('a key that the service stores in another notation is reported, and nothing is deleted in that run', async () => {
 	const { run, held } = contacts(['X'], { keepsCapitals: true });
 	const { created, deleted, conflict } = await run(same(['n']));
 	expect([created, deleted]).toEqual([[], []]);
@@ -100,7 +100,7 @@ test('a key that the service stores otherwise is told, and nothing is deleted in
 	expect((await run([...same(['X']), { external_id: 'N', last_name: 'n' }])).unchanged).toHaveLength(2);
 });
 
-test('an update that is answered with another record is not said to be that one', async () => {
+test('an update that is answered with another record is not reported under its ID', async () => {
 	const { run, held } = contacts(['a', 'b', 'c'], { answersOther: true });
 	const { updated, unchanged, deleted, conflict } = await run([{ external_id: 'a', last_name: 'new' }, ...same(['b'])]);
 	expect([updated, deleted]).toEqual([[], []]);
@@ -109,7 +109,7 @@ test('an update that is answered with another record is not said to be that one'
 	expect(held()).toEqual(['a', 'b', 'c']);
 });
 
-test('an update that is answered with the record from before is not said to be unchanged', async () => {
+test('an update that is answered with the former record is not reported as unchanged', async () => {
 	const { run, service, named } = contacts(['a']);
 	const handle = service.handle.bind(service);
 	service.handle = (method, ...more) => {
@@ -118,7 +118,7 @@ test('an update that is answered with the record from before is not said to be u
 		return method === 'PATCH' ? { ...answer, body: before } : answer;
 	};
 	const { updated } = await run([{ external_id: 'a', last_name: 'new' }]);
-	expect(reasons(updated)).toContain('answered with the version from before');
+	expect(reasons(updated)).toContain('returned the previous version');
 	expect(updated[0]!.json).not.toHaveProperty('version');
 	expect(named()).toEqual(['new']);
 });
@@ -153,7 +153,7 @@ test('a version that is an ETag already is sent as it is', async () => {
 	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
 });
 
-test('a creation that is only accepted is not said to be done, and nothing is deleted', async () => {
+test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
 	const { run, held, service } = contacts(['a', 'b']);
 	const handle = service.handle.bind(service);
 	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));

@@ -111,7 +111,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 		await n8n.deactivateWorkflow(id);
 	});
 
-	test('what comes twice to one process starts the workflow once, and to two it is dropped behind', async () => {
+	test('an event sent twice starts the workflow once in one process, and is dropped by the workflow after two', async () => {
 		const n8n = theN8n();
 		const id = await activated(eachEventOnce, nothing('Next'));
 		const { path, delivery } = await intercepted();

@@ -92,7 +92,7 @@ test('the role decides at every use: what it no longer allows no longer works', 
 	expect((await get('/v1/contacts')).body.total).toBe(3);
 });
 
-test('nobody makes themselves an owner, or touches one, who is none', async () => {
+test('nobody who is not an owner can become one or change one', async () => {
 	const { admin, sales, as, newUser } = sandbox;
 	const scopes = ['users:read', 'users:write'];
 	const member = as(sales, scopes);

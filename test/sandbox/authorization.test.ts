@@ -183,7 +183,7 @@ test('records of custom objects: who may do what with whose', async () => {
 	expect(await flaws(recordsOf(given.machine))).toEqual([]);
 });
 
-test('what everyone sees is said in one place and meant', () => {
+test('what everyone sees is declared in one place', () => {
 	const names = resources.filter((one) => one.visibility === 'everyone').map(({ name }) => name);
 	expect(names).toEqual(seenByEveryone);
 });

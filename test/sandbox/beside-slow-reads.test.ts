@@ -144,7 +144,7 @@ test('recovering missed events reads where they are, and not what they hold', as
 	store.close();
 });
 
-test('limits are told in the document, and kept', async () => {
+test('limits are stated in the document, and enforced', async () => {
 	const { store, post, get } = inProcess();
 	const { paths } = (await get('/openapi.json')).body;
 	const most = paths['/v1/custom-fields'].post['x-limits'].custom_fields;

@@ -13,7 +13,7 @@ const told = async (user: string): Promise<Json[]> =>
 	(await sandbox.as(user, scopes)('GET', '/v1/events?limit=500')).body.data;
 const types = (events: Json[]): string[] => events.map(({ type }) => type);
 
-test('the former owner is told that the record is gone, the new one that it is there', async () => {
+test('the former owner gets deleted, the new one created', async () => {
 	const { sales, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'Before', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { amount: 7, currency: 'EUR' });

@@ -102,7 +102,7 @@ test('a port in use is named, and what to do about it', async () => {
 	await close();
 });
 
-test('a file that is no database is named', async () => {
+test('a file that is not a database is named', async () => {
 	await expect(startSandbox({ db: main })).rejects.toThrow(`${main} cannot be used as a database`);
 });
 

@@ -44,7 +44,7 @@ test('a form changes what was changed in it, and leaves what it cannot show exac
 	expect(data[0].data).toMatchObject({ changed: ['title'], previous: { title: 'Call' } });
 });
 
-test('what is wrong is said beside the field, and what was typed stays', async () => {
+test('errors are shown beside the field, and entered values stay', async () => {
 	const refused = await fillIn(crm.admin, '/records/contacts/new', '/records/contacts', {
 		last_name: 'Moreno',
 		email: 'nonsense',
@@ -80,7 +80,7 @@ test('a deal is lost for a reason, and deleted', async () => {
 	expect((await crm.admin.open(path)).status).toBe(404);
 });
 
-test('what cannot be done is said on the page of the record', async () => {
+test('an impossible action is reported on the page of the record', async () => {
 	const { data } = await crm.api('GET', '/v1/pipelines?is_default=true');
 	const path = `/records/pipelines/${data[0].id}`;
 	const refused = await fillIn(crm.admin, path, `${path}/delete`, {});

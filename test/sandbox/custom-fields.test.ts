@@ -132,7 +132,7 @@ test('a read-only one and an archived one take no values', async () => {
 	expect(errorsOf(await write('x'))).toEqual({ '/custom_fields/field': 'archived' });
 });
 
-test('resource, key and type are for ever', async () => {
+test('resource, key and type cannot be changed', async () => {
 	const { patch, path } = await withField({ type: 'text' });
 	const change = { resource: 'companies', key: 'other', type: 'number', label: 'Other' };
 	expect(errorsOf(await patch(path, change))).toEqual({

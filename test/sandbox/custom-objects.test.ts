@@ -111,7 +111,7 @@ test('an object with records cannot be deleted, and one without is gone', async 
 	expect((await get(path)).status).toBe(404);
 });
 
-test('key and primary field are for ever, and a key is there once', async () => {
+test('key and primary field cannot be changed, and a key is unique', async () => {
 	const { object, patch, post } = await withCars();
 	const change = { key: 'x', primary_field: 'y', label_plural: 'z' };
 	expect(errorsOf(await patch(`/v1/custom-objects/${object.body.id}`, change))).toEqual({

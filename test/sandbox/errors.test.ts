@@ -54,7 +54,7 @@ test.each([
 	['POST', '/contacts', 'GET, HEAD'],
 	['PATCH', '/v1/account', 'GET, HEAD'],
 	['OPTIONS', '/openapi.json', 'GET, HEAD'],
-])('%s %s is not allowed, and what is is said', async (method, path, allow) => {
+])('%s %s is not allowed, and the allowed methods are listed', async (method, path, allow) => {
 	const { send } = inProcess();
 	const { status, headers, body } = await send(method, path);
 	expect(status).toBe(405);
@@ -104,7 +104,7 @@ test.each([
 	['a zero byte', '{"last_name":"a\\u0000b"}', 201],
 	['a field twice', '{"last_name":"a","last_name":"b"}', 201],
 	['SQL', '{"last_name":"x\'; DROP TABLE contacts; --"}', 201],
-])('%s are no reason to fail', async (_, body, status) => {
+])('%s do not cause a failure', async (_, body, status) => {
 	const { post, get } = inProcess();
 	const reply = await post('/v1/contacts', body);
 	expect(reply.status).toBe(status);
@@ -118,7 +118,7 @@ test.each([
 });
 
 test.each(['%', '%00', '%E0%A4%A', "'", '"', '*', '../..', '🙂', 'a'.repeat(5000)])(
-	'"%s" in a path or a query is no reason to fail',
+	'"%s" in a path or a query does not cause a failure',
 	async (text) => {
 		const { get } = inProcess({ contacts: 1 });
 		expect((await get(`/v1/contacts/${text}`)).status).toBeLessThan(500);

@@ -71,7 +71,7 @@ test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
-test('the second of two at once is told to wait', async () => {
+test('the second of two simultaneous requests is told to wait', async () => {
 	const { post } = inProcess();
 	const { readable, writable } = new TransformStream();
 	const body = writable.getWriter();

@@ -93,7 +93,7 @@ test('results are given by range, so that a client goes on where it was', async 
 	}
 });
 
-test('what comes out of sight while an export reads it is not handed out', async () => {
+test('records that come out of sight during an export are not handed out', async () => {
 	const sandbox = tokenSandbox();
 	const { sales, admin, post, patch } = sandbox;
 	const [kept, given] = await Promise.all(

@@ -49,7 +49,7 @@ test('a job updates, upserts and deletes as a batch does', async () => {
 	expect(await sandbox.all('/v1/contacts')).toMatchObject([{ external_id: '2' }]);
 });
 
-test('a line that is no JSON fails alone; blank lines are left out, but counted', async () => {
+test('a line that is not JSON fails alone; blank lines are skipped, but counted', async () => {
 	const sandbox = inProcess();
 	const text = '\ufeff{"last_name":"ä"}\r\n\n{"last_name"\n   \n{"last_name":"b"}';
 	const { job, results } = await runJob(sandbox, 'create', text);

@@ -92,7 +92,7 @@ test('a message that is out cannot be called back', async () => {
 	expect(reply.body.code).toBe('invalid_state_transition');
 });
 
-test('what was said stays as it was, unless it is still waiting to be sent', async () => {
+test('a message cannot be changed unless it is still waiting to be sent', async () => {
 	const waiting = await withMessage(scheduled);
 	expect((await waiting.patch(waiting.path, { text: 'Bye' })).body.text).toBe('Bye');
 	const { patch, path } = await withMessage();

@@ -86,7 +86,7 @@ test.each([
 	expect(errorsOf(reply)).toEqual(errors);
 });
 
-test('all that is wrong is said at once', async () => {
+test('all errors are reported at once', async () => {
 	const { post } = inProcess();
 	const reply = await post('/v1/companies', { domain: 'x', foo: 1, parent_company_id: 'com_0' });
 	expect(errorsOf(reply)).toEqual({

@@ -1,6 +1,6 @@
 import { errorsOf, inProcess } from './in-process.ts';
 
-test('an upsert creates what is not there, and updates what is', async () => {
+test('an upsert creates missing records and updates existing ones', async () => {
 	const { put } = inProcess();
 	const path = '/v1/contacts?match_on=email';
 	const created = await put(path, { email: 'ana@x.example', first_name: 'Ana' });

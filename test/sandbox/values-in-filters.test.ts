@@ -10,7 +10,7 @@ test.each([1e21, 1e-7, 1000, -2.5, 0])('a number is filtered by as the service w
 	}
 });
 
-test.each(['1e', 'e3', '1e3.5', '0x10', 'Infinity', '1e999', '--1', '1_000', ''])('%j is no number to filter by', async (text) => {
+test.each(['1e', 'e3', '1e3.5', '0x10', 'Infinity', '1e999', '--1', '1_000', ''])('%j is not a valid number in a filter', async (text) => {
 	const { get } = inProcess();
 	const reply = await get(`/v1/deals?${new URLSearchParams({ amount: text })}`);
 	expect([reply.status, errorsOf(reply)]).toEqual([400, { amount: 'invalid_parameter' }]);

@@ -39,7 +39,7 @@ test('a failed delivery is tried again after longer and longer waits, then given
 	expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 });
 
-test('what arrives in the end is no failure any more', async () => {
+test('a delivery that finally succeeds no longer counts as failing', async () => {
 	const { receiver, subscribe, happen, advance, deliveries, webhook } = sandbox;
 	receiver.answer = answering(503);
 	const { id } = await subscribe('contact.created');

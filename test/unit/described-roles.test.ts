@@ -59,7 +59,7 @@ describe('the idempotency key', () => {
 		const odd = { type: 'string', pattern: '^order-\\d{4}$' };
 		expect(withHeaders(header('Idempotency-Key', { schema: odd })).idempotencyHeader).toBeUndefined();
 		const { idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: odd, required: true }));
-		expect(() => idempotencyKey(identity, format)).toThrow('cannot make');
+		expect(() => idempotencyKey(identity, format)).toThrow('cannot create');
 	});
 
 	test('is as long as the description demands', () => {
@@ -163,7 +163,7 @@ describe('Match On', () => {
 describe('a parameter of a list is chosen by what it takes:', () => {
 	const list = (...parameters: object[]) => describe_({ parameters }).list;
 
-	test('a cursor is no date', () => {
+	test('a date is not taken for a cursor', () => {
 		const both = list(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
 		expect(both.cursor).toBe('page_token');
 		expect(both.filters.map(({ name }) => name)).toEqual(['after']);
@@ -174,7 +174,7 @@ describe('a parameter of a list is chosen by what it takes:', () => {
 		expect(list(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
 	});
 
-	test('an order is no direction', () => {
+	test('a direction is not taken for an order', () => {
 		const { sort, filters } = list(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
 		expect(sort?.name).toBe('order_by');
 		expect(filters.map(({ name }) => name)).toEqual(['order']);

@@ -59,6 +59,15 @@ test('a duplicate names the record that has the value', () => {
 	expect(problem.details.existing_id).toBe('con_1');
 });
 
+test('a duplicate whose record the service names is told once', () => {
+	const detail = 'email must be unique, and con_1 already has this value.';
+	const { message, description } = problemOf(
+		answer(409, { detail, code: 'duplicate', existing_id: 'con_1', errors: [{ pointer: '/email', code: 'duplicate', detail }] }),
+	);
+	expect(message).toBe(detail);
+	expect(description).toBe('To change that record instead, use Create or Update.');
+});
+
 test('a wrong key says where to find the right one', () => {
 	const problem = problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }));
 	expect(problem.message).toContain('did not accept the credential');
@@ -153,6 +162,8 @@ test.each([
 	['ETIMEDOUT', 'too long'],
 	['ECONNABORTED', 'too long'],
 	['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate'],
+	['EPROTO', 'does not answer over HTTPS'],
+	['ERR_SSL_WRONG_VERSION_NUMBER', 'does not answer over HTTPS'],
 	['ECONNRESET', 'connection failed'],
 ])('%s is told in words, with the address', (code, words) => {
 	const problem = unreachableProblem('https://api.example.com', code);

@@ -90,7 +90,7 @@ test.each(['UTF-32 with a mark', 'big-endian UTF-32'])('%s is refused by its nam
 
 test('a mark that contradicts the chosen encoding is refused', async () => {
 	const bytes = encodings.get('UTF-8 with a mark')!('last_name\nZoë\n');
-	await expect(recordsOf(bytes, { encoding: 'windows-1252' })).rejects.toThrow(/mark of UTF-8, and WINDOWS-1252 is chosen/);
+	await expect(recordsOf(bytes, { encoding: 'windows-1252' })).rejects.toThrow(/mark of UTF-8, but WINDOWS-1252 is chosen/);
 	expect((await recordsOf(bytes, { encoding: 'utf-8' })).rows).toEqual([{ row: 2, content: { last_name: 'Zoë' } }]);
 });
 
@@ -119,7 +119,7 @@ describe('the line sep= of Excel', () => {
 	});
 
 	test('alone leaves no header', async () => {
-		await expect(recordsOf(Buffer.from('sep=;'))).rejects.toThrow('no header');
+		await expect(recordsOf(Buffer.from('sep=;'))).rejects.toThrow('must name the columns');
 	});
 });
 

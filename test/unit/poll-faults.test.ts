@@ -109,7 +109,7 @@ test('a position from before another beginning is told of', async () => {
 	await n8n.start();
 	await clock.advance(120_000);
 	expect(started()).toEqual(['e2', 'e3']);
-	expect(told()).toEqual([expect.stringContaining('was found again')]);
+	expect(told()).toEqual([expect.stringContaining('was restored from the executions')]);
 });
 
 test('records whose position is lost do not come again', async () => {

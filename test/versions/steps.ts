@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { runJest } from '../../tools/jest.ts';
 import type { Step } from '../../tools/steps.ts';
@@ -11,15 +12,19 @@ const OF_HELPERS = [
 	'agent',
 	'api-request',
 	'batch-failures',
+	'changes-events',
 	'credential',
 	'expressions',
 	'failures',
 	'oauth2',
-	'poll',
 	'trigger-delivery',
 	'trigger-lifecycle',
 	'waiting',
-].map((name) => `test/integration/${name}\\.test`);
+].map((name) => {
+	const file = `test/integration/${name}.test.ts`;
+	if (!existsSync(file)) throw new Error(`There is no ${file}: name what took its place.`);
+	return file;
+});
 
 /** The integration tests of what n8n's helpers do, in a version of n8n-core. */
 export const helpersIn = (version: string): Step =>

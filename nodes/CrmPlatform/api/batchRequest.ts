@@ -20,10 +20,10 @@ export interface BatchWrite {
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** The outcome for one record: the record, where one came back, and the HTTP status, or the reason it was not written. */
+/** The outcome of one record: the returned record, if any, and the HTTP status, or the reason it was not written. */
 export type BatchResult = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
-/** Requests for one batch: under the same key, a repeated one brings the stored answer, complete. */
+/** Attempts at one batch: under the same key, a repeated one returns the stored answer, complete. */
 const maxRequests = 3;
 
 /**

@@ -55,7 +55,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[], areNew = fal
 	return once(withOwnValues(areNew ? withOwnRecords(placed) : placed, items));
 }
 
-/** By hand: for 100,000 results, zod takes as long as all requests. */
+/** Parsed by hand, because zod takes as long as all requests for 100,000 results. */
 function resultIn(json: unknown): ItemResult | null {
 	if (!isObject(json)) return null;
 	const { data, error } = json;
@@ -73,7 +73,7 @@ const wholeNumber = (value: unknown): number | undefined => {
 	return Number.isInteger(number) ? (number as number) : undefined;
 };
 
-/** Whether indexes can be believed: each is that of one item, counted from 0, and none comes twice. */
+/** Whether indexes are credible: each is that of an item, counted from 0, and none is repeated. */
 function indexesAgree(results: ItemResult[], items: number): boolean {
 	const indexes = results.flatMap(({ index }) => index ?? []);
 	const areItems = indexes.every((index) => index >= 0 && index < items);
@@ -82,7 +82,7 @@ function indexesAgree(results: ItemResult[], items: number): boolean {
 
 /** Without the results that say of several items that they have become the same record. */
 function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
-	// One that was refused may name the record that is there already.
+	// A refused item may name the record that exists already.
 	const idOf = ([, { id, status }]: [number, ItemResult]) => (status >= 200 && status < 300 ? id : undefined);
 	const byId = groupBy(placed, idOf);
 	return placed.filter((one) => (byId.get(idOf(one) ?? '')?.length ?? 0) < 2);

@@ -30,7 +30,7 @@ import { anonymous } from './http/transport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
-	/** Whose records these are, as far as a node knows: the service's address and the credential. */
+	/** Identifies the account as far as a node can: the service's address and the credential. */
 	account: string;
 	/** The same for connections that see the same data at any time. */
 	view: string;
@@ -50,7 +50,7 @@ export interface Connection {
 	requireDescription(what: string): void;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
-	/** What to tell the user of a description that could not be read, or not in full. */
+	/** Notice for the user if the description could not be read, or only in part. */
 	descriptionNotice(): string | undefined;
 	/** Shown to the user after the execution. */
 	readonly notices: Set<string>;
@@ -160,7 +160,7 @@ function withoutPromise(request: ApiRequest): ApiRequest {
 
 /** Milliseconds one request may wait in total: the node's option, where it is set. */
 function maxWaitOf(n8n: IAllExecuteFunctions): number {
-	// The time n8n gives to a poll has to suffice for more than waiting.
+	// n8n limits the time of a poll, and waiting must not take all of it.
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!('getInputData' in n8n)) return retryPolicy.maxWait;
 	const given: unknown = (n8n as IExecuteFunctions).getNodeParameter('options.maxWait', 0, '');

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export interface CrmEvent extends IDataObject {
 	/** The same for every attempt to deliver it. */
 	id: string;
-	/** Such as `deal.won`. */
+	/** For example `deal.won`. */
 	type: string;
 	/** When it happened (RFC 3339). */
 	timestamp: string;
@@ -14,7 +14,7 @@ export interface CrmEvent extends IDataObject {
 	data: IDataObject & {
 		/** The record as it was then. */
 		object: IDataObject;
-		/** The fields that changed, as they were; null unless the record was changed. */
+		/** Former values of the changed fields; null for events other than changes. */
 		previous: IDataObject | null;
 		/** Names of the fields that changed; `custom_fields.<key>` for custom fields. */
 		changed: string[];

@@ -30,14 +30,14 @@ async function* storedBytes(
 	for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
 }
 
-/** Never a TypeError, whatever the store throws: that is what the platform calls damaged data. */
+/** Never a TypeError, whatever the store throws: the platform reports damaged data as one. */
 const brokenOff = (cause: unknown): Error =>
 	new Error(
 		`n8n could not read the file to the end (${(cause as Error).message}). The file itself may be fine: retry the execution, which continues from there.`,
 		{ cause },
 	);
 
-/** Bytes, and characters, that are handed on at once. */
+/** Size of a chunk, in bytes and in characters. */
 const piece = 64 * 1024;
 
 /** A file that is written while it is stored, so that no more of it is held than one piece. */
@@ -48,7 +48,7 @@ export interface OutputFile {
 	end(): Promise<IBinaryData>;
 }
 
-/** What a file is called and holds. */
+/** The name and media type of a file. */
 export interface FileKind {
 	/** Such as `done.csv`. */
 	name: string;

@@ -41,7 +41,7 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 
 const damaged = (cause: unknown): UnreadableFile =>
 	new UnreadableFile(
-		'The file is compressed with gzip, and it is damaged, cut off or made of several parts. Create it again, or unpack it first.',
+		'The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.',
 		{ cause },
 	);
 

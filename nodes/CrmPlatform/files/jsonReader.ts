@@ -33,7 +33,7 @@ export async function* readNdjson(
 }
 
 interface TextLine {
-	/** Of one that is too long to be held, the beginning. */
+	/** The beginning of a record that is too long to be held. */
 	line: string;
 	isTooLong: boolean;
 }
@@ -153,5 +153,5 @@ const notAnArray = (row: number): UnreadableFile =>
 	new UnreadableFile(
 		row === 0
 			? 'The file is not a JSON array of records, such as [{ "name": "value" }]. For one record per line, choose NDJSON.'
-			: `The JSON array is broken after record ${row}. The records before it were read.`,
+			: `The JSON array is invalid after record ${row}. The records before it were read.`,
 	);

@@ -6,7 +6,7 @@ import { outputFile, type FileKind, type OutputFile } from './binary';
 export interface PartsKind extends FileKind {
 	/** The text each of them begins with. */
 	beginning: string;
-	/** Most rows of one file; Infinity for a single file. */
+	/** Maximum number of rows per file; Infinity for a single file. */
 	rowsPerFile: number;
 }
 

@@ -35,7 +35,7 @@ export interface FileRecords {
 	unnamed: Set<number>;
 	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
-	/** Lets go of a file that is not read to its end. */
+	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.r
 
 /** @throws Error in the user's words */
 function headerOf(first: FileRow<string[]> | undefined): string[] {
-	if (!first) throw new Error('The file is empty: it has no header. Its first row has to name the columns.');
+	if (!first) throw new Error('The file is empty. Its first row must name the columns.');
 	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
 	const header = first.content.map((name) => unescapedCell(name).trim());
 	checkHeader(header);
@@ -83,7 +83,7 @@ function headerOf(first: FileRow<string[]> | undefined): string[] {
 function checkHeader(header: string[]): void {
 	const names = header.filter((name) => name !== '');
 	if (names.length === 0) {
-		throw new Error('The header of the file is empty. Its first row has to name the columns.');
+		throw new Error('The header of the file is empty. The first row must name the columns.');
 	}
 	const twice = names.find((name, i) => names.indexOf(name) !== i);
 	if (twice === undefined) return;
@@ -115,14 +115,14 @@ async function* namedCells(
 const isRepeated = (cells: string[], header: string[]): boolean =>
 	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 
-/** Cells under no name are left out, where they are empty. */
+/** Empty cells without a column name are ignored. */
 function uneven(
 	{ row, content: cells, text }: { row: number; content: string[]; text: string },
 	columns: string[],
 ): FileRow<IDataObject> {
 	const surplus = cells.slice(columns.length);
 	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(columns, cells) };
-	const problem = `The row has ${cells.length} cells, and the header ${columns.length}. Check the row for a missing quote or delimiter.`;
+	const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. Check the row for a missing quote or delimiter.`;
 	return { row, problem, text };
 }
 

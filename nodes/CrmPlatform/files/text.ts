@@ -86,7 +86,7 @@ const notEncodedAs = (encoding: string): UnreadableFile =>
 		`The file is not ${encoding.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
 	);
 
-/** No text has them; UTF-16 and UTF-32 have them beside each letter. */
+/** Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter. */
 const withNulls = (): UnreadableFile =>
 	new UnreadableFile(
 		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
@@ -100,7 +100,7 @@ function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'aut
 	if (!used.startsWith('utf-16') && bytes.subarray(0, maxMarkLength).includes(0)) throw withNulls();
 	if (marked === undefined || marked === used) return used;
 	throw new UnreadableFile(
-		`The file begins with the byte-order mark of ${marked.toUpperCase()}, and ${used.toUpperCase()} is chosen in the options. Choose ‘Automatic’, or the right encoding.`,
+		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose ‘Automatic’, or the right encoding.`,
 	);
 }
 

@@ -1,9 +1,10 @@
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
+import { linksOf } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { collectionPath } from './locator';
-import type { Mapping } from './stored';
+import type { StoredFields } from './stored';
 
 /** The fields an item can have values for. */
 export interface AcceptedFields {
@@ -74,7 +75,8 @@ const isCustom = (name: string) => name === customFields || name.startsWith(pref
  */
 export async function fieldsWithCustom(
 	execution: Execution,
-	mapping: Mapping,
+	mode: StoredFields['mode'],
+	namesOf: (item: number) => string[],
 	fields: Field[],
 ): Promise<AcceptedFieldsOf> {
 	const description = await execution.api.describe(execution.resource.path);
@@ -86,20 +88,21 @@ export async function fieldsWithCustom(
 	const read = async (collection: string): Promise<AcceptedFields> => {
 		const custom = await customFieldsOnce(execution.api, collection);
 		if (!custom) {
-			undescribed ??= untypedFields(execution, mapping);
+			undescribed ??= untypedFields(execution, namesOf);
 			return { ...own, fields: [...fields, ...undescribed] };
 		}
 		return {
-			fields: merged(mapping, fields, custom.fields),
+			fields: merged(mode, fields, custom.fields),
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	return await acceptedFieldsByCollection(execution, read, own, mayNameCustom(mapping, own));
+	const needs = mode === 'each' ? (item: number) => namesOf(item).some(isCustom) : mayNameCustom(namesOf, own);
+	return await acceptedFieldsByCollection(execution, read, own, needs);
 }
 
 const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
-function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
+function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;
 	// Mapped as a whole, perhaps before there were any, they are still sent.
 	if (mode === 'each') return [...fields, ...custom];
@@ -107,8 +110,8 @@ function merged({ mode }: Mapping, fields: Field[], custom: Field[]): Field[] {
 }
 
 /** The custom fields that the items name, where the service does not tell which there are. */
-function untypedFields({ n8n }: Execution, mapping: Mapping): Field[] {
-	const names = new Set([...n8n.getInputData().keys()].flatMap((item) => mapping.namesOf(item)));
+function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
+	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
 	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({
 		name,
 		path: [customFields, name.slice(prefix.length)],
@@ -122,20 +125,18 @@ function untypedFields({ n8n }: Execution, mapping: Mapping): Field[] {
 }
 
 /**
- * Whether an item may have values for custom fields: by their prefix, or by a name that no field takes,
- * since columns go without the prefix.
+ * Whether an item's object may have values for custom fields: by their prefix, or by a name that no field
+ * takes, since columns go without the prefix.
  */
 function mayNameCustom(
-	mapping: Mapping,
+	namesOf: (item: number) => string[],
 	{ fields, recordNames }: AcceptedFields,
 ): (item: number) => boolean {
-	if (mapping.mode === 'each') return (item) => mapping.namesOf(item).some(isCustom);
-
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
-	const known = new Set([...named, 'id', ...mapping.linked.map(({ field }) => field)]);
+	const known = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
 	known.delete(customFields);
 	return (item) => {
-		const others = mapping.namesOf(item).filter((name) => isCustom(name) || !known.has(name));
+		const others = namesOf(item).filter((name) => isCustom(name) || !known.has(name));
 		// A name or two that are only read may be meant for custom fields; more come with a record.
 		return others.length > 0 && (others.length < 3 || others.some((name) => isCustom(name) || !recordNames.has(name)));
 	};

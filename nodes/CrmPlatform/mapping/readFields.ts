@@ -1,18 +1,16 @@
-import { sleep, type IDataObject } from 'n8n-workflow';
+import { sleep, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
 import type { Field } from '../fields/field';
-import type { Execution } from '../model';
-import { fieldsWithCustom, oncePerFields, type AcceptedFieldsOf } from './acceptedFields';
-import { mayChangeItem } from './expressions/evaluateValues';
-import { findIds, type ItemIds } from './itemIds';
-import { refersToRecords } from './references';
-import { mappedValues } from './mappedValues';
-import type { FieldValue } from './objectFields';
-import { storedMapping, type Mapping } from './stored';
-import { noNotices, unsentValues } from './unsentValues';
 import { apiValue } from '../fields/fieldKinds';
+import type { Execution } from '../model';
+import { fieldsWithCustom } from './acceptedFields';
+import { findIds } from './itemIds';
+import { itemValues } from './itemValues';
+import type { FieldValue } from './objectFields';
+import { storedFields, type StoredFields } from './stored';
+import { unsentValues } from './unsentValues';
 
 /** The values of one input item, as the service takes them. */
 export type ReadFields = (item: number) => IDataObject;
@@ -42,31 +40,45 @@ export async function readFields(
 	nulls: Nulls,
 	others: string[] = [],
 ): Promise<ReadFields> {
-	return await readMapping(execution, storedMapping(execution.n8n, parameter), fields, nulls, others);
+	return await readStored(execution, storedFields(execution.n8n, parameter), fields, nulls, others);
 }
 
-/** The same for a mapping that is known. */
-export async function readMapping(
+/** The same for parameters that are read already: evaluates them, finds the records they name, and converts. */
+export async function readStored(
 	execution: Execution,
-	mapping: Mapping,
+	stored: StoredFields,
 	fields: Field[],
 	nulls: Nulls,
 	others: string[] = [],
 ): Promise<ReadFields> {
-	const accepted = await fieldsWithCustom(execution, mapping, fields);
-	const ids = await referencesIn(execution, mapping, accepted);
-	const read = mappedValues(execution, mapping, accepted, unsentValues(execution.api, new Set(others)));
-	const zone = execution.n8n.getTimezone();
-
+	const { n8n, api } = execution;
+	const values = itemValues(n8n, stored, unsentValues(api, new Set(others)));
+	const acceptedFor = await fieldsWithCustom(execution, stored.mode, values.names, fields);
+	const ids = await findIds(api, await allReferences(n8n, (item) => values.references(item, acceptedFor(item))), 'written');
+	const zone = n8n.getTimezone();
 	return (item) => {
+		const converted = values.all(item, acceptedFor(item)).map(([field, value]): FieldValue => [field, apiValue(field, value, zone)]);
 		const body: IDataObject = {};
-		const values = read(item).map(([field, given]): FieldValue => [field, apiValue(field, given, zone)]);
-		for (const [field, value] of values) {
-			if (value === null && nulls === 'skip') continue;
-			put(body, field.path, ids(field, value, values));
+		for (const [field, value] of converted) {
+			if (value !== null || nulls === 'clear') put(body, field.path, ids(field, value, converted));
 		}
 		return body;
 	};
+}
+
+/** The values of all items that may name other records. */
+async function allReferences(n8n: IExecuteFunctions, referencesOf: (item: number) => FieldValue[]): Promise<FieldValue[]> {
+	const all: FieldValue[] = [];
+	for (const item of n8n.getInputData().keys()) {
+		// Expressions of many items would hold up everything else that n8n does.
+		if (item % 1_000 === 999) await sleep(0);
+		try {
+			for (const value of referencesOf(item)) all.push(value);
+		} catch {
+			// The item fails with this error when its turn comes.
+		}
+	}
+	return all;
 }
 
 function put(body: IDataObject, path: string[], value: unknown): void {
@@ -83,43 +95,4 @@ function put(body: IDataObject, path: string[], value: unknown): void {
 	const inner = { ...(ownMember(body, key) as IDataObject | undefined) };
 	setMember(body, key, inner);
 	put(inner, path.slice(1), value);
-}
-
-/** Finds the ids of the records, and of their parts, that the items refer to by name. */
-async function referencesIn(
-	execution: Execution,
-	mapping: Mapping,
-	acceptedFor: AcceptedFieldsOf,
-): Promise<ItemIds> {
-	const refers = (field: Field) => refersToRecords(field) || field.part !== undefined;
-	const named = mapping.mode === 'each' ? new Set(mapping.mapped.map(([name]) => name)) : undefined;
-	const isOnce = mapping.mode === 'each' && mayChangeItem(mapping.mapped.map(([, value]) => ({ value })));
-	// By hand, only what refers to a record has to be evaluated beforehand, unless it may change the item.
-	const narrowed = oncePerFields((accepted) => {
-		const isWanted = (field: Field) => refers(field) && (named?.has(field.name) ?? false);
-		if (named && !accepted.fields.some(isWanted)) return { ...accepted, fields: [] };
-		return named && !isOnce ? { ...accepted, fields: accepted.fields.filter(isWanted) } : accepted;
-	});
-	const otherNames = oncePerFields(
-		({ fields }) => new Set(fields.filter((field) => !refers(field)).map(({ name }) => name)),
-	);
-	const mayRefer = (item: number): boolean => {
-		if (mapping.mode === 'each') return narrowed(acceptedFor(item)).fields.length > 0;
-		const others = otherNames(acceptedFor(item));
-		return Object.keys(mapping.objectOf(item)).some((name) => !others.has(name));
-	};
-	const read = mappedValues(execution, { ...mapping, linked: [] }, (item) => narrowed(acceptedFor(item)), noNotices);
-
-	const given: FieldValue[] = [];
-	for (const item of execution.n8n.getInputData().keys()) {
-		// Expressions of many items would hold up everything else that n8n does.
-		if (item % 1_000 === 999) await sleep(0);
-		try {
-			if (!mayRefer(item)) continue;
-			for (const value of read(item)) if (refers(value[0])) given.push(value);
-		} catch {
-			// The item fails with this error when its turn comes.
-		}
-	}
-	return await findIds(execution.api, given, 'written');
 }

@@ -7,7 +7,7 @@ import { parseJson } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { withReplacedIds } from '../api/openapi/linkFields';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { inParallel, aboutValues, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, mayBeId, namesIn, parseName, wordOf } from './names';
@@ -80,10 +80,6 @@ export async function findReferences(
 		return withReplacedIds(field, value, (reference, id) => idOf(field, reference, id));
 	};
 }
-
-/** Whether the values of a field are ids of other records, and not of their parts. */
-export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
-	(reference !== undefined && part === undefined) || linksTo !== undefined;
 
 /** Ids that an execution has found: the rows of a file are looked up some thousand at a time. */
 const foundBefore = new WeakMap<Connection, Map<string, Map<string, Finding>>>();

@@ -46,9 +46,6 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 	};
 }
 
-/** Says nothing: for values that are read before they are sent. */
-export const noNotices: UnsentValues = { unknown() {}, onlyRead() {}, noObject() {}, noValue() {} };
-
 /**
  * The error of an item none of whose values can be sent.
  *

@@ -2,7 +2,7 @@ import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { readFields } from '../mapping/readFields';
-import { storedMapping } from '../mapping/stored';
+import { storedFields } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
@@ -38,7 +38,7 @@ export function create(
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			// n8n does not check a form that shows no errors before anything is entered.
-			const asked = storedMapping(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
+			const asked = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
 			const fieldsOf = await readFields(execution, 'fields', description.fields, 'skip');
 			const write = (item: number) => {
 				const path = collectionPath(execution, item);

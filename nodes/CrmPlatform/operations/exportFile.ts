@@ -89,13 +89,12 @@ const rowsOption: INodeProperties = {
 	description: 'The maximum number of records per file. Further records go into more files, one per output item.',
 };
 
-/** @param action the entry in n8n's list of actions, such as `Export contacts to a file` */
-export function exportFile(action: string): Operation {
+export function exportFile(): Operation {
 	return {
 		option: {
 			name: 'Export File',
 			value: 'exportFile',
-			action,
+			action: 'Export records to a file',
 			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 
@@ -170,7 +169,7 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 }
 
 const withoutNulls = (rows: number) =>
-	`${rows} rows of the file had NUL characters, which no CSV file can have: they were left out, and all else is as it was. JSON has them.`;
+	`${rows} rows had NUL characters, which CSV cannot contain, so these characters were removed. To keep them, export NDJSON.`;
 
 /** Starts the job that collects the records, and waits for its end. */
 async function startExport(
@@ -200,7 +199,7 @@ async function startExport(
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
-		`The service’s description does not say how ${resource.path} is exported. Read the list with Get Many, and write it with Convert to File.`,
+		`The service’s description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
 	);
 }
 

@@ -25,13 +25,12 @@ const writeOncePerFile: INodeProperties = {
 		'A value that identifies the file. Each of its rows is written only once, even if the workflow is started again after n8n stopped halfway. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
 };
 
-/** @param action the entry in n8n's list of actions, such as `Import a file of contacts` */
-export function importFile(action: string): Operation {
+export function importFile(): Operation {
 	return {
 		option: {
 			name: 'Import File',
 			value: 'importFile',
-			action,
+			action: 'Import a file of records',
 			description: 'Write a record for each row of a CSV or JSON file, of any size',
 		},
 

@@ -10,7 +10,7 @@ import { update } from './update';
 import { upsert } from './upsert';
 
 /**
- * What can be done with every kind of record.
+ * The operations of every kind of record.
  *
  * @param one as n8n's list of actions says it: `a contact`
  * @param many the same for several: `contacts`
@@ -20,15 +20,12 @@ export function recordOperations(one: string, many: string): Operation[] {
 		create(`Create ${one}`),
 		upsert(`Create or update ${one}`),
 		deleteRecord(`Delete ${one}`),
-		exportFile(`Export ${many} to a file`),
+		exportFile(),
 		get(`Get ${one}`),
 		getMany(`Get many ${many}`),
-		importFile(`Import a file of ${many}`),
+		importFile(),
 		update(`Update ${one}`),
 	];
 }
 
-/** @param one as n8n's list of actions says it: `a contact` */
-export function tagOperations(one: string): Operation[] {
-	return [addTag(`Add a tag to ${one}`), removeTag(`Remove a tag from ${one}`)];
-}
+export const tagOperations: Operation[] = [addTag(), removeTag()];

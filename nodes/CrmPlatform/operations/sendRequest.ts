@@ -33,7 +33,7 @@ export function sendRequest(): Operation {
 				if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
 				const declared = await execution.api.describeRequest(request.method, request.path);
 				const header = requestKeyHeader(execution, declared, usual);
-				// Nobody knows what a PATCH of any path does: it may add to a value.
+				// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 				if (request.method === 'PATCH') request.isRepeatable = false;
 				const { method } = request;
 				return resultOf((await sendWrite(execution, { method }, header, request, [item])).body);
@@ -60,7 +60,7 @@ function bodyOf(value: unknown): object {
 	const body = jsonOf(value, 'Body');
 	if (typeof value === 'string' && withExactNumbers(value) !== value) {
 		throw new Error(
-			'Body: a number in it has more digits than a number in JavaScript keeps, so nothing was sent. Send it as text, in quotes, if the service takes that.',
+			'Body: it contains a number with more digits than JavaScript can hold, so nothing was sent. Put it in quotes if the service accepts text.',
 		);
 	}
 	return body;
@@ -90,7 +90,7 @@ function queryOf(values: object): Query {
 			);
 		}
 	}
-	// Unlike an assignment, this takes a parameter called `__proto__` for one.
+	// Unlike an assignment, this also sets a parameter called `__proto__`.
 	return Object.fromEntries(pairs) as Query;
 }
 

@@ -7,23 +7,21 @@ import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
-/** @param action the entry in n8n's list of actions, such as `Add a tag to a contact` */
-export function addTag(action: string): Operation {
+export function addTag(): Operation {
 	return tagging({
 		name: 'Add Tag',
 		value: 'addTag',
+		action: 'Add a tag to a record',
 		description: 'Add a tag to a record',
-		action,
 	});
 }
 
-/** @param action the entry in n8n's list of actions, such as `Remove a tag from a contact` */
-export function removeTag(action: string): Operation {
+export function removeTag(): Operation {
 	return tagging({
 		name: 'Remove Tag',
 		value: 'removeTag',
+		action: 'Remove a tag from a record',
 		description: 'Remove a tag from a record',
-		action,
 	});
 }
 

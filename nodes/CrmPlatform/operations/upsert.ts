@@ -46,7 +46,7 @@ export function upsert(action: string): Operation {
 				const body = requireAnyValue(fieldsOf(item));
 				const match = matchFor(item);
 				if (!match || name === undefined) {
-					// Which record it finds is not known, so none overtakes another, and a repeated one may create another.
+					// The record it finds is unknown, so items keep their order, and a repeated write may create another record.
 					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
 				}
 				const query = { [name]: match.field };
@@ -70,7 +70,7 @@ export function upsert(action: string): Operation {
 	};
 }
 
-/** What an answer's status says of the record (RFC 9110, section 9.3.4). */
+/** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** The record, with its outcome unless it has a field of that name. */

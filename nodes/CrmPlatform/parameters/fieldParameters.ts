@@ -112,7 +112,7 @@ export function matchOnProperty(
 	return {
 		displayName: 'Match On Name or ID',
 		type: 'options',
-		typeOptions: { loadOptionsMethod: method, loadOptionsDependsOn: ['resource', 'objectKey.value'] },
+		typeOptions: { loadOptionsMethod: method, loadOptionsDependsOn: ['resource', 'kind', 'objectKey.value'] },
 		default: '',
 		...property,
 		description: `${description} Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.`,

@@ -90,10 +90,10 @@ const sort: INodeProperties = {
 	displayName: 'Sort Name or ID',
 	name: 'sort',
 	type: 'options',
-	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource'] },
+	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource', 'kind'] },
 	default: '',
 	description:
-		'The order in which to return the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
 /** The parameters that choose the records of an export: those of Get Many. */

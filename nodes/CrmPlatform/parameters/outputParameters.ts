@@ -13,7 +13,7 @@ export const outputFieldsOption: INodeProperties = {
 	displayName: 'Output Field Names or IDs',
 	name: 'outputFields',
 	type: 'multiOptions',
-	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource'] },
+	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource', 'kind'] },
 	default: [],
 	description:
 		'The fields to return instead of the simplified or full record. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',

@@ -5,7 +5,7 @@ import { collectionPath, pickedId } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */
-export const fieldsDependOn = ['resource', 'operation', 'objectKey.value'];
+export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about. */
 export function recordProperty(resource: Resource): INodeProperties {

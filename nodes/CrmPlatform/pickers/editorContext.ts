@@ -6,7 +6,7 @@ import { packagedDocument } from '../api/openapi/document';
 import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath } from '../api/http/path';
 import type { Operation, Resource } from '../model';
-import { resourceNamed } from '../resources';
+import { chosenResource } from '../resources';
 
 /** The state of an opened node, as its pickers need it. */
 export interface EditorContext {
@@ -29,8 +29,7 @@ export class NothingToOffer extends Error {}
  * does not offer the resource
  */
 export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
-	const value = n8n.getCurrentNodeParameter('resource');
-	const resource = resourceNamed(String(value));
+	const resource = chosenResource((parameter) => n8n.getCurrentNodeParameter(parameter));
 	if (!resource) throw new NothingToOffer('Choose a resource first.');
 	const collection = collectionOf(n8n, resource);
 	const api = await editorConnection(n8n);

@@ -25,7 +25,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 		.sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** Set by the service with every change, so they tell nothing. */
+/** Set by the service with every change, so useless as a filter. */
 const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {

@@ -10,7 +10,7 @@ export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePrope
 	const api = await editorConnection(this);
 	const offer = await api.describeEvents();
 	const isAsked = offer.types.some(isTemplate);
-	// Without custom objects, or without a service that answers, the other events can still be chosen.
+	// The other events can be chosen even if there are no custom objects, or the service does not answer.
 	const objects = isAsked ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
 	return eventOptions(offer, objects);
 }

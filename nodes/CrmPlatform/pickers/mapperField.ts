@@ -8,26 +8,31 @@ const trueOrFalse = [
 	{ name: 'False', value: false },
 ];
 
-/** Values of a list that its label names; more would not be read. */
+/** Choices of a list that its label names to a model. */
 const maxNamed = 8;
+
+/** Characters of a label that n8n shows. */
+const maxShown = 26;
 
 /**
  * A field as n8n's resource mapper shows it.
  *
  * @param options the values to choose from, if there is a list of them
  * @param more whether the form leaves it out at first
+ * @param isTool whether a model fills it in, which sees labels only, and all of them
  */
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
 	more: Pick<ResourceMapperField, 'removed'> = {},
+	isTool = false,
 ): ResourceMapperField {
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
 	const chosen = kind === 'boolean' ? trueOrFalse : options;
 	const mapped: ResourceMapperField = {
 		id: name,
-		displayName: labelOf(field, chosen !== undefined, required),
+		displayName: labelOf(field, chosen !== undefined, required, isTool),
 		type: chosen ? 'options' : fieldKinds[kind].control,
 		required,
 		display: true,
@@ -48,20 +53,23 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
  * n8n shows no description beside a mapped field, and a model sees its label alone: so the label
  * says what to write. n8n cuts it after some 25 characters.
  */
-function labelOf(field: Field, isChosen: boolean, isRequired: boolean): string {
+function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: boolean): string {
 	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field)].filter((note) => note !== '');
 	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
-	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field)}`;
+	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
-/** How one value is written that is typed in, which nobody has to be told of plain text. */
+/** How to type in one value; plain text needs no explanation. */
 function formOf({ kind, reference }: Field): string {
 	return fieldKinds[kind].note ?? (reference === undefined ? '' : 'Name or ID');
 }
 
-/** Several values as they are written: with commas. */
-function severalOf({ choices = [] }: Field): string {
+/** How to type in several values: with commas, as far as there is room. */
+function severalOf({ choices = [] }: Field, room: number): string {
 	if (choices.length === 0) return 'a, b, c';
-	const named = choices.slice(0, maxNamed).map(({ value }) => String(value));
-	return named.join(', ') + (choices.length > maxNamed ? ', …' : '');
+	const named = choices.slice(0, maxNamed).map(({ label }) => label);
+	const upTo = (count: number) => [...named.slice(0, count), ...(count < choices.length ? ['…'] : [])].join(', ');
+	let count = named.length;
+	while (count > 0 && upTo(count).length > room) count -= 1;
+	return count === 0 ? 'a, b, c' : upTo(count);
 }

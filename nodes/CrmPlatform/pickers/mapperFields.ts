@@ -48,6 +48,7 @@ export async function fieldsToWrite(
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const shown = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
+	const isTool = n8n.getNode().type.endsWith('Tool');
 	const filled = filledFields(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
 		// An upsert requires them of new records alone.
@@ -57,10 +58,10 @@ export async function fieldsToWrite(
 		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
 		// the field is shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
-		if (isOpen && shown.has(one)) return mapperField(field, options);
+		if (isOpen && shown.has(one)) return mapperField(field, options, {}, isTool);
 		// Records that are too many for a list are picked beside the mapper.
 		const isHidden = (isBeside || !shown.has(one)) && !filled.includes(field.name);
-		return mapperField(field, options, { removed: isHidden });
+		return mapperField(field, options, { removed: isHidden }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
 	return withSource(api, completed(n8n, parameter, api, ordered));
@@ -71,7 +72,7 @@ function isPickedBeside(
 	{ reference, linksTo, required }: Field,
 ): boolean {
 	if (reference !== undefined) return isLinked && !required;
-	// Links are JSON, which is written for nobody where they can be picked.
+	// Links would be JSON, which nobody needs to write if they can be picked.
 	return isLinked && linksTo !== undefined;
 }
 
@@ -87,9 +88,9 @@ const firstFields = 8;
  * @param needed those that are required, or that identify the record
  */
 function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
-	// One JSON object for all custom fields is for those who cannot see them one by one.
+	// One JSON object for all custom fields is only needed if they are not listed one by one.
 	const named = fields.filter(({ name }) => name !== allCustomFields);
-	// To hide one or two would save nothing.
+	// Hiding one or two saves nothing.
 	if (named.length <= firstFields + 2) return new Set(named);
 	const important = fields.filter((field) => field.important);
 	if (important.length > 0) return new Set([...needed, ...important]);

@@ -2,8 +2,9 @@ import type { IDataObject, INodeListSearchItems } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { readPages } from '../api/lists/pages';
+import { recordName, firstText } from '../api/recordName';
 
-/** The longest list that is of use to a person. */
+/** The longest list that helps a person. */
 const maxShown = 1_000;
 
 /** The records at a path such as `/pipelines`, for lists that cannot be searched. */
@@ -31,13 +32,13 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
  */
 export function listItem(record: IDataObject, value = 'id', company?: string): INodeListSearchItems {
 	const id = String(record[value]);
-	const name = textOf(record, nameFields);
-	const content = textOf(record, contentFields)?.slice(0, maxCharacters);
+	const name = recordName(record);
+	const content = firstText(record, contentFields)?.slice(0, maxCharacters);
 	const details = [
-		textOf(record, ['email', 'domain']),
+		firstText(record, ['email', 'domain']),
 		company,
 		amountOf(record),
-		textOf(record, ['status', 'state']),
+		firstText(record, ['status', 'state']),
 		numberOf(record),
 		name === undefined ? dateOf(record) : undefined,
 	];
@@ -61,8 +62,6 @@ export function distinctListItems(
 	});
 }
 
-/** The fields that name a record: services differ, and custom objects have a title. */
-const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];
 /** The beginning of a text, for records without a name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
 /** Characters of a content; more would not fit. */
@@ -78,14 +77,8 @@ function numberOf({ number }: IDataObject): string | undefined {
 	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
 }
 
-/** `2026-03-14 09:26`; of a record without a time, nothing. */
+/** `2026-03-14 09:26`; empty for a record without a time. */
 function dateOf(record: IDataObject): string | undefined {
-	const time = textOf(record, ['created_at', 'createdAt', 'timestamp']);
+	const time = firstText(record, ['created_at', 'createdAt', 'timestamp']);
 	return time?.slice(0, 16).replace('T', ' ');
-}
-
-function textOf(record: IDataObject, fields: string[]): string | undefined {
-	return fields
-		.map((field) => record[field])
-		.find((value): value is string => typeof value === 'string' && value !== '');
 }

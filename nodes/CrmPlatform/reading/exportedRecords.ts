@@ -7,7 +7,7 @@ import { reportsFailure } from '../api/http/problemBody';
 const maxRemembered = 100_000;
 
 /**
- * Sees that what an export gives are its records, each once.
+ * Checks that an export returns its records, each once.
  *
  * @param haveIds whether the service describes that records have ids
  * @throws Error from the returned function, in the user's words, at a record that came before, at one
@@ -19,7 +19,7 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 		for (const record of records) {
 			const { id } = record;
 			const isId = (typeof id === 'string' && id !== '') || typeof id === 'number';
-			if (!isId && reportsFailure(record)) throw notWhole(`an error in place of a record: ${problemOfItem(422, record).message}`);
+			if (!isId && reportsFailure(record)) throw notWhole(`an error instead of a record: ${problemOfItem(422, record).message}`);
 			if (!isId && haveIds) throw notWhole('a record without an ID');
 			if (!isId) continue;
 			if (ids.has(String(id)) || older.has(String(id))) throw notWhole(`the record ${id} twice`);
@@ -31,5 +31,5 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 
 const notWhole = (what: string): Error =>
 	new Error(
-		`The service’s export has ${what}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
+		`The service’s export contains ${what}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
 	);

@@ -2,11 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { idField, type Field } from '../fields/field';
-import { withReplacedIds } from '../api/openapi/linkFields';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';
 import { hasText, identifyingFields, textOfName } from '../mapping/names';
-import { refersToRecords } from '../mapping/references';
 import { readParts } from '../mapping/recordParts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
@@ -101,7 +100,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 }
 
 const withoutKey = (reference: string): string =>
-	`Some linked ${reference} have no unique value for Import File to find them by. The file has their IDs, which other accounts do not know.`;
+	`Some linked ${reference} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {

@@ -110,7 +110,7 @@ export async function simplifyWritten(
 	};
 }
 
-/** A record that was written is told, however wrong the choice of its output. */
+/** A written record is always returned, even if the choice of its output is wrong. */
 function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | undefined {
 	try {
 		return read();

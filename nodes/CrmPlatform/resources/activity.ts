@@ -6,5 +6,5 @@ export const activity: Resource = {
 	value: 'activity',
 	path: '/activities',
 	isLinked: true,
-	operations: [...recordOperations('an activity', 'activities'), ...tagOperations('an activity')],
+	operations: [...recordOperations('an activity', 'activities'), ...tagOperations],
 };

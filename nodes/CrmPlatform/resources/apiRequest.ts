@@ -2,7 +2,7 @@ import type { Resource } from '../model';
 import { sendRequest } from '../operations/sendRequest';
 
 export const apiRequest: Resource = {
-	name: 'Other API Request',
+	name: 'API Request',
 	value: 'apiRequest',
 	path: '/',
 	operations: [sendRequest()],

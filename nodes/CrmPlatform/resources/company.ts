@@ -6,5 +6,5 @@ export const company: Resource = {
 	value: 'company',
 	path: '/companies',
 	isLinked: true,
-	operations: [...recordOperations('a company', 'companies'), ...tagOperations('a company')],
+	operations: [...recordOperations('a company', 'companies'), ...tagOperations],
 };

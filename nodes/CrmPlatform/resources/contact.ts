@@ -6,5 +6,5 @@ export const contact: Resource = {
 	value: 'contact',
 	path: '/contacts',
 	isLinked: true,
-	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations('a contact')],
+	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations],
 };

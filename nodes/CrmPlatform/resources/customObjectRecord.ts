@@ -14,6 +14,6 @@ export const customObjectRecord: Resource = {
 	isLinked: true,
 	operations: [
 		...recordOperations('a custom object record', 'custom object records'),
-		...tagOperations('a custom object record'),
+		...tagOperations,
 	],
 };

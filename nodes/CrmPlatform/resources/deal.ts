@@ -10,7 +10,7 @@ export const deal: Resource = {
 	isLinked: true,
 	operations: [
 		...recordOperations('a deal', 'deals'),
-		...tagOperations('a deal'),
+		...tagOperations,
 		recordAction(
 			'Lose a deal',
 			'lose',

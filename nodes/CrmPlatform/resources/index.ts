@@ -1,4 +1,4 @@
-import type { Resource } from '../model';
+import type { Menu, Resource } from '../model';
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
@@ -20,32 +20,74 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/**
- * The kinds of records the node offers, in the order of their names, as n8n's linter demands it. So the
- * names of those that few people look for begin with a later letter.
- */
-export const resources: Resource[] = [
+/** The kinds of records that workflows are about, by name. */
+const everyday: Resource[] = [
 	company,
 	contact,
-	customField,
-	customObject,
 	customObjectRecord,
 	deal,
-	event,
-	job,
 	activity,
 	message,
 	note,
+	task,
+	ticket,
+];
+
+/** What sets up and watches an account, by name. */
+const administration: Resource[] = [
 	apiRequest,
+	customField,
+	customObject,
+	event,
+	job,
 	pipeline,
 	account,
 	tag,
-	task,
-	ticket,
 	user,
 	webhook,
 	webhookDelivery,
 ];
+
+export const resources: Resource[] = [...everyday, ...administration].sort((one, other) =>
+	one.name < other.name ? -1 : 1,
+);
+
+const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
+
+/** The kinds of records with such an operation, as one entry of a menu. */
+const gathered = (name: string, value: string, of: string[]): Menu => ({
+	name,
+	value,
+	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === of[0])),
+	isLinked: true,
+	operations: everyday[0]!.operations.filter(({ option }) => of.includes(String(option.value))),
+});
+
+const single = (resource: Resource): Menu => ({
+	...resource,
+	operations: resource.operations.filter(({ option }) => !gatheredOperations.includes(String(option.value))),
+});
+
+/** The menu of CRM Platform. */
+export const everydayMenu: Menu[] = [
+	...everyday.map(single),
+	gathered('File', 'file', ['exportFile', 'importFile']),
+	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
+].sort((one, other) => (one.name < other.name ? -1 : 1));
+
+/** The menu of CRM Platform Admin. */
+export const adminMenu: Menu[] = administration.map(single);
+
+/**
+ * The kind of record a node is about.
+ *
+ * @param read gives the value of a parameter
+ */
+export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
+	const value = String(read('resource'));
+	const isGathered = everydayMenu.some((menu) => menu.kinds && menu.value === value);
+	return resourceNamed(isGathered ? String(read('kind')) : value);
+}
 
 /** The resource with that value, if any. */
 export function resourceNamed(value: string): Resource | undefined {

@@ -22,10 +22,10 @@ export const message: Resource = {
 		}),
 		upsert('Create or update a message'),
 		deleteRecord('Delete a message'),
-		exportFile('Export messages to a file'),
+		exportFile(),
 		get('Get a message'),
 		getMany('Get many messages'),
-		importFile('Import a file of messages'),
+		importFile(),
 		create('Log an incoming message', {
 			name: 'Log Incoming',
 			value: 'logIncoming',

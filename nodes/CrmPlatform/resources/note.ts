@@ -6,5 +6,5 @@ export const note: Resource = {
 	value: 'note',
 	path: '/notes',
 	isLinked: true,
-	operations: [...recordOperations('a note', 'notes'), ...tagOperations('a note')],
+	operations: [...recordOperations('a note', 'notes'), ...tagOperations],
 };

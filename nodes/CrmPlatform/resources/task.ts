@@ -9,7 +9,7 @@ export const task: Resource = {
 	isLinked: true,
 	operations: [
 		...recordOperations('a task', 'tasks'),
-		...tagOperations('a task'),
+		...tagOperations,
 		change('Complete a task', {
 			name: 'Complete',
 			value: 'complete',

@@ -17,11 +17,11 @@ export const ticket: Resource = {
 	isLinked: true,
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
-		...tagOperations('a ticket'),
+		...tagOperations,
 		change('Assign a ticket', {
 			name: 'Assign',
 			value: 'assign',
-			description: 'Give a ticket to a user',
+			description: 'Assign a ticket to a user',
 			only: [],
 			picked: [assignee],
 		}),

@@ -22,7 +22,7 @@ import { asConflict, isMissingInSource, type PlannedChange } from './plannedChan
 
 type WriteAction = 'update' | 'create' | 'delete';
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface AppliedPlan {
 	/** In the order of the plan: as it was planned, or as the CRM had it otherwise. */
 	done: PlannedChange[];
@@ -188,12 +188,12 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 function conflictIn(error: Error): string | undefined {
 	if (isAnsweredWith(error, 412)) return changedMeanwhile;
 	if (isAnsweredWith(error, 404, 410)) return deletedMeanwhile;
-	if (isAnsweredWith(error, 409)) return `The CRM refuses the change: ${error.message}`;
+	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-const storedAlready = 'The CRM stores these values in another notation; it had them already.';
+const storedAlready = 'The CRM already had these values; it stores them in another notation.';
 const answeredAsBefore =
-	'The CRM took the change and answered with the version from before: it stores these values otherwise, or the answer was behind. The next run shows which.';
-const changedMeanwhile = 'The CRM’s record was changed after this run had read it. Nothing was overwritten.';
-const deletedMeanwhile = 'The CRM’s record was deleted after this run had read it.';
+	'The CRM accepted the change but returned the previous version: it stores these values in another notation, or its answer was outdated. The next run shows which.';
+const changedMeanwhile = 'The CRM’s record was changed after this run read it. Nothing was overwritten.';
+const deletedMeanwhile = 'The CRM’s record was deleted after this run read it.';

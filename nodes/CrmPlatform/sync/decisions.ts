@@ -13,7 +13,7 @@ interface Decisions {
 const contextName = 'decided';
 const runOf = (n8n: IExecuteFunctions) => n8n.getWorkflowDataProxy(0).$runIndex as number;
 
-/** Most decisions in the words of an error; its data have all. */
+/** Maximum number of decisions in an error message; its data has all. */
 const maxReported = 20;
 
 /**

@@ -31,9 +31,9 @@ export class Doubts {
 		const refusal = error instanceof NodeApiError ? error : undefined;
 		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
 		if (id !== undefined && id !== record?.id && this.known.has(id)) {
-			this.named.set(id, `The CRM refused item ${item}, because this record has one of its values. The record was left unchanged.`);
+			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. The record was left unchanged.`);
 		} else if (!record || !isAboutRecord(error)) {
-			this.general ??= `Item ${item} could not be written, and may be this record under another key. The record was left unchanged.`;
+			this.general ??= `Item ${item} could not be written, but may be this record under another key. The record was left unchanged.`;
 		}
 	}
 
@@ -46,12 +46,12 @@ export class Doubts {
 		const id = idText(answered.id);
 		if (item === undefined || id === record?.id) {
 			if (item === undefined || action !== 'create') return undefined;
-			this.general ??= `The CRM answered item ${item} without a record, so it may be this one under another key. The record was left unchanged.`;
+			this.general ??= `The CRM answered item ${item} without a record, so the item may be this record under another key. The record was left unchanged.`;
 			return withoutRecord;
 		}
 		if (id === undefined) return undefined;
 		const isKnown = this.known.has(id);
-		if (isKnown) this.named.set(id, `The CRM took item ${item} for this record. The record was left unchanged.`);
+		if (isKnown) this.named.set(id, `The CRM matched item ${item} to this record. The record was left unchanged.`);
 		this.known.add(id);
 		if (action !== 'create') return undefined;
 		if (isKnown) return tookFor(id);
@@ -61,7 +61,7 @@ export class Doubts {
 			valueIn(answered, field) === undefined || matchKey(field, valueIn(answered, field)) === matchKey(field, valueIn(patch, field));
 		const [first] = keys;
 		if (!first || keys.some(isKept)) return undefined;
-		this.general ??= `The CRM stored the key of item ${item} in another notation, so the key of this record may be one, too. It was left.`;
+		this.general ??= `The CRM stored the key of item ${item} in another notation, so this record may be that item. It was left unchanged.`;
 		return otherNotation(first.label, id, String(valueIn(answered, first) ?? ''));
 	}
 
@@ -71,12 +71,12 @@ export class Doubts {
 	}
 }
 
-/** Whether a refusal says that the record was changed or deleted meanwhile: that is about no value. */
+/** Whether a refusal says that the record was changed or deleted meanwhile, and is not about a value. */
 const isAboutRecord = (error: Error): boolean => isAnsweredWith(error, 404, 410, 412);
 
 export const withoutRecord =
-	'The CRM answered without a record of this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
+	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
 const otherNotation = (label: string, id: string, key: string) =>
 	`${label}: record ${id} was created, and the CRM stored its key as ‘${key.slice(0, 100)}’, by which this item does not find it: the next run would create another one. Write the key as the CRM does, or match on another field.`;
 const tookFor = (id: string) =>
-	`The CRM created no record: it answered with record ${id}, which existed already and may have been changed. Correct the key of the item or of the record.`;
+	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the key of the item or of the record.`;

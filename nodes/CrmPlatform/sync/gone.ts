@@ -3,7 +3,7 @@ import type { CrmRecord } from './matching';
 
 /** Members that have a time or are true for a record that was deleted, but is still listed. */
 const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated', 'trashed', 'is_trashed'];
-/** Members that say in a word what has become of a record. */
+/** Members that state the status of a record in one word. */
 const states = ['status', 'state'];
 
 /** The members that tell a record that was deleted, but is still listed. */

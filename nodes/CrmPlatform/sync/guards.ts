@@ -62,7 +62,7 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit that is not a number refuses.
+	// In this form, a limit that is not a number refuses.
 	if (!(count <= number)) return `${missing}, because Delete at Most allows ${number}.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {

@@ -21,4 +21,4 @@ export function refuseParts({ n8n, resource }: Execution, scope: Query): void {
 }
 
 const partOnly =
-	'When Missing in the Source: the node runs several times in this execution for the same records, as in a loop, so its items are not all records of the source, and those of the other rounds would be deleted. Nothing was written. Take the node out of the loop, or choose Leave It.';
+	'When Missing in the Source: the node runs several times in this execution for the same records, as in a loop. Each run has only some records of the source, so the others would be deleted. Nothing was written. Take the node out of the loop, or choose Leave It.';

@@ -93,7 +93,7 @@ function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context
 
 const deletedInCrm =
 	'The source has seen this record in the CRM, which no longer has it: it was deleted, or left Records in Scope.';
-const notCreated = 'The CRM does not have this record, and Missing in the CRM is set to leave it.';
+const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to leave it out.';
 const goneAlready = 'The source does not have this record, and the CRM has deleted or deactivated it already.';
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>

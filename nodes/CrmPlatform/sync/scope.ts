@@ -11,7 +11,7 @@ import { normalised, trimmed, valueIn } from '../fields/keys';
 import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
-/** A filter of the scope that records can be held against. */
+/** A filter of the scope that records can be checked against. */
 export interface ScopedField {
 	field: Field;
 	comparison: Comparison;
@@ -21,7 +21,7 @@ export interface ScopedField {
 }
 
 /**
- * The filters of the scope that records can be held against.
+ * The filters of the scope that records can be checked against.
  *
  * @param recordFields the names that records have; none where the service does not say
  */
@@ -39,12 +39,12 @@ export function scopedFields(scope: FieldValue[], fields: Field[], recordFields:
 	});
 }
 
-/** The members of a record that its scope is told by. */
+/** The members of a record that decide whether it is in scope. */
 export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<string>): string[] =>
 	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
 
 /**
- * Why a record is none that the scope lets through, as where a service ignores its filters.
+ * Why a record is outside the scope, for example because the service ignores its filters.
  *
  * @param records all that were read with it
  * @returns reads a record; undefined for one that is in scope, as far as that can be told
@@ -59,7 +59,7 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 
 function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
 	const values = allValuesIn(record, field).flat().flatMap((one) => (isUnset(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
-	// What was never set is not true.
+	// A field that was never set is not true.
 	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
 	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
 	// Objects without an id or a value cannot be compared.

@@ -9,7 +9,7 @@ import { filtersQuery, readFilterValues } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';
 import { readFields } from '../mapping/readFields';
-import { storedMapping } from '../mapping/stored';
+import { storedFields } from '../mapping/stored';
 import type { Execution } from '../model';
 import { chosenOption, givenText } from '../parameters/optionText';
 import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
@@ -85,7 +85,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
 	}
 
-	const isForm = storedMapping(n8n, 'fields').mode === 'each';
+	const isForm = storedFields(n8n, 'fields').mode === 'each';
 	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
 	const version = givenText(n8n, versionField);

@@ -135,7 +135,7 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (isObject(parsed)) return parsed;
 	throw new Error(
-		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store what both agreed on there, or leave it empty.`,
+		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,
 	);
 }
 
@@ -147,7 +147,7 @@ function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefine
 	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
-/** What booleans, failed calculations and broken exports are as texts. */
+/** Booleans, failed calculations and broken exports as texts. */
 const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
 
 const noKey = (label: string, key: string) =>

@@ -5,7 +5,7 @@ import type { EventFilter } from './eventFilter';
 import { ownOrigin, type IgnoredOrigins, type OwnOrigin } from './origin';
 import type { EventOutput } from './eventOutput';
 
-/** Whose changes start no workflow. */
+/** Originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
 	{
 		displayName: 'Ignore Changes Made By',
@@ -121,7 +121,7 @@ export const eventProperties: INodeProperties[] = [
 	},
 ];
 
-/** The events a user chose, and what comes out of them. */
+/** The chosen events, and their output. */
 export interface EventChoice {
 	/** Types and patterns, in a fixed order, each once. */
 	events: string[];
@@ -159,7 +159,7 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	};
 }
 
-/** What the writes of this workflow tell of their origin. */
+/** The origin that the writes of this workflow carry. */
 export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
 	originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
 

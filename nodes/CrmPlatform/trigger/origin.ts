@@ -1,7 +1,7 @@
 import type { CrmEvent } from '../api/crmEvent';
 import { originOfKey, type KeyOrigin } from '../api/http/idempotency';
 
-/** The originators whose changes start no workflow. */
+/** The originators whose changes do not start the workflow. */
 export interface IgnoredOrigins {
 	/** Workflows of n8n; one without `workflow` stands for all workflows of its installation. */
 	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined }>;

@@ -25,7 +25,7 @@ type Entry = z.infer<typeof entry>;
 /** The newest places this process knows: by workflow, then by trigger. */
 const known = new Map<string, Map<string, Entry>>();
 
-/** Forgets what this process knows, as a new process would. */
+/** Clears the memory of this process, as a restart would. */
 export function forgetPlaces(): void {
 	known.clear();
 }

@@ -20,7 +20,7 @@ interface Circumstances {
 	isVersioned?: boolean;
 	/** Whether some are to be done only to the record that was read, as its list tells no version. */
 	isReadFirst?: boolean;
-	/** What a refusal means, where that is not simply an error. */
+	/** The meaning of a refusal, if it is not simply an error. */
 	refused?(error: Error, item: number): Result | Error;
 }
 
@@ -90,7 +90,7 @@ export function writeRecords(
 	};
 
 	/**
-	 * What became of each item of a batch. One that the service put off is sent alone, unless that could
+	* The outcome of each item of a batch. One that the service put off is sent alone, unless that could
 	 * write it twice: that waits, and is retried under a key of its own, while the batch's would give the same
 	 * answer for good. Once that ends with the item put off as well, the rest is not tried: each would wait as
 	 * long.

@@ -37,7 +37,7 @@ export async function importRows(
 	let problem: string | undefined;
 	let lastRow = 0;
 
-	/** Writes what became of the rows of one job. */
+	/** Writes the outcome of the rows of one job. */
 	const record = async (rows: PlannedRow[]): Promise<void> => {
 		report ??= reportFiles(n8n, file.columns);
 		for (const planned of rows) {
@@ -101,7 +101,7 @@ export async function importRows(
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
 		// Of an execution that is cancelled, n8n shows nothing else.
-		if (jobs.length > 0) tell('; stopped, and the jobs that are under way end by themselves');
+		if (jobs.length > 0) tell('; stopped. Jobs under way end by themselves');
 		if (counts.rows > 0) {
 			execution.api.notices.add(
 				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
@@ -122,7 +122,7 @@ function problemOfFile(error: unknown, place: number): string {
 	throw error;
 }
 
-/** Mapped rows that a trial shows. */
+/** Number of mapped rows that a trial shows. */
 const sampleSize = 5;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
@@ -161,7 +161,7 @@ function tellUser(
 	}
 	if (unnamed.size > 0) {
 		const columns = [...unnamed].sort((one, other) => one - other).join(', ');
-		api.notices.add(`Not imported because the header does not name it: column ${columns}. Name it in the first row.`);
+		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
 	}
 	if (problem !== undefined) api.notices.add(problem);
 }

@@ -7,7 +7,6 @@ import type { JobDescription } from '../api/openapi/jobs';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
-import { automaticMapping } from '../mapping/stored';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
@@ -33,7 +32,7 @@ export interface ImportPlan {
 	columns?: ReadonlyMap<string, string>;
 	/** Of those columns, the ones that no row has had so far. */
 	unseen?: Set<string>;
-	/** The most that a job's line is longer than its row: the names of the file's columns. */
+	/** By how much a job's line can exceed its row: the length of the file's column names. */
 	namesPerLine: number;
 	/** Read that many rows and write nothing. */
 	trialRows?: number;
@@ -110,12 +109,10 @@ async function planRows(
 	rows: Array<FileRow<IDataObject>>,
 	textOf: (content?: IDataObject) => string,
 ): Promise<PlannedRow[]> {
-	const readable = rows.flatMap(({ content }) => (content ? [renamed(content, plan)] : []));
-	const items = readable.map((json) => ({ json }));
+	const items = rows.flatMap(({ content }) => (content ? [{ json: renamed(content, plan) }] : []));
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
-	const mapping = automaticMapping((item) => readable[item] ?? {}, plan.clearsEmpty ? 'clear' : 'leave');
-	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, mapping);
+	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
 	const required = requiredFields(plan);
 	let index = 0;
 	return rows.map(({ row, content, problem, text }) => {
@@ -157,7 +154,7 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	for (const { name, label } of required) {
 		const value = line[name];
 		if (value !== undefined && value !== null) continue;
-		return { field: name, code: 'required', message: `${label} is empty, and a new record needs it.` };
+		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
 	// No character takes more than three bytes for each of its units.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;

@@ -4,7 +4,7 @@ import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/rows';
 
-/** What was done for a row. */
+/** The outcome of a row that was written. */
 export interface Done {
 	action: 'created' | 'updated' | 'deleted';
 	/** Id of the record. */
@@ -22,7 +22,7 @@ export interface Refusal {
 	isUnknown?: true;
 }
 
-/** A row, and what became of it. */
+/** A row and its outcome. */
 export interface ReportedRow {
 	row: number;
 	/** What `rowText` gives. */
@@ -45,7 +45,7 @@ export const rowText =
 		// A delimiter follows each cell.
 		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 
-/** The files an import gives: its rows as they were, and what became of each. */
+/** The files an import returns: its rows, each with its outcome. */
 export interface ReportFiles {
 	/** Adds rows to the file of those that are done, refused or unknown; a row that is neither is left out. */
 	add(rows: ReportedRow[]): Promise<void>;

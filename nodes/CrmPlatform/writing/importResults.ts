@@ -9,7 +9,7 @@ import type { ImportPlan, PlannedRow } from './importPlan';
 import type { Refusal } from './importReport';
 
 /**
- * Reads what became of the rows that a job was started with. A row without a result that is
+ * Reads the outcome of the rows of a job. A row without a result that is
  * understood stays unknown: taken for refused, it would be imported again, and so written twice.
  *
  * @param sent the rows, in the order of the job's lines
@@ -47,7 +47,7 @@ function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemResult)
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };
 	if (status < 200 || status >= 300 || error) {
-		return { refusal: unknown('The result of this row is not understood, so it may have been written.') };
+		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
 	}
 	const created = operation === 'create' || status === 201;
 	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
@@ -77,7 +77,7 @@ function restOf(job: IDataObject, results: number | undefined): Refusal {
 	return unknown(`The service returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
-/** What cannot be told of a row. */
+/** The outcome of the row is unknown. */
 const unknown = (what: string): Refusal => ({
 	code: 'unknown',
 	message: `${what} Look for the record before you import the row again.`,

@@ -1,10 +1,12 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../fields/blank';
 import { objectFields } from '../mapping/objectFields';
-import { readMapping, type ReadFields } from '../mapping/readFields';
-import type { Mapping, ObjectMapping } from '../mapping/stored';
+import { readStored, type ReadFields } from '../mapping/readFields';
+import type { EmptyCells } from '../mapping/stored';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
 
@@ -19,9 +21,10 @@ export async function readJobLines(
 	execution: Execution,
 	path: `/${string}`,
 	operation: string,
-	mapping: Mapping & ObjectMapping,
+	emptyCells: EmptyCells,
 ): Promise<ReadFields> {
-	if (operation === 'delete') return (item) => idOf(mapping.objectOf(item));
+	const items = execution.n8n.getInputData();
+	if (operation === 'delete') return (item) => idOf(items[item]?.json ?? {});
 
 	const description = await execution.api.describe(path);
 	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;
@@ -34,7 +37,7 @@ export async function readJobLines(
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const nulls = operation === 'create' ? 'skip' : 'clear';
-	const read = await readMapping({ ...execution, resource }, mapping, fields, nulls);
+	const read = await readStored({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, nulls);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);
@@ -45,8 +48,8 @@ export async function readJobLines(
 	};
 }
 
-function idOf(object: Record<string, unknown>): { id: string } {
-	const [[, id] = []] = objectFields([idField])(object as never).values;
+function idOf(object: IDataObject): { id: string } {
+	const [[, id] = []] = objectFields([idField])(object).values;
 	if (isBlank(id)) throw noId();
 	return { id: id as string };
 }

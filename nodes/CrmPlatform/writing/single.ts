@@ -59,7 +59,7 @@ export function writtenRecord(
 	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Look at the record.');
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
-		return failure(`The service answered with record ${other}, and not with ${id}, which was to be changed`, unknownOutcome);
+		return failure(`The service returned record ${other} instead of ${id}, which was to be changed`, unknownOutcome);
 	}
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
@@ -77,11 +77,11 @@ const unknownOutcome = 'no_record';
 export const isWithoutRecord = (error: Error): boolean =>
 	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
 
-const notDeleted = 'The service answered that the record was not deleted';
+const notDeleted = 'The service reported that the record was not deleted';
 const accepted =
-	'The service has only accepted at least one write, to do it later (202): what came back, and its ID, may be those of a job.';
+	'The service has accepted at least one write for later (202): the output and its ID may be those of a job.';
 const noRecords =
-	'The service accepted at least one write without answering with the record, so its output has no values, not even an ID.';
+	'The service accepted at least one write but returned no record, so its output has no values, not even an ID.';
 
 /**
  * Sends one write under an idempotency key.

@@ -26,7 +26,7 @@ export const scopes: ReadonlyMap<string, string> = new Map([
 	[defineObjects, 'Define, change and delete custom objects'],
 	['jobs:read', 'Read jobs and their results'],
 	['jobs:write', 'Start and cancel jobs'],
-	['webhooks:read', 'Read webhooks and what was sent to them'],
+	['webhooks:read', 'Read webhooks and their deliveries'],
 	['webhooks:write', 'Create, change and delete webhooks'],
 	['events:read', 'Read events of the records it may read'],
 ]);

@@ -119,12 +119,13 @@ export class Editor {
 	async choose(name: string, label: string, row = 0): Promise<void> {
 		const entries = this.page.locator('li[role="option"]').filter({ visible: true });
 		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
-		// A list that n8n is still loading stays closed, or is closed again: a person opens it once more.
-		const end = Date.now() + TIMEOUT_MS;
-		for (let tries = 0; !(await entry.isVisible()) && Date.now() < end; tries++) {
+		const list = this.parameter(name).nth(row);
+		// n8n disables a list while it loads it, and closes it when it loads it anew: a person opens it once more.
+		const closed = list.locator('[role="combobox"][aria-expanded="false"]:enabled');
+		for (let tries = 0; !(await entry.isVisible()); tries++) {
 			if (tries > 0) this.repeatedClicks += 1;
-			await this.parameter(name).nth(row).click();
-			await entry.waitFor({ timeout: 3_000 }).catch(() => undefined);
+			await list.click();
+			await entry.or(closed).first().waitFor();
 		}
 		await entry.click();
 	}
@@ -144,7 +145,10 @@ export class Editor {
 	async execute(): Promise<string> {
 		// Fields that come later change the node: n8n then calls the output outdated (2.41).
 		await this.page.getByTestId('node-parameters').getByText('Fetching').waitFor({ state: 'detached' });
+		// What an earlier execution has put out stays until this one has begun.
+		const begun = this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
 		await this.page.getByTestId('node-execute-button').click();
+		await begun;
 		const output = this.page.getByTestId('output-panel');
 		await output.locator('[data-test-id^="node-run-status-"]').waitFor();
 		if (!(await output.getByTestId('node-run-status-success').isVisible())) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
-import { TRIGGER } from './run-node.ts';
+import { nodeTypeFor, TRIGGER } from './run-node.ts';
 
 /** One CRM Platform node of a chain: its name, by which later ones refer to it, and what it does. */
 export interface Link {
@@ -32,7 +32,7 @@ export async function runChain(
 ): Promise<ChainResult> {
 	const trigger = node(TRIGGER, 'n8n-nodes-base.manualTrigger', 0, {});
 	const nodes = links.map(({ name, resource, operation, parameters }, place) => ({
-		...node(name, 'n8n-nodes-crm-platform.crmPlatform', place + 1, {
+		...node(name, nodeTypeFor(resource), place + 1, {
 			resource,
 			operation,
 			...parameters,

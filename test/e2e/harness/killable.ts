@@ -134,9 +134,7 @@ export async function firstSession(n8nUrl: string, { url, apiKey }: Pick<Sandbox
 /** Calls a sandbox, and gives the body it answers with. */
 export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
-		// The sandbox may close a kept connection in the moment in which it is used.
-		const connection = { connection: 'close' };
-		const headers = { ...connection, authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
 		const response = await fetch(url + path, init);
 		const text = await response.text();

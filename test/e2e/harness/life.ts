@@ -36,7 +36,7 @@ export function lifeOf(resource: string, plan: Plan): Life {
 	const [matchOn] = Object.keys(match);
 	const record = { recordId: idFrom(created), ...common };
 	const tag = { ...record, tagId: idFrom('tag') };
-	const steps = [
+	const steps: Array<Partial<Link> & Pick<Link, 'operation'>> = [
 		...(plan.tagged
 			? [
 					{
@@ -55,15 +55,15 @@ export function lifeOf(resource: string, plan: Plan): Life {
 		{ operation: 'get', parameters: { ...record, simplify: false } },
 		{ operation: 'update', parameters: { ...record, fields: mapped(change) } },
 		{ operation: 'getMany', parameters: { returnAll: false, limit: 1, simplify: true, ...common } },
-		...fileSteps(common),
+		...fileSteps({ kind: resource, ...common }),
 		...(plan.between ?? []).map(({ parameters, ...step }) => ({
 			...step,
 			parameters: { ...record, ...parameters },
 		})),
 		...(plan.tagged
 			? [
-					{ operation: 'addTag', parameters: tag },
-					{ operation: 'removeTag', parameters: tag },
+					{ resource: 'recordTag', operation: 'addTag', parameters: { kind: resource, ...tag } },
+					{ resource: 'recordTag', operation: 'removeTag', parameters: { kind: resource, ...tag } },
 				]
 			: []),
 		{ operation: 'delete', parameters: record },
@@ -73,7 +73,7 @@ export function lifeOf(resource: string, plan: Plan): Life {
 }
 
 /** A list goes into a file, and the file is read again. */
-const fileSteps = (common: IDataObject): Array<{ operation: string; name?: string; parameters: IDataObject }> => [
-	{ operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
-	{ operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
+const fileSteps = (common: IDataObject): Array<Omit<Link, 'name'>> => [
+	{ resource: 'file', operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
+	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
 ];

@@ -27,7 +27,7 @@ interface SuccessfulAnswer {
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
-	/** Whether the answer is complete and will be the same again. */
+	/** Whether the answer is complete, so that a retry would return the same. */
 	isFinal?: boolean;
 }
 

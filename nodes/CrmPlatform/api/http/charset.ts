@@ -1,4 +1,4 @@
-/** The text of an answer, and whether it is not in the encoding that it says. */
+/** The text of an answer, and whether it contradicts its declared encoding. */
 export interface DecodedText {
 	text: string;
 	isGarbled?: true;

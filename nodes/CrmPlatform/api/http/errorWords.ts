@@ -5,7 +5,7 @@ export interface ErrorWords {
 	advice: string;
 }
 
-/** What happened (empty where the service's own text suffices), and what to do. */
+/** What happened (empty if the service's own text suffices), and what to do. */
 type Telling = readonly [happened: string, advice: string];
 
 /**
@@ -45,10 +45,11 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 		'This cursor is no longer valid',
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
 	],
-	duplicate: ({ existing_id: id }) => [
-		'Another record already has this value',
-		`To change ${id ?? 'that record'} instead, use Create or Update.`,
-	],
+	duplicate: ({ existing_id: id, detail = '' }) => {
+		const isNamed = id !== undefined && detail.includes(id);
+		const happened = isNamed ? '' : 'Another record already has this value';
+		return [happened, `To change ${isNamed ? 'that record' : (id ?? 'that record')} instead, use Create or Update.`];
+	},
 	ambiguous_match: () => [
 		'Several records have the value to match on',
 		'Match on another field, or merge the records that share the value.',
@@ -173,7 +174,14 @@ const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, a
 		],
 	],
 	[
-		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY|EPROTO/,
+		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/,
+		[
+			'it does not answer over HTTPS',
+			'Check the port of the base URL. If the service has no HTTPS there, begin the base URL with http://.',
+		],
+	],
+	[
+		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY/,
 		[
 			'its certificate is not trusted',
 			'Check the host of the base URL. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS in n8n.',

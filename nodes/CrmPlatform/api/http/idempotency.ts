@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { safeRegExp } from './pattern';
 
-/** What makes one logical write of a workflow this one and no other. */
+/** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
 	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
 	instance: string;
@@ -105,9 +105,9 @@ function keyOf(from: { instance: string; workflow: string }, parts: unknown[], f
 	const { maxLength = 255, pattern } = format;
 	const demand =
 		pattern === undefined
-			? `idempotency keys of at most ${maxLength} characters, which is too short to be unique`
-			: `idempotency keys of a form that the node cannot make (${pattern})`;
-	throw new Error(`The service takes ${demand}. Please report this to the service’s support.`);
+			? `idempotency keys of at most ${maxLength} characters, which are too short to be unique`
+			: `idempotency keys in a form that the node cannot create (${pattern})`;
+	throw new Error(`The service requires ${demand}. Please report this to the service’s support.`);
 }
 
 /** Whether the node can make keys of this form. */

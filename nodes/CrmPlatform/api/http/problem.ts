@@ -57,8 +57,10 @@ export function problemOfItem(
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
 	const reasons = body.errors ?? [];
+	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
+		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
 	const lines = [
-		...reasons.slice(0, maxReasons).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
 		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
 		advice,
 	];
@@ -134,7 +136,7 @@ export function unreachableProblem(address: string, code: string): Problem {
  * @param isRepeatable whether it could be sent again
  */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
-	const why = isRepeatable ? '' : ' The service takes no idempotency key for it, so it was not sent again.';
+	const why = isRepeatable ? '' : ' The service does not accept an idempotency key for it, so it was not retried.';
 	const hint = `The request may have been processed.${why} Check the record before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }

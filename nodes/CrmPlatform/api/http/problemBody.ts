@@ -124,7 +124,7 @@ function firstReasons(bodies: readonly Members[]): Reason[] {
 	return isMap ? reasonsIn(body) : [];
 }
 
-/** Deeper than any field, and far from the end of the stack. */
+/** Deeper than any real field, and far from a stack overflow. */
 const deepest = 6;
 
 function reasonsIn(value: unknown, place = '', depth = 0): Reason[] {

@@ -98,7 +98,7 @@ export type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 const maxAnswerLength = 5 * 60_000;
 
 /**
- * The one way to the service: transient errors are retried, rate limits are respected, and every
+ * The only way to the service: transient errors are retried, rate limits are respected, and every
  * answer becomes data or a problem in the user's words.
  *
  * A sender remembers the rate-limit window of its last answer and nothing else: executions and
@@ -127,7 +127,7 @@ export function createSender(options: SenderOptions): Sender {
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		let mayBeDone = false;
-		/** Whether that holds for the last attempt, which a write that may be repeated ends with. */
+		/** The same for the last attempt, which decides for a repeatable write. */
 		let isOpen = false;
 		let waited = 0;
 		let tries = 1;
@@ -149,7 +149,7 @@ export function createSender(options: SenderOptions): Sender {
 			signal?.throwIfAborted();
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
-			// A refusal would cost the others who share the plan, and bring nothing new.
+			// Another refusal would use up the shared plan and tell nothing new.
 			if (waited + delay > policy.maxWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
 			await wait(delay);
 
@@ -164,7 +164,7 @@ export function createSender(options: SenderOptions): Sender {
 			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
-			// A page in place of a record says nothing of the record.
+			// A web page in place of a record says nothing about the record.
 			const isUnreadable = (failure.status ?? 500) < 300 && !outcome.isFinal;
 			isOpen = isUnreadable || leavesOutcomeOpen(failure, hasKey);
 			mayBeDone ||= isOpen;
@@ -188,7 +188,7 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 /**
- * Whether a request can be repeated by what its method means (RFC 9110, section 9.2.2). A PATCH here
+ * Whether the semantics of the method allow repeating a request (RFC 9110, section 9.2.2). A PATCH here
  * is a merge patch (RFC 7396), which sets values. A PUT with a query is an upsert, which may create a
  * second record while the first attempt is still running. Under If-Match, a repeated change fails
  * because the first one succeeded.

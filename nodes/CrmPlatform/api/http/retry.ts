@@ -40,7 +40,7 @@ export interface RetryProgress {
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
 	repeatable: boolean;
-	/** Whether it carries an idempotency key, whoever honours it. */
+	/** Whether it carries an idempotency key, whether or not the service honours it. */
 	hasKey?: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;
@@ -83,13 +83,13 @@ export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'cod
 /**
  * Whether the attempt certainly had no effect, so that even a write without a key can be repeated:
  * it never arrived, the service limits the rate, or it knows the key of an attempt still running. A 503
- * with Retry-After says nothing of it: gateways answer so for a service that has carried out the write.
+ * with Retry-After does not prove it: gateways also send it for a service that has carried out the write.
  */
 export function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
 	return failure.neverArrived === true || failure.status === rateLimited || (hasKey && asksToWait(failure));
 }
 
-/** Whether the service may have carried out what it was asked though it reported no success. */
+/** Whether the service may have carried out a request that it did not report as successful. */
 export function leavesOutcomeOpen(failure: FailedAttempt, hasKey = false): boolean {
 	const { status } = failure;
 	if (nothingWasDone(failure, hasKey)) return false;
@@ -99,7 +99,7 @@ export function leavesOutcomeOpen(failure: FailedAttempt, hasKey = false): boole
 function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {
 	const { status } = failure;
 	if (status === undefined || asksToWait(failure)) return true;
-	// Proxies such as Cloudflare report an origin out of reach with statuses of their own, 520 and above.
+	// Proxies such as Cloudflare use their own statuses, 520 and above, if the origin is unreachable.
 	return policy.statuses.includes(status) || (status >= 520 && status <= 599);
 }
 

@@ -1,4 +1,4 @@
-/** Where a URL leads, without what may be secret in it: anything but the host. */
+/** The host of a URL, without anything that may be secret. */
 export function shownUrl(url: string): string {
 	const parsed = parse(url);
 	const isWeb = /^https?:/i.test(url);
@@ -11,11 +11,11 @@ export function shownUrl(url: string): string {
 const parse = (url: string): URL | undefined =>
 	[url, `https://${url}`].filter((one) => URL.canParse(one)).map((one) => new URL(one)).find(({ host }) => host !== '');
 
-/** A text whose URLs are without what may be secret in them. */
+/** A text with everything that may be secret removed from its URLs. */
 export const withShownUrls = (text: string): string =>
 	text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, (url) => shownUrl(url));
 
-/** Shorter texts stand in ordinary words, too. */
+/** Shorter texts also occur in ordinary words. */
 const shortest = 8;
 
 /** The parts of a URL that may be secret, as they are written in it and as they are sent. */
@@ -24,7 +24,7 @@ export function secretsIn(url: string): string[] {
 	if (!parsed) return [];
 	const { username, password, pathname, searchParams, search, hash } = parsed;
 	const written = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
-	// A word such as `openapi.json` is none.
+	// A word such as `openapi.json` is not secret.
 	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);
 	return [username, password, hash.slice(1), ...searchParams.values(), ...written, decoded(password), ...steps, ...steps.map(decoded)];
 }

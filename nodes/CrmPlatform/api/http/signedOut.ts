@@ -41,7 +41,7 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	const thrown = errors.map((error) => thrownError.parse(error));
 	const refused = thrown.find(({ body }) => body)?.body?.error;
 	if (refused !== undefined) return transient.includes(refused) ? undefined : refused;
-	// n8n keeps no more of a refused refresh token.
+	// This is all that n8n keeps of a refused refresh token.
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// The new access token was refused as well.
 	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';

@@ -196,7 +196,7 @@ function withCauses(error: unknown): Error[] {
 }
 
 /**
- * What an error of n8n was caused by, as far as can be told. Up to n8n 2.30, a NodeApiError drops its
+ * The cause of an n8n error, if known. Up to n8n 2.30, a NodeApiError drops its
  * cause and keeps of it the message and, as `httpCode`, either the status of the answer or the code.
  */
 function lostCause(error: Error): Error[] {
@@ -206,7 +206,7 @@ function lostCause(error: Error): Error[] {
 	return [Object.assign(new Error(error.messages[0] ?? error.message), known)];
 }
 
-/** The innermost code says most. */
+/** The innermost code is the most specific. */
 function connectionCode(errors: Error[]): string {
 	let code = 'UNKNOWN';
 	for (const error of errors) {

@@ -1,6 +1,6 @@
 import type { Signs } from './signs';
 
-/** What is known of a list when one of its pages has arrived. */
+/** What is known about a list after one of its pages has arrived. */
 export interface ReadSoFar {
 	/** Records on this page. */
 	received: number;

@@ -40,7 +40,7 @@ export interface Walked {
 	hadCursor: boolean;
 	/** The largest page so far. */
 	largest: number;
-	/** Whether a page at this cursor was read. */
+	/** Whether the page at this cursor was read. */
 	isRead(cursor: string): boolean;
 }
 
@@ -61,7 +61,7 @@ export const beginningAt = (cursor: string | undefined, isRead = (other: string)
 	isRead,
 });
 
-// Lists that have named the next page where there was one, so that elsewhere there is none.
+// Lists that have named a next page before: a page without one is therefore their last.
 const leavingCursorOut = new WeakSet<PagedList>();
 
 /**

@@ -110,7 +110,7 @@ function newRecordsOf(path: string): (records: IDataObject[]) => IDataObject[] {
 
 const hasId = (id: unknown): boolean => idText(id) !== undefined;
 
-/** The fewest pages of one size: some services bind the cursor to the size of the page. */
+/** The minimum number of pages of one size: some services bind the cursor to the page size. */
 function sizeOf({ list, limit = Infinity }: PageWalk): Query {
 	if (!list.pageSize || list.pageSize.maximum < 1) return {};
 	const { name, maximum, sizes = [] } = list.pageSize;

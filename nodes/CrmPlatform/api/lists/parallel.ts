@@ -20,7 +20,7 @@ export interface WholeList {
 /** Fewer pages are not worth dividing: each part ends with a page that is not full. */
 const fewPages = 4;
 
-/** How often a part is divided again: each time its records lie closer together. */
+/** How often a part is divided again, its records being closer together each time. */
 const deepest = 20;
 
 /** A part of the list, in a linked list: parts divided from it are inserted after it. */

@@ -87,7 +87,7 @@ function nextLinks(header = '', parameter: string): Array<string | undefined> {
 	return /next/i.test(header.replace(linkValue, '')) ? [...found, undefined] : found;
 }
 
-/** Members deeper than this are the service's own business. */
+/** Deeper members do not announce pages. */
 const deepest = 3;
 const maxMembers = 500;
 
@@ -140,7 +140,7 @@ function saysMore(name: string, value: unknown): boolean {
 	return nextPlace.test(name) && isFilled(value);
 }
 
-/** Whether a member says so where nothing else tells: it may be about something else. */
+/** Whether a member says so, used only if nothing else does: it may be about something else. */
 function maySayMore(name: string, value: unknown, read: number): boolean {
 	if (typeof value === 'boolean') return !value && (lastFlag.test(name) || doneFlag.test(name));
 	if (otherPlace.test(name)) return isFilled(value);

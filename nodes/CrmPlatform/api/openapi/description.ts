@@ -96,7 +96,7 @@ function replacing(description: WriteDescription | undefined): WriteDescription 
 	return { ...single, replaces: true };
 }
 
-/** An object whose members are read when they are first asked for: of most descriptions, one or two are. */
+/** An object with lazily read members: of most descriptions, one or two are used. */
 function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] | undefined }): T {
 	const object = {} as T;
 	for (const name of Object.keys(readers) as Array<keyof T>) {

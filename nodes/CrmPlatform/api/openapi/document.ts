@@ -35,7 +35,7 @@ export interface DocumentSource {
 	anonymous: Transport;
 }
 
-/** Milliseconds a document is taken as current. */
+/** Milliseconds for which a document counts as current. */
 const freshFor = 5 * 60_000;
 /** Keys of the cache; a credential has two. */
 const maxKept = 100;
@@ -82,7 +82,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 		document: await packagedDocument(),
 		isPackaged: true,
 		...(!read.isMissing && { unread: `${why} It is unknown whether the service supports this, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
-		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'filters, Match On, names in place of IDs and fields that it does not have are refused'}, and writes with an uncertain outcome were not retried.`,
+		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'filters, Match On, names instead of IDs, and fields missing from it are refused'}, and writes with an uncertain outcome were not retried.`,
 	};
 }
 

@@ -23,7 +23,7 @@ function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referab
 	return parsed.success ? (parsed.data as Referable[Kind]) : undefined;
 }
 
-/** Deeper than any description, and far from the end of the stack. */
+/** Deeper than any real description, and far from a stack overflow. */
 const deepest = 200;
 
 /** Whether JSON is nested too deeply for readers that call themselves. */
@@ -98,7 +98,7 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 	pointed.set(document, known);
 	if (known.has(reference)) return known.get(reference);
 	countSteps(document, 1);
-	// Until it is known, it leads nowhere: it may lead to itself.
+	// It leads nowhere until it is resolved, as it may refer to itself.
 	known.set(reference, undefined);
 	if (reference.length > maxReferenceLength) return undefined;
 	let value: unknown = document;

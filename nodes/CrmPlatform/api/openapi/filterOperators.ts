@@ -21,7 +21,7 @@ const isBoolean = (kind?: FieldKind) => kind === 'boolean';
 const isAmount = (kind?: FieldKind) => !isTime(kind);
 const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
 
-/** In the order of lists. */
+/** In the order in which forms list them. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
 	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: isLink },

@@ -37,6 +37,13 @@ export function linksOf(fields: Field[]): Link[] {
 	});
 }
 
+/** Whether the values of a field are ids of other records, and not of their parts. */
+export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
+	(reference !== undefined && part === undefined) || linksTo !== undefined;
+
+/** Whether they are ids of other records, or of their parts. */
+export const refersToOthers = ({ reference, linksTo }: Field): boolean => reference !== undefined || linksTo !== undefined;
+
 /**
  * A copy of the value of a field that refers to other records, with each id replaced.
  *

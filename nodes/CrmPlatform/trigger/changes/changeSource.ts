@@ -36,7 +36,7 @@ export interface SourceOptions {
 	report(message: string): void;
 }
 
-/** So many events are looked at in one reading, filtered ones included. */
+/** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
 
 /** Records of a backfill that are read at once; constant, as some services bind a cursor to the size of its page. */

@@ -42,7 +42,7 @@ export class Dispatcher {
 	private isTold = false;
 	/** Names of the groups of which the user was told that they wait. */
 	private readonly told = new Set<string>();
-	/** Called when a group has come out. */
+	/** Called when the outcome of a group is known. */
 	onSettled: () => void = () => undefined;
 
 	constructor(n8n: ITriggerFunctions, position: Position, options: DispatchOptions, clock: Clock) {
@@ -66,14 +66,14 @@ export class Dispatcher {
 		return this.opening.signal;
 	}
 
-	/** Starts nothing any more. What is under way is still followed to its end. */
+	/** Starts nothing further; executions under way are still followed to their end. */
 	stop(): void {
 		this.opening.abort();
 		this.closedAt = this.clock.now();
 		this.onSettled = () => undefined;
 	}
 
-	/** Stops, and stores what has come out. */
+	/** Stops, and stores the outcomes so far. */
 	close(): void {
 		this.store();
 		this.stop();

@@ -41,7 +41,7 @@ export async function leaveElsewhere({ n8n, position, isRunning, options, clock,
 	return groups;
 }
 
-/** Whether nobody knows any more which records a group was about. */
+/** Whether it is no longer known which records a group was about. */
 function isElsewhere({ kind, start }: Group, position: Position): boolean {
 	return start !== position.start && (kind === 'records' || start.startsWith('records '));
 }
@@ -49,7 +49,7 @@ function isElsewhere({ kind, start }: Group, position: Position): boolean {
 /** Records of a group whose events the position is not going to read. */
 function recordsNotRead({ kind, ids, records, sequences, timestamps, types }: Group, position: Position): string[] {
 	const { choice, past, since, seen } = position;
-	// Whether a filter lets an event pass, the group does not tell.
+	// The group does not tell whether a filter lets an event pass.
 	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
 	const isChosen = (type: string) => choice.events.some((pattern) => matchesEventPattern(pattern, type));
 	if (kind === 'records' || !isUnfiltered || past.length > 0 || !types.every(isChosen)) return records;

@@ -6,7 +6,7 @@ import { overlap, type Choice } from './position';
 /** How far back from the newest chosen event one is looked for that has started the workflow. */
 const places = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
-/** So many events are looked at. */
+/** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
 /** So many events in a row without an execution were there before the trigger, or are from before it began. */

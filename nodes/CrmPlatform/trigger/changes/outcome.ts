@@ -10,7 +10,7 @@ import type { LoadFailure } from './load';
 import type { Group } from './position';
 import { neverBegan } from './watchdog';
 
-/** How the start of an execution came out. */
+/** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
 
 /** n8n gives no run for a key that an execution has already. */
@@ -41,7 +41,7 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 	return statusCode === 500 && body?.message === 'Workflow execution failed' ? 'failed' : undefined;
 }
 
-/** Tells the user of a group that is not started any more, and how its last execution came out. */
+/** Reports a group that is set aside, and the outcome of its last execution. */
 export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Group, outcome: Outcome): NodeOperationError {
 	const what = kind === 'events' ? 'event' : 'record';
 	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
@@ -57,7 +57,7 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	});
 }
 
-/** Tells the user of events or records that cannot be read, so that no execution starts with them for now. */
+/** Reports events or records that cannot be read, so that no execution starts for them yet. */
 export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): NodeOperationError {
 	const ids = failures.flatMap((failure) => failure.ids);
 	const what = kind === 'events' ? 'event' : 'record';
@@ -74,15 +74,15 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 	});
 }
 
-/** Tells the user of open records that another beginning has left behind. */
+/** Reports open records that a new beginning has left behind. */
 export function elsewhereError(node: INode, records: string[]): NodeOperationError {
 	const them = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
-	return new NodeOperationError(node, `${them} set aside, as the trigger now begins elsewhere`, {
-		description: `What was to be started with them does not start (${records.join(', ')}). Changes without an execution start if you choose Events since a date before them; retry what has failed in the list, and read the other records by ID.`,
+	return new NodeOperationError(node, `${them} set aside because the trigger now begins elsewhere`, {
+		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
 
-/** Tells the user of an execution that has begun, and of whose end n8n does not tell. */
+/** Reports an execution that has begun and whose end n8n does not report. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
 	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
 	return new NodeOperationError(node, `n8n has not reported for an hour how the execution for ${them} ended`, {

@@ -5,7 +5,7 @@ import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
 import { readPlace, storePlace } from '../places';
 
-/** Which events the user chose, and what comes out of them. */
+/** The chosen events, and their output. */
 export interface Choice {
 	/** Types and patterns. */
 	events: string[];
@@ -13,7 +13,7 @@ export interface Choice {
 	shape: 'event' | 'record' | 'current';
 }
 
-/** A choice the user has replaced since; events that happened before still go by it. */
+/** A choice that the user has replaced; earlier events still follow it. */
 export interface PastChoice {
 	choice: Choice;
 	/** When it was replaced (Unix epoch ms). */
@@ -52,7 +52,7 @@ export interface Group {
 	isReread?: boolean | undefined;
 	/** Types of the events. */
 	types: string[];
-	/** What comes out of the events. */
+	/** The output for the events. */
 	shape: Choice['shape'];
 }
 

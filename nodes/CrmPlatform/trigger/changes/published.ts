@@ -20,7 +20,7 @@ const dispatchers = new Map<string, Dispatcher>();
 /** Milliseconds for which a trigger that is not published is kept in memory. */
 const maxTimeKept = 24 * 60 * 60_000;
 
-/** Forgets what this process knows, as a new process would. */
+/** Clears the memory of this process, as a restart would. */
 export function forgetDispatchers(): void {
 	for (const dispatcher of dispatchers.values()) dispatcher.stop();
 	dispatchers.clear();
@@ -98,7 +98,7 @@ const lost =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
 const foundAgain = (floor: number): string =>
-	`${lost} It was found again by the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
 const begunAnew = ({ floor, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;

@@ -1,4 +1,4 @@
-/** Groups that are open; with more of them, nothing new is read, as n8n stores all of them each time. */
+/** Maximum number of open groups: n8n stores all of them each time, so no more are read beyond it. */
 const maxOpen = 500;
 
 /** Events or records that are read ahead, so that there is one when an execution ends. */

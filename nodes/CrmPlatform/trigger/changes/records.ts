@@ -9,7 +9,7 @@ import type { ListDescription } from '../../api/openapi/listing';
 import type { Backfill } from './position';
 import { isOutside, statesOf } from './scopeOfState';
 
-/** Which records the user wants, and what comes out of them. */
+/** The chosen records, and their output. */
 export interface RecordScope {
 	/** Collection path with version prefix. */
 	path: string;
@@ -73,7 +73,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 		return found;
 	};
 
-	/** Of a record that is not there, an event tells that it is in scope. */
+	/** An event says that a record is in scope that the list does not have. */
 	const isBehind = (record: IDataObject | undefined, { type, data: { object } }: CrmEvent): boolean => {
 		if (type.endsWith('.deleted')) return record !== undefined;
 		if (!record) return !isOutside(object, filters);
@@ -114,7 +114,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 
 		async existing(ids) {
 			const found = await inScope(ids);
-			// A record that is gone by now is told of by the event of its deletion.
+			// For a record that is deleted by now, there is an event of its deletion.
 			return asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 		},
 
@@ -135,7 +135,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 				const { type, data } = its.at(-1)!;
 				// Without filters, a record that is not there has been deleted, of which an event tells.
 				if (!type.endsWith('.deleted') && Object.keys(filters).length === 0) return [];
-				// A record that never was in scope was never given.
+				// A record that was never in scope was never returned.
 				if (its.flatMap(statesOf).every((state) => isOutside(state, filters))) return [];
 				return [{ ...output(data.object), change: 'deleted' }];
 			});

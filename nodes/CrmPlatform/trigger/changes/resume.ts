@@ -26,7 +26,7 @@ export interface Activation {
 	now: number;
 }
 
-/** No service forgets events sooner than this (ms), so a younger position is always good. */
+/** Every service keeps events for longer (ms), so a younger position is always valid. */
 const surelyKept = 24 * 60 * 60_000;
 
 /**

@@ -5,7 +5,7 @@ import type { Look } from './logWatch';
 /** The latest look at each log, by whoever sees the same events. */
 const looks = new Map<string, { at: number; newest: Promise<Newest | undefined> }>();
 
-/** Forgets what this process knows, as a new process would. */
+/** Clears the memory of this process, as a restart would. */
 export const forgetLooks = (): void => looks.clear();
 
 /**

@@ -49,7 +49,7 @@ interface Answers {
 
 let seen: SeenOfN8n = {};
 
-/** Forgets what this process knows, as a new process would. */
+/** Clears the memory of this process, as a restart would. */
 export function forgetN8n(): void {
 	seen = {};
 }
@@ -88,7 +88,7 @@ export class Starts {
 		this.emit(n8n, open);
 	}
 
-	/** Repeats what n8n has lost, and tells of what it has been silent about for long. */
+	/** Repeats starts that n8n has lost, and reports those it has been silent about for long. */
 	check(n8n: ITriggerFunctions): void {
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
@@ -115,7 +115,7 @@ export class Starts {
 	 */
 	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
 		const now = this.clock.now();
-		// An item would come of nothing, and the next nodes would run.
+		// It would add an empty item, and the next nodes would run.
 		if (n8n.getNode().alwaysOutputData || now - this.probedAt < maxSilence) return;
 		this.probedAt = now;
 		const again = (): void => void (this.probedAt = -Infinity);

@@ -37,9 +37,9 @@ export async function deliveredUntil(
 ): Promise<string> {
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
-	// Nobody tells since when it has been otherwise. It may have been paused, or asked for other events, for a while.
+	// It is unknown since when it differs. It may have been paused, or subscribed to other events, for a while.
 	if (own.status !== 'active' || own.updated_at !== changed) return begin;
-	// What another address has accepted has not been delivered here.
+	// Events that another address has accepted were not delivered here.
 	if (deliversTo === undefined || !isAddress(own.url, deliversTo)) return begin;
 	// Where the service does not tell, refuses to, or contradicts itself, as a replica may, less counts as delivered.
 	const oldest = await oldestUndelivered(api, own).catch(() => undefined);
@@ -67,7 +67,7 @@ export async function recoverEvents(
 	{ id, deliveredUntil: since }: SubscriptionPlace,
 	hours: number | undefined,
 ): Promise<Gap | undefined> {
-	if (hours === undefined) return { before: Infinity, reason: 'as Recover Missed Events is off' };
+	if (hours === undefined) return { before: Infinity, reason: 'because Recover Missed Events is off' };
 	if (id === undefined || since === undefined) return undefined;
 	const recover = (await api.describe('/webhooks'))?.actions.recover;
 	if (!recover) return unrecovered;
@@ -83,7 +83,7 @@ export async function recoverEvents(
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
 }
 
-const unrecovered: Gap = { before: Infinity, reason: 'as the service does not recover missed events' };
+const unrecovered: Gap = { before: Infinity, reason: 'because the service does not recover missed events' };
 
 /**
  * @returns false where the service has no recovery, though it describes one
@@ -93,7 +93,7 @@ function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, 404, 405, 410, 501)) return false;
 	if (!isAnsweredWith(error, ...refusing)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
-		description: 'If it goes on, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
+		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
 }
 

@@ -69,7 +69,7 @@ export const subscriptionLifecycle = {
 	},
 };
 
-const forgotten = 'as n8n has lost what this trigger had stored';
+const forgotten = 'because n8n has lost what this trigger had stored';
 
 export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(

@@ -21,7 +21,7 @@ const schema = z.object({
 	deliveredUntil: z.string().optional(),
 });
 
-/** What a webhook trigger keeps. */
+/** The static data of a webhook trigger. */
 export type SubscriptionPlace = z.infer<typeof schema>;
 
 export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunctions;

@@ -54,7 +54,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
 		const taken = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
-		if (taken === 'known') return answer(n8n, 200, 'This event has started the workflow before');
+		if (taken === 'known') return answer(n8n, 200, 'This event has already started the workflow');
 		if (taken === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
 	return await start(n8n, event);
@@ -69,9 +69,9 @@ function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boole
 
 /** n8n lists it as a failed execution, and answers 500: the service sends the event again. */
 const refused = (n8n: IWebhookFunctions): NodeOperationError =>
-	new NodeOperationError(n8n.getNode(), 'Deliveries are refused, as their signature does not match the secret of this trigger', {
+	new NodeOperationError(n8n.getNode(), 'Deliveries are refused because their signature does not match the secret of this trigger', {
 		description:
-			'If they are from the CRM Platform, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and what was refused comes. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
+			'If they are from the CRM Platform, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and the refused events are delivered again. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
 	});
 
 /** Reason to ignore the event, if any. */

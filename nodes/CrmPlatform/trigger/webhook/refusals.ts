@@ -4,7 +4,7 @@
  */
 const untilTold = 20 * 60_000;
 
-/** Covers more triggers than an n8n has. */
+/** More triggers than any n8n has. */
 const capacity = 10_000;
 
 interface Refusals {
@@ -20,7 +20,7 @@ interface Refusals {
 export class RefusalMemory {
 	private readonly refusals = new Map<string, Refusals>();
 
-	/** A delivery was genuine, so the secret is right. */
+	/** Notes a genuine delivery: the secret is right. */
 	accept(trigger: string): void {
 		this.refusals.delete(trigger);
 	}

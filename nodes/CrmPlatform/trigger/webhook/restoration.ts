@@ -61,7 +61,7 @@ export async function replaceSubscription(
 	const end = async (one: Subscription): Promise<void> => {
 		await unsubscribe(api, one).catch((error: Error) => {
 			// The other one is there, and a repetition would make one more.
-			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${one.id} in the CRM Platform. The trigger does not need it any more and could not delete it: ${error.message}`);
+			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${one.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
 		});
 	};
 	// The answer to an earlier one may have been lost, so that nobody knows its secret.
@@ -107,10 +107,10 @@ function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subsc
 	if (!isAnsweredWith(error, ...refusing)) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		`No event reaches this trigger: the service refuses to change the webhook ${id} and to make another (${error.message})`,
+		`No event reaches this trigger: the service refuses to change the webhook ${id} or to create another (${error.message})`,
 		{
 			description:
-				'Check what the credential may do with webhooks and how many there may be in the CRM Platform, then publish the workflow again.',
+				'Check in the CRM Platform whether the credential may change webhooks and whether their maximum number is reached, then publish the workflow again.',
 		},
 	);
 }

@@ -21,7 +21,7 @@ const subscription = z.object({
 	status: z.string(),
 	created_at: z.string(),
 	updated_at: z.string(),
-	// What is not understood is as if the service did not tell.
+	// An unknown value counts as missing.
 	failing_since: z.string().nullish().catch(undefined),
 	/** The last characters of the secret. */
 	secret_hint: z.string().nullish().catch(undefined),
@@ -52,12 +52,12 @@ const collection = '/v1/webhooks';
 /** Begins the description of each subscription of a trigger. Another one with n8n's address is somebody else's. */
 const ownPrefix = 'n8n: ';
 
-/** What a service answers that does not take a request now, nor later; an outage is something else. */
+/** Statuses of a service that will never accept the request, unlike those of an outage. */
 export const refusing = [400, 403, 404, 405, 409, 410, 422, 501];
 
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
-/** Whether two addresses are one: a service may answer with another spelling of it. */
+/** Whether two addresses are equal: a service may return another spelling. */
 export const isAddress = (one: unknown, other: string): boolean => one === other || hrefOf(one) === hrefOf(other);
 
 const hrefOf = (address: unknown): string => {
@@ -149,7 +149,7 @@ export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
 	const [field] = parsed.error.issues[0]?.path ?? [];
-	const what = field === undefined ? 'it is empty, or no JSON object' : `its ${String(field)} is missing, or of another kind`;
+	const what = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
 		`The response of the service is not a webhook: ${what}. Check that the base URL in the credential is the address of the API.`,
 	);

@@ -151,11 +151,11 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, place: SubscriptionPlace): string {
 	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
 	if (isMoved(seen, wanted, place)) {
-		return `n8n has another address now. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. If anything but n8n has accepted events at the former address, they do not come again`;
+		return `n8n has a new address. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. Events that another program accepted at the former address are not delivered again`;
 	}
 	const what = seen.status === 'active' ? 'changed' : seen.status;
-	return `The webhook ${id} was ${what} in the CRM Platform. It is as this trigger needs it again`;
+	return `The webhook ${id} was ${what} in the CRM Platform. The trigger has restored it`;
 }
 
 const describeRenewed = (id: string): string =>
-	`The deliveries of the webhook ${id} fail, and the CRM Platform does not tell whether its secret was replaced. The trigger has replaced it by a new one`;
+	`The deliveries of the webhook ${id} fail, and the CRM Platform does not show whether its secret was replaced. The trigger has replaced the secret`;

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-/** What the trigger with a webhook asks for beside the events. */
+/** The parameters of the webhook trigger besides the events. */
 export const webhookProperties: INodeProperties[] = [
 	{
 		displayName: 'Recover Missed Events',

@@ -1,0 +1,68 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { execute } from './execute';
+import { getFields, getMatchFields } from './pickers/mapperFields';
+import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
+import { getOutputFields, getSortOrders } from './pickers/listOptions';
+import { searchLinked } from './pickers/linkPickers';
+import { searchRecords, searchWebhooks } from './pickers/searchRecords';
+import { testCredential } from './pickers/testCredential';
+import { propertiesOf } from './actionProperties';
+import { adminMenu } from './resources';
+
+export class CrmPlatformAdmin implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform Admin',
+		name: 'crmPlatformAdmin',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['input'],
+		version: 1,
+		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
+		description: 'Set up and watch a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
+		defaults: { name: 'CRM Platform Admin' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
+		properties: propertiesOf(adminMenu, 'customField'),
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		listSearch: { searchLinked, searchRecords, searchWebhooks },
+		loadOptions: {
+			getFilterChoices,
+			getFilterFields,
+			getFilterOperators,
+			getMatchFields,
+			getOutputFields,
+			getSortOrders,
+		},
+		resourceMapping: { getFields },
+	};
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await execute(this);
+	}
+}

@@ -1,0 +1,39 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { findRecord } from '../api/find';
+import { path } from '../api/http/path';
+import { recordName } from '../api/recordName';
+import { collectionPath } from '../mapping/locator';
+import type { Execution } from '../model';
+
+/** Failures of an execution for which the other record is read: each costs a request. */
+const maxRead = 10;
+
+/**
+ * Puts the name of the record that has a value already beside its ID in an error: an ID tells a person nothing.
+ * If that record cannot be read, the error stays as it is.
+ */
+export function nameExisting(execution: Execution): <Failure extends NamedFailure>(failure: Failure, item: number) => Promise<Failure> {
+	const names = new Map<string, string | undefined>();
+	const nameOf = async (id: string, item: number) => {
+		const record = await findRecord(execution.api, collectionPath(execution, item) + path`/${id}`).catch(() => undefined);
+		return record && recordName(record);
+	};
+	return async (failure, item) => {
+		const { existing_id: id } = (failure.context.data ?? {}) as { existing_id?: unknown };
+		if (typeof id !== 'string' || id === '') return failure;
+		if (!names.has(id) && names.size < maxRead) names.set(id, await nameOf(id, item));
+		const name = names.get(id);
+		if (name === undefined) return failure;
+		const named = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
+		failure.message = named(failure.message);
+		failure.description = named(failure.description ?? '');
+		return failure;
+	};
+}
+
+interface NamedFailure {
+	message: string;
+	description: string | null | undefined;
+	context: IDataObject;
+}
