@@ -28,7 +28,7 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 	const unknown = noticeOf(
 		notices,
 		(names) =>
-			`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
+			`Not sent because the service has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
 	);
 	return {
 		unknown(name) {
