@@ -243,8 +243,9 @@ describe('with the values that both agreed on last', () => {
 test('thousands of items with one address are conflicts within seconds', async () => {
 	const { records } = own(20_000);
 	const items = records.map((record) => ({ ...record, email: records[0]!.email }));
-	const start = performance.now();
+	const before = process.cpuUsage();
 	const { conflict } = await run(items, { preview: true });
 	expect(conflict).toHaveLength(20_000);
-	expect(performance.now() - start).toBeLessThan(30_000);
-}, 120_000);
+	// Of this process: what else the machine does is no matter.
+	expect(process.cpuUsage(before).user).toBeLessThan(30_000_000);
+});
