@@ -9,7 +9,7 @@ import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isBlank } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
-import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
+import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows } from './filterRows';
 import { findIds } from './linkedIds';
@@ -87,27 +87,21 @@ async function filterValues(
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
 	const readRows = filterRowValues(execution.n8n, rows);
-	const readers = new Map<AcceptedFields, (item: number) => FieldValue[]>();
-	const readerFor = ({ fields }: AcceptedFields): ((item: number) => FieldValue[]) => {
+	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.
 		for (const filter of fields) {
 			const whole: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
 			if (!byName.has(filter.name)) byName.set(filter.name, whole);
 		}
-		return (item) => readRows(item, byName);
-	};
-	return (item) => {
-		const fields = accepted(item);
-		const read = readers.get(fields) ?? readerFor(fields);
-		readers.set(fields, read);
-		return read(item);
-	};
+		return (item: number) => readRows(item, byName);
+	});
+	return (item) => readerOf(accepted(item))(item);
 }
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+		`${label}: two filters set ${parameter}, but the service accepts it only once. Keep one of them.`,
 	);
 }
 

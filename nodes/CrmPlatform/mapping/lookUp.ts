@@ -215,7 +215,7 @@ export async function inParallel<In, Out>(all: In[], work: (one: In, place: numb
 const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
-	`The service returned records of ${path} that do not match the filter ${name}, so records cannot be found by it. Use another field, and report it to the service’s support.`;
+	`The service returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the service’s support.`;
 
 const withoutId = (path: string) =>
 	`The service returned records of ${path} without an ID, so they cannot be synced.`;

@@ -23,7 +23,7 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 	);
 	const onlyRead = noticeOf(
 		notices,
-		(names) => `Not sent because these names mean fields that are only read. To write the custom fields of the same name, use ${names}.`,
+		(names) => `Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`,
 	);
 	const unknown = noticeOf(
 		notices,
