@@ -9,7 +9,7 @@ import type { Execution } from '../model';
 import { isName, mayBeId, parseName } from './names';
 import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from './nameLookUp';
-import { partNamed, readParts, type Part } from './recordParts';
+import { choiceOf, partNamed, readParts, type Part } from './recordParts';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records, or to their parts.
@@ -79,6 +79,10 @@ export async function findIds(
 		const read = parts.get(keyOf(field));
 		return read instanceof Error ? { cannotBeAsked: read } : read && partNamed(read, text, owners);
 	};
+	const choices = (field: Field, owners: unknown[]): string => {
+		const read = parts.get(keyOf(field));
+		return choiceOf(Array.isArray(read) ? read : [], owners);
+	};
 	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
 		withReplacedIds(field, value, (reference, id) => {
 			if (!isName(field, id)) return id;
@@ -90,7 +94,7 @@ export async function findIds(
 			if ('found' in outcome) return outcome.found;
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text)) return id;
-			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, use);
+			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, use, choices(field, owners));
 			throw new Error(`${field.label}: "${text}" ${why}`);
 		});
 	return (field, value, values) => {
@@ -132,11 +136,11 @@ function recordProblem(reference: string, name: string, outcome: NamedId, use: R
 	return `does not match any record of ${reference}. Correct it, ${otherwise}.`;
 }
 
-function partProblem({ reference, part }: Field, outcome: NamedId, use: ReferenceUse): string {
+function partProblem({ reference, part }: Field, outcome: NamedId, use: ReferenceUse, choices: string): string {
 	if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
 	if ('several' in outcome) {
 		const what = use === 'filter' ? 'Filter by' : 'Map';
 		return `is the name of several ${part} in ${reference}. ${what} the field that links to ${reference} as well, or use the ID of the right one.`;
 	}
-	return `does not match any of the ${part} in ${reference}. Correct it, or use the ID.`;
+	return `does not match any of the ${part} in ${reference}. ${choices}`;
 }

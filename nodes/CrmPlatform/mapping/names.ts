@@ -30,6 +30,12 @@ export function parseName(text: string): { field?: string; name: string } {
 /** The text that is read as the name in this field only: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
+/** What was picked from a list is an ID, even one that reads like a name. */
+export function asId(field: Field, picked: unknown): unknown {
+	if (Array.isArray(picked)) return picked.map((one) => asId(field, one));
+	return isName(field, picked) ? textOfName('id', picked) : picked;
+}
+
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 

@@ -15,6 +15,10 @@ type MapperOptions = Omit<
  *
  * Of n8n 2.41's modes, `add` shows every required field as an error before anything is entered, and
  * `upsert` shows the field to match on by its name in the API instead of its label. `map` does neither.
+ *
+ * n8n 2.41 mounts a mapper twice where the operation is switched, the second time with an empty value in
+ * place of null, and then shows every field. Without `addAllFields` it shows those that are marked as
+ * required, which means nothing else in `map`: the pickers mark those that a form begins with.
  */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
@@ -26,8 +30,8 @@ export function mapperProperty(
 		noDataExpression: true,
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
-			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: { mode: 'map', refreshIncompleteSchemaOnOpen: true, ...mapper },
+			loadOptionsDependsOn: [...fieldsDependOn, 'authentication'],
+			resourceMapper: { mode: 'map', addAllFields: false, refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};
 }
@@ -51,7 +55,6 @@ export function fieldsProperties(
 		{
 			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
-			addAllFields: true,
 			multiKeyMatch: false,
 			// Specify Fields offers it: n8n would put a second selector of the mode below the first.
 			supportAutoMap: false,

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { fieldsDependOn, linkedPicker } from './recordParameters';
+import { byNameOrId, fieldsDependOn, linkedPicker } from './recordParameters';
 
 const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
@@ -31,7 +31,7 @@ const values: INodeProperties[] = [
 			'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 	{
-		...linkedPicker({ displayName: 'By Name or ID', hint: 'The name, email, domain or ID of the record' }),
+		...linkedPicker(byNameOrId),
 		...valuesOf(({ takes }) => takes === 'record'),
 	},
 	{
