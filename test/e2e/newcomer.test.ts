@@ -71,9 +71,9 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		await editor.choose('choices', 'Customer');
 		// A list of which several can be chosen stays open.
 		await editor.page.getByTestId('output-panel').click();
-		await click('Add record');
+		await click('Add filter');
 		await editor.choose('field', 'Company', 1);
-		await editor.pickRecord('record', mark);
+		await fill('value', mark);
 		const output = await editor.execute();
 		expect(output.match(/con_\w+/g)).toEqual([id]);
 	});

@@ -15,7 +15,7 @@ import { parseMoment } from '../fields/dates';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { isName, textOfName } from './names';
+import { asId } from './names';
 import { isFilledByModel } from './stored';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -87,12 +87,6 @@ function rowValues(
 		const isOne = ['is', 'isRecord'].includes(operator.value) && filter.kind === 'list' && !Array.isArray(value);
 		return [filter, isOne ? [sent] : sent];
 	});
-}
-
-/** What was picked is an ID, even one that reads like a name. */
-function asId(filter: Field, picked: unknown): unknown {
-	if (Array.isArray(picked)) return picked.map((one) => asId(filter, one));
-	return isName(filter, picked) ? textOfName('id', picked) : picked;
 }
 
 function keysOf({ takes }: FilterOperator): RowKey[] {

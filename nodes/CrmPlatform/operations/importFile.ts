@@ -21,8 +21,7 @@ import type { ImportPlan } from '../writing/importPlan';
 const writeOncePerFile: INodeProperties = {
 	...writeOncePerOption,
 	placeholder: 'e.g. {{ $binary.data.fileName }}',
-	description:
-		'A value that identifies the file. Each of its rows is written only once, even if the workflow is started again after n8n stopped halfway. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
+	description: 'What identifies the file. Its rows are written once, even if n8n stops halfway and the workflow starts again.',
 };
 
 export function importFile(): Operation {

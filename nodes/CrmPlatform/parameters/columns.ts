@@ -33,7 +33,6 @@ const columns = mapperProperty(
 		resourceMapperMethod: 'getColumnFields',
 		valuesLabel: 'Columns',
 		fieldWords: { singular: 'field', plural: 'fields' },
-		addAllFields: true,
 		multiKeyMatch: false,
 		supportAutoMap: false,
 	},
@@ -44,7 +43,7 @@ export const columnProperties: INodeProperties[] = [
 	columnsMode,
 	{
 		...columns,
-		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },
+		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'authentication', 'importAs'] },
 		displayOptions: { show: { columnsMode: ['each'] } },
 	},
 	{
