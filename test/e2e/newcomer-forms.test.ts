@@ -35,7 +35,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 		const form = editor.page.getByTestId('node-parameters');
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
-		await form.getByText('Standard fields only').waitFor({ state: 'detached' });
+		await form.getByText('Loaded before a credential was chosen').waitFor({ state: 'detached' });
 		await editor.choose('stage_id', 'Sales – Negotiation');
 		await expectNothingRed();
 	});
