@@ -50,7 +50,7 @@ export class CrmPlatform implements INodeType {
 				name: 'crmPlatformApi',
 				required: true,
 				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey', ''] } },
+				displayOptions: { show: { authentication: ['apiKey'] } },
 			},
 			{
 				name: 'crmPlatformOAuth2Api',

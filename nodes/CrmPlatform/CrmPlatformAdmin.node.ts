@@ -40,7 +40,7 @@ export class CrmPlatformAdmin implements INodeType {
 				name: 'crmPlatformApi',
 				required: true,
 				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey', ''] } },
+				displayOptions: { show: { authentication: ['apiKey'] } },
 			},
 			{
 				name: 'crmPlatformOAuth2Api',

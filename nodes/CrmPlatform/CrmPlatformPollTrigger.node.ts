@@ -41,7 +41,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 				name: 'crmPlatformApi',
 				required: true,
 				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey', ''] } },
+				displayOptions: { show: { authentication: ['apiKey'] } },
 			},
 			{
 				name: 'crmPlatformOAuth2Api',

@@ -45,7 +45,7 @@ export class CrmPlatformSync implements INodeType {
 				name: 'crmPlatformApi',
 				required: true,
 				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey', ''] } },
+				displayOptions: { show: { authentication: ['apiKey'] } },
 			},
 			{
 				name: 'crmPlatformOAuth2Api',

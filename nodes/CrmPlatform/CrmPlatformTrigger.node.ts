@@ -44,7 +44,7 @@ export class CrmPlatformTrigger implements INodeType {
 				name: 'crmPlatformApi',
 				required: true,
 				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey', ''] } },
+				displayOptions: { show: { authentication: ['apiKey'] } },
 			},
 			{
 				name: 'crmPlatformOAuth2Api',

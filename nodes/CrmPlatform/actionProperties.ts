@@ -8,13 +8,7 @@ type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
 	properties(resource: Resource): INodeProperties[];
 };
 
-/**
- * Nobody has chosen a credential. n8n 2.41 sets the parameter along with the credential: this change makes
- * it ask for the fields again, which it has asked for without one.
- */
-const unset = '';
-
-/** Which credential signs the node's requests: the API key unless OAuth2 is chosen. */
+/** Which credential signs the node's requests. */
 export const authentication: INodeProperties = {
 	displayName: 'Authentication',
 	name: 'authentication',
@@ -24,7 +18,7 @@ export const authentication: INodeProperties = {
 		{ name: 'API Key', value: 'apiKey', description: 'Access the whole account with an API key' },
 		{ name: 'OAuth2', value: 'oAuth2', description: 'Sign in as a user and access what that user may see' },
 	],
-	default: unset,
+	default: 'apiKey',
 };
 
 /**

@@ -43,7 +43,7 @@ export const columnProperties: INodeProperties[] = [
 	columnsMode,
 	{
 		...columns,
-		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'authentication', 'importAs'] },
+		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },
 		displayOptions: { show: { columnsMode: ['each'] } },
 	},
 	{

@@ -30,7 +30,7 @@ export function mapperProperty(
 		noDataExpression: true,
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
-			loadOptionsDependsOn: [...fieldsDependOn, 'authentication'],
+			loadOptionsDependsOn: fieldsDependOn,
 			resourceMapper: { mode: 'map', addAllFields: false, refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};

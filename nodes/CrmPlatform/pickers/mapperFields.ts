@@ -165,7 +165,7 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 }
 
 /** n8n's own entry, in the menu above the fields. */
-const howToRefresh = 'To load all: ⋮ above → Refresh Field List';
+const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
