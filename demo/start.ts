@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startSandbox } from '../sandbox/serve.ts';
-import { OfAnotherVersion } from '../sandbox/store/table.ts';
+import { OfAnotherVersion } from '../sandbox/core/store/records/table.ts';
 import { buildPackage } from '../tools/build.ts';
 import { Failure, reportFailure } from '../tools/failure.mjs';
 import { takeLock } from '../tools/lock.mjs';

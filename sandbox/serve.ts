@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
-import { idMaker } from './foundation/ids.ts';
+import { idMaker } from './core/foundation/ids.ts';
 import { seed } from './seed/index.ts';
-import { Store } from './store/store.ts';
-import { OfAnotherVersion } from './store/table.ts';
+import { Store } from './core/store/store.ts';
+import { OfAnotherVersion } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {

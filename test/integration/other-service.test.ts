@@ -72,8 +72,8 @@ test('the fields and what they match on come from the service', async () => {
 	});
 	const { fields } = await picker(getFields, setup('create'));
 	const byId = Object.fromEntries(fields.map((field) => [field.id, field]));
-	expect(byId.family_name).toMatchObject({ required: true, type: 'string' });
-	expect(byId.birthday).toMatchObject({ required: false, type: 'string' });
+	expect(byId.family_name).toMatchObject({ displayName: expect.stringContaining('(Required'), type: 'string' });
+	expect(byId.birthday).toMatchObject({ displayName: expect.not.stringContaining('(Required'), type: 'string' });
 	expect(byId.segment).toMatchObject({ type: 'options' });
 	expect(byId.first_name).toBeUndefined();
 	const matchable = await picker(getMatchFields, setup('upsert'));

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { useBinaryStore } from './binary-store.ts';
 import { fileRuns } from './file-runs.ts';
 import { run } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
+import { automatic, byId, create, on, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 20 });
@@ -72,6 +72,42 @@ test('a stage is found by its name where the fields are mapped by hand', async (
 	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
 });
 
+describe('moving a deal takes the stage', () => {
+	const moved = async (stage: string, pipeline?: string) => {
+		const [deal] = await written([{ title: 'A' }]);
+		const parameters = on('deal', 'moveToStage', deal!.id, {
+			stageId: byId(stage),
+			...(pipeline !== undefined && { pipelineId: byId(pipeline) }),
+		});
+		const { items } = await run({ credential: sandbox.credential, parameters, continueOnFail: true });
+		return items[0]!.json;
+	};
+
+	test('by its name, in the pipeline that is named', async () => {
+		expect(await moved('negotiation')).toMatchObject({ stage_id: stages.get('Sales: Negotiation') });
+		expect(await moved('Won', 'Partners')).toMatchObject({ stage_id: stages.get('Partners: Won') });
+		expect(await moved(String(stages.get('Sales: Proposal')))).toMatchObject({ stage_id: stages.get('Sales: Proposal') });
+	});
+
+	test('and says which there are where it is unknown or not clear', async () => {
+		expect((await moved('Won')).error).toMatch(/"Won" is the name of several stages in pipelines\. Also give the field/);
+		const unknown = 'Stage: "No Such Stage" does not match any of the stages in pipelines. Use one of these, or the ID: Open, Won, Lost.';
+		expect((await moved('No Such Stage', 'Partners')).error).toBe(unknown);
+		expect((await moved('Nowhere')).error).toMatch(/no such stage\. Give one of its stages: .*Negotiation \(stg_/);
+	});
+});
+
+test('a tag and an assignee are named, too', async () => {
+	const [contact] = await written([{ last_name: 'Ek' }], 'contact');
+	const { body: tag } = await sandbox.call('POST', '/v1/tags', { name: 'Pilot Customer' });
+	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });
+	expect((await run({ credential: sandbox.credential, parameters: tagged })).items[0]?.json.tag_ids).toEqual([tag.id]);
+	const [ticket] = await written([{ subject: 'Broken' }], 'ticket');
+	const [user] = (await sandbox.call('GET', '/v1/users?limit=1')).body.data as IDataObject[];
+	const assigned = on('ticket', 'assign', ticket!.id, { assigneeId: byId(String(user!.email)) });
+	expect((await run({ credential: sandbox.credential, parameters: assigned })).items[0]?.json).toMatchObject({ assignee_id: user!.id });
+});
+
 test('a name that looks like an id is found where it says which field it is of', async () => {
 	const [deal] = await written([{ title: 'A', stage_id: 'name:Negotiation' }]);
 	expect(deal?.stage_id).toBe(stages.get('Sales: Negotiation'));
@@ -106,7 +142,7 @@ test('the links of a note are found by names', async () => {
 test('for all rows of a file, the stages are read once', async () => {
 	const rows = Array.from({ length: 600 }, (_, i) => `Deal ${i},Negotiation`);
 	await sandbox.clear();
-	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { resource: 'deal', importAs: 'create' });
+	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { kind: 'deal', importAs: 'create' });
 	expect(json).toMatchObject({ done: 600, failed: 0 });
 	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/pipelines')).toHaveLength(1);
 });

@@ -24,7 +24,7 @@ test('a sync says that no field is chosen yet, and names none for it', async () 
 test('the id can always be mapped, and is shown where records are found by it', async () => {
 	const id = async (more: object) =>
 		(await picker(getSyncFields, opened('contact', more))).fields.find((field) => field.id === 'id');
-	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: false });
+	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: true });
 	expect(await id({ alsoMatchOn: 'id' })).toMatchObject({ removed: false });
 	expect(await id({})).toMatchObject({ removed: true });
 });

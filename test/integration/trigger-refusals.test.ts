@@ -1,8 +1,8 @@
-import { alteredService } from './altered-service';
-import { startTrigger, until } from './trigger';
-import { came, change, happen, oneTakenOneRefused, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+import { useAlteredService } from './altered-trigger';
+import { until } from './trigger';
+import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
-const service = alteredService(sandbox);
+const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({
 	status,
 	body: JSON.stringify({ title: 'Refused', status, ...(pointer && { errors: [{ pointer, detail: 'must be public' }] }) }),
@@ -13,11 +13,6 @@ const refuse = (method: string, path: RegExp, status: number) =>
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
 const moved = () => elsewhere().split('/webhook/')[0]!;
 
-beforeEach(async () => {
-	await trigger.close();
-	replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
-});
-afterEach(() => service.alter({}));
 
 describe('A service that refuses to change a subscription, though it describes it', () => {
 	const statuses = [400, 403, 404, 405, 409, 410, 422, 501];
@@ -33,7 +28,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		await happen('after');
 		await came('after', 'before', 'meanwhile');
 		expect(trigger.reported).toEqual([]);
-	}, 60_000);
+	});
 
 	test.each([{ events: ['deal.won'] }, { status: 'disabled' }])('405: %j is put right by another subscription', async (changed) => {
 		await trigger.activate();
@@ -94,7 +89,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		expect(await own()).toMatchObject({ url: elsewhere() });
 		await happen('after');
 		await came('after');
-	}, 60_000);
+	});
 
 	test('one that it does not end is told of, and no more are made', async () => {
 		await trigger.activate();
@@ -150,7 +145,7 @@ describe('A recovery that the service describes', () => {
 		expect(trigger.reported).toEqual([]);
 		await happen('Moreno');
 		await came('Moreno');
-	}, 60_000);
+	});
 
 	test('but refuses: the message says what to turn off', async () => {
 		refuse('POST', /\/recover/, 422);

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '../../sandbox/store/store.ts';
-import { deliveryStatuses } from '../../sandbox/schemas/webhook-deliveries.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
+import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { ended } from '../sandbox/job-client.ts';
 import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
 

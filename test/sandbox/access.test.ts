@@ -1,4 +1,4 @@
-import { deliveryStatuses } from '../../sandbox/schemas/webhook-deliveries.ts';
+import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { errorsOf, type Json } from './in-process.ts';
 

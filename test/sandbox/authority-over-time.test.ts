@@ -1,10 +1,10 @@
-import { scopes } from '../../sandbox/access/scopes.ts';
-import { JobQueue } from '../../sandbox/jobs/queue.ts';
-import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import { type Job, jobOperations, jobs } from '../../sandbox/schemas/jobs.ts';
-import { firstVersion } from '../../sandbox/schemas/record.ts';
-import { arrangeRecord, type Resource } from '../../sandbox/schemas/resource.ts';
+import { scopes } from '../../sandbox/domain/access/scopes.ts';
+import { JobQueue } from '../../sandbox/api/jobs/job-queue.ts';
+import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.ts';
+import { firstVersion } from '../../sandbox/core/schemas/record.ts';
+import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -99,11 +99,11 @@ async function flaws(resource: Resource): Promise<string[]> {
 
 test.each(resources.map(({ name }) => name))('jobs of %s stop at the line at which the right to them ends', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
-}, 60_000);
+});
 
 test('jobs of custom records stop at the line at which the right to them ends', async () => {
 	expect(await flaws(recordsOf(given.machine))).toEqual([]);
-}, 60_000);
+});
 
 test('an administrator who takes their own role away in a job changes nobody after that line', async () => {
 	const who = await newBeginner(sandbox, 'admin', everyScope);

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Background } from '../../sandbox/foundation/background.ts';
-import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Background } from '../../sandbox/core/foundation/background.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'background-'));

@@ -1,4 +1,4 @@
-import { deliveryStatuses } from '../../sandbox/schemas/webhook-deliveries.ts';
+import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 
 let sandbox: TokenSandbox;

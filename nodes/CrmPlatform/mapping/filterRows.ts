@@ -15,7 +15,7 @@ import { parseMoment } from '../fields/dates';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { isName, textOfName } from './names';
+import { asId } from './names';
 import { isFilledByModel } from './stored';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -89,12 +89,6 @@ function rowValues(
 	});
 }
 
-/** What was picked is an ID, even one that reads like a name. */
-function asId(filter: Field, picked: unknown): unknown {
-	if (Array.isArray(picked)) return picked.map((one) => asId(filter, one));
-	return isName(filter, picked) ? textOfName('id', picked) : picked;
-}
-
 function keysOf({ takes }: FilterOperator): RowKey[] {
 	if (takes === 'dates') return ['date', 'secondDate'];
 	if (takes === 'choices' || takes === 'record') return [takes];
@@ -132,4 +126,4 @@ export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 }
 
 const noOperator = ({ label }: FilteredField): Error =>
-	new Error(`${label}: the filter’s operator is empty, as its expression gives nothing. Choose an operator, or correct the expression.`);
+	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);

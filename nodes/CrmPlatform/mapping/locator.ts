@@ -17,7 +17,11 @@ export function locatorValue(picked: unknown): unknown {
 export const isFromList = (picked: unknown): boolean =>
 	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
-/** The id picked in a resource locator; empty where nothing was picked. */
+/** The same for the parameter `parameter`. */
+export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
+	isFromList(n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true }));
+
+/** The id, or the name, picked in a resource locator; empty where nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
 	const picked = locatorValue(readerOf(n8n, parameter)(item));
 	checkExact(labelOf(parameter), picked);

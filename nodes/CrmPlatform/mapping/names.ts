@@ -1,6 +1,5 @@
 import type { Field } from '../fields/field';
 import { matchesPattern } from '../fields/conversions';
-import { apiValue } from '../fields/fieldKinds';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -31,14 +30,10 @@ export function parseName(text: string): { field?: string; name: string } {
 /** The text that is read as the name in this field only: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
-/** The value of a field that may have names, a list as such; undefined where it is none of the field's. */
-export function namesIn(field: Field, value: unknown): unknown {
-	try {
-		return field.kind === 'list' ? apiValue(field, value, 'utc') : value;
-	} catch {
-		// The item fails with this error when its turn comes.
-		return undefined;
-	}
+/** What was picked from a list is an ID, even one that reads like a name. */
+export function asId(field: Field, picked: unknown): unknown {
+	if (Array.isArray(picked)) return picked.map((one) => asId(field, one));
+	return isName(field, picked) ? textOfName('id', picked) : picked;
 }
 
 /** Whether a text can be an id in some service: one word of plain characters. */

@@ -1,11 +1,15 @@
-import { pickedId } from '../mapping/locator';
+import type { Field } from '../fields/field';
 import type { Operation } from '../model';
 import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
-import { pickerProperty, recordAt, recordProperty } from '../parameters/recordParameters';
+import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
+
+const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags' };
+const tagField: Field = { name: 'tag_ids', path: [], label: 'Tag', description: '', kind: 'text', required: true, reference: 'tags' };
 
 export function addTag(): Operation {
 	return tagging({
@@ -30,16 +34,16 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 		option,
 		properties: (resource) => [
 			recordProperty(resource),
-			pickerProperty('Tag', 'tagId', 'searchTags'),
+			pickedProperty(pickedTag),
 			simplifyProperty,
 		],
 		write: (description) => description[option.value],
 
 		async prepare(execution) {
+			const tagOf = await pickedValues(execution, [pickedTag], [tagField]);
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
-				const tag = path`/tags/${pickedId(execution.n8n, 'tagId', item)}`;
-				return { ...record, path: record.path + tag };
+				return { ...record, path: record.path + path`/tags/${String(tagOf(item).tag_ids)}` };
 			};
 			return writeRecords(execution, await describedWrite(execution), write, await simplifyWritten(execution));
 		},

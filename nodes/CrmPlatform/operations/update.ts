@@ -9,8 +9,7 @@ import { pickedProperty, pickedValues, type PickedField } from '../parameters/pi
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { describedWrite } from '../writing/describedOperation';
-import { writeOncePerOption } from '../writing/oncePer';
+import { describedOperation, describedWrite } from '../writing/describedOperation';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
@@ -44,7 +43,7 @@ export function change(
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: [...batchOptions, ...(asks ? [emptyCellsOption] : []), writeOncePerOption],
+		options: only === undefined ? [...batchOptions, emptyCellsOption] : [],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {
@@ -52,10 +51,12 @@ export function change(
 			const fieldsOf = asks
 				? await readFields(execution, 'fields', description.fields, 'clear')
 				: (): IDataObject => ({});
+			const { fields: all } = await describedOperation(execution, 'update');
+			const pickedOf = await pickedValues(execution, picked, all);
 			const read = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const { id: _id, ...fields } = fieldsOf(item);
-				const values = { ...fields, ...pickedValues(execution, picked, item), ...preset };
+				const values = { ...fields, ...pickedOf(item), ...preset };
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };
 			};

@@ -33,7 +33,6 @@ const columns = mapperProperty(
 		resourceMapperMethod: 'getColumnFields',
 		valuesLabel: 'Columns',
 		fieldWords: { singular: 'field', plural: 'fields' },
-		addAllFields: true,
 		multiKeyMatch: false,
 		supportAutoMap: false,
 	},

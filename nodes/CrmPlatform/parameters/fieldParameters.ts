@@ -15,6 +15,10 @@ type MapperOptions = Omit<
  *
  * Of n8n 2.41's modes, `add` shows every required field as an error before anything is entered, and
  * `upsert` shows the field to match on by its name in the API instead of its label. `map` does neither.
+ *
+ * n8n 2.41 mounts a mapper twice where the operation is switched, the second time with an empty value in
+ * place of null, and then shows every field. Without `addAllFields` it shows those that are marked as
+ * required, which means nothing else in `map`: the pickers mark those that a form begins with.
  */
 export function mapperProperty(
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
@@ -27,7 +31,7 @@ export function mapperProperty(
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
 			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: { mode: 'map', refreshIncompleteSchemaOnOpen: true, ...mapper },
+			resourceMapper: { mode: 'map', addAllFields: false, refreshIncompleteSchemaOnOpen: true, ...mapper },
 		},
 	};
 }
@@ -51,7 +55,6 @@ export function fieldsProperties(
 		{
 			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
-			addAllFields: true,
 			multiKeyMatch: false,
 			// Specify Fields offers it: n8n would put a second selector of the mode below the first.
 			supportAutoMap: false,
@@ -66,10 +69,24 @@ export function fieldsProperties(
 	];
 }
 
+const knownFields = (path = ''): Record<string, string[]> =>
+	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
+
+/** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
+export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>): string =>
+	resources
+		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
+		.filter(({ fields }) => fields.length > 0)
+		.map(({ value, fields }) => {
+			const named = fields.map(([name, values]) => (values.length > 0 ? `${name} (${values.join('|')})` : name));
+			return `${value}: ${named.join(', ')}`;
+		})
+		.join('; ');
+
 /** The choices, in words: JSON does not show them, and a model has to know them. */
 function choicesOf(resource: Resource | undefined): string {
-	const fields = (choices as Record<string, Record<string, string[]>>)[resource?.path ?? ''] ?? {};
-	const named = Object.entries(fields).map(([name, values]) => `${name}: ${values.join(', ')}.`);
+	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
+	const named = chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`);
 	return named.length > 0 ? ` Allowed values: ${named.join(' ')}` : '';
 }
 
@@ -121,13 +138,13 @@ export function matchOnProperty(
 
 /** What Match On says where it may be left empty. */
 export const matchOnDescription =
-	'The field that identifies a record, such as email. If empty, the service uses its default.';
+	'The unique field that identifies a record, such as email.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(
 	{
 		name: 'fieldsMatchOn',
-		hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
+		hint: 'A record with the same value is updated',
 	},
 	matchOnDescription,
 );
@@ -138,15 +155,13 @@ const fieldsJson: INodeProperties & { description: string } = {
 	type: 'json',
 	displayOptions: { show: { fieldsMode: ['json'] } },
 	default: '{}',
-	description:
-		'An object of field names and values. Omitted fields are not changed, and null clears a field. Put custom fields into custom_fields. Unknown names are not sent.',
+	description: 'Field names and values. Custom fields go into custom_fields, and null clears a field.',
 };
 
 const fieldsLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'fieldsLinked',
-	description:
-		'Records to link, such as the company of a contact. They take precedence over values given for the same field above.',
+	description: 'Records to link, such as the company of a contact',
 });
 
 /** Whether an empty cell is a value. */

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { fieldsDependOn, linkedPicker } from './recordParameters';
+import { byNameOrId, fieldsDependOn, linkedPicker } from './recordParameters';
 
 const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
@@ -15,8 +15,7 @@ const values: INodeProperties[] = [
 		type: 'options',
 		typeOptions: { loadOptionsMethod: 'getFilterFields', loadOptionsDependsOn: fieldsDependOn },
 		default: '',
-		description:
-			'The field to filter by. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 	},
 	{
 		displayName: 'Operator Name or ID',
@@ -27,11 +26,10 @@ const values: INodeProperties[] = [
 			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
 		},
 		default: 'is',
-		description:
-			'How to compare the field with the value. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 	},
 	{
-		...linkedPicker({ displayName: 'By Name or ID', hint: 'The name, email, domain or ID of the record' }),
+		...linkedPicker(byNameOrId),
 		...valuesOf(({ takes }) => takes === 'record'),
 	},
 	{
@@ -41,7 +39,7 @@ const values: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description:
-			'The value to compare with. Choices and records can be given by name. With Is One Of, separate values with commas.',
+			'Choices and records go by name, too. With Is One Of, separate values with commas.',
 		...valuesOf(({ takes }) => takes === 'values'),
 	},
 	{
@@ -51,7 +49,7 @@ const values: INodeProperties[] = [
 		typeOptions: { dateOnly: true },
 		default: '',
 		description:
-			'A day, in the time zone of the workflow. For a time of day, use an expression such as {{ $now.minus({ hours: 1 }) }}.',
+			'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
 		...valuesOf(({ takes }) => takes === 'dates'),
 	},
 	{
@@ -80,8 +78,7 @@ const values: INodeProperties[] = [
 			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
 		},
 		default: [],
-		description:
-			'The values of which one must match. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 		...valuesOf(({ takes }) => takes === 'choices'),
 	},
 ];

@@ -1,8 +1,12 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { pickedId } from '../mapping/locator';
+import type { Field } from '../fields/field';
+import { findIds } from '../mapping/linkedIds';
+import { isListed, pickedId } from '../mapping/locator';
+import { asId } from '../mapping/names';
+import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
-import { pickerProperty } from './recordParameters';
+import { byNameOrId, pickerProperty } from './recordParameters';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -20,23 +24,39 @@ export interface PickedField {
 
 export function pickedProperty(field: PickedField): INodeProperties {
 	const { displayName, name, method, isOptional = false, description } = field;
-	const property = pickerProperty(displayName, name, method, { isOptional });
+	const property = pickerProperty(displayName, name, method, { isOptional, by: byNameOrId });
 	return description === undefined ? property : { ...property, description };
 }
 
 /**
- * The ids picked for an item, by field.
+ * Reads the records that are picked or named for the items, as ids.
  *
- * @throws Error in the user's words where a required one was not picked
+ * @param fields the fields of the service, which refer to the records
+ * @returns reads an item, by field
+ * @throws Error from the returned function, in the user's words, where a required one was not picked, and
+ * where a name is that of no record or of several
  */
-export function pickedValues({ n8n }: Execution, picked: PickedField[], item: number): IDataObject {
-	const values: IDataObject = {};
-	for (const { field, name, displayName, isOptional } of picked) {
-		const id = pickedId(n8n, name, item);
-		if (id !== '') values[field] = id;
-		else if (!isOptional) {
-			throw new Error(`${displayName} is empty. Choose from the list or enter an ID.`);
-		}
-	}
-	return values;
+export async function pickedValues(
+	execution: Execution,
+	picked: PickedField[],
+	fields: Field[],
+): Promise<(item: number) => IDataObject> {
+	const { n8n } = execution;
+	const known = picked.map((one) => ({
+		...one,
+		isListed: isListed(n8n, one.name),
+		field: fields.find(({ name }) => name === one.field) ?? ({ name: one.field, label: one.displayName, kind: 'text' } as Field),
+	}));
+	const given = (item: number): FieldValue[] =>
+		known.flatMap(({ field, name, ...one }): FieldValue[] => {
+			const id = pickedId(n8n, name, item);
+			if (id !== '') return [[field, one.isListed ? asId(field, id) : id]];
+			if (one.isOptional) return [];
+			throw new Error(`${one.displayName} is empty. Choose from the list, or enter a name or an ID.`);
+		});
+	const ids = await findIds(execution, given, 'written');
+	return (item) => {
+		const values = given(item);
+		return Object.fromEntries(values.map(([field, value]) => [field.name, ids(field, value, values)])) as IDataObject;
+	};
 }

@@ -17,6 +17,9 @@ const byId = {
 	hint: 'The ID of the record, as returned by Get Many',
 };
 
+/** Where names are looked up. */
+export const byNameOrId = { displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
+
 /**
  * The picker of one record: from a searchable list, or by its id.
  *
@@ -49,7 +52,7 @@ export function pickerProperty(
 
 /** The picker of a record that the field of the same row refers to: another field has other records. */
 export const linkedPicker = (by = byId): INodeProperties => ({
-	...pickerProperty('Record', 'record', 'searchLinked', { by }),
+	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by }),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 });
 

@@ -87,6 +87,5 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {
 	const { parameters, credentials = {} } = n8n.getNode();
 	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
-	const reason = type in credentials ? message : 'no credential yet';
-	return `Standard fields only (${reason})`;
+	return type in credentials ? `Standard fields only (${message})` : 'Loaded before a credential was chosen';
 }

@@ -52,9 +52,16 @@ export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INo
 const distinct = (operators: FilterOperator[]) =>
 	operators.filter(({ name }, i) => operators.findIndex((other) => other.name === name) === i);
 
+const linkedDescriptions: Record<string, string> = {
+	is: 'The name, email, domain or ID of the record',
+	isRecord: 'Pick the record from a searchable list',
+	isOneOf: 'Names, emails, domains or IDs, separated by commas',
+};
+
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
 	const shown = { name: isSearch ? 'Matches' : name, value };
-	if (isLinked(field) && value === 'is') return { ...shown, description: 'The name, email, domain or ID of the record' };
+	const linked = isLinked(field) ? linkedDescriptions[value] : undefined;
+	if (linked !== undefined) return { ...shown, description: linked };
 	const [first, ...others] = filters;
 	const [comparison, given] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;

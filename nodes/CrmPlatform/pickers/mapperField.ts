@@ -24,7 +24,7 @@ const maxShown = 26;
 export function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	more: Pick<ResourceMapperField, 'removed'> = {},
+	more: Partial<Pick<ResourceMapperField, 'removed' | 'required'>> = {},
 	isTool = false,
 ): ResourceMapperField {
 	const { name, kind } = field;

@@ -58,10 +58,10 @@ export async function fieldsToWrite(
 		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
 		// the field is shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
-		if (isOpen && shown.has(one)) return mapperField(field, options, {}, isTool);
+		if (isOpen && shown.has(one)) return mapperField(field, options, { required: true }, isTool);
 		// Records that are too many for a list are picked beside the mapper.
-		const isHidden = (isBeside || !shown.has(one)) && !filled.includes(field.name);
-		return mapperField(field, options, { removed: isHidden }, isTool);
+		const isFirst = shown.has(one) && !isBeside;
+		return mapperField(field, options, { required: isFirst, removed: !isFirst && !filled.includes(field.name) }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
 	return withSource(api, completed(n8n, parameter, api, ordered));
@@ -165,7 +165,7 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 }
 
 /** n8n's own entry, in the menu above the fields. */
-const howToRefresh = 'To load all: ⋮ above → Refresh Field List';
+const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
@@ -173,7 +173,7 @@ const sourceLine = (notice: string): ResourceMapperField => ({
 	displayName: notice,
 	type: 'options',
 	options: [{ name: howToRefresh, value: '' }],
-	required: false,
+	required: true,
 	display: true,
 	removed: false,
 	readOnly: true,

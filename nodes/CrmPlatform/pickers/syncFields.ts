@@ -29,7 +29,8 @@ export async function getSyncFields(this: ILoadOptionsFunctions): Promise<Resour
 	const offered = await getFields.call(this);
 	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
 	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
-	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { removed: !chosen.includes(byId.value) });
+	const isChosen = chosen.includes(byId.value);
+	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { required: isChosen, removed: !isChosen });
 	return { ...offered, fields: field.removed ? [...offered.fields, field] : [field, ...offered.fields] };
 }
 

@@ -40,7 +40,6 @@ const missingValues: INodeProperties = {
 		{
 			resourceMapperMethod: 'getFieldsToSet',
 			fieldWords: { singular: 'field', plural: 'fields' },
-			addAllFields: false,
 			supportAutoMap: false,
 		},
 	),

@@ -1,0 +1,178 @@
+import { own } from '../../core/foundation/json.ts';
+import { customFieldType, type CustomField } from '../../core/schemas/custom-field-type.ts';
+import { customFields } from '../../core/schemas/custom-fields.ts';
+import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
+import {
+	hasCustomFields,
+	isImmutable,
+	isReadOnly,
+	type Resource,
+	type StoredRecord,
+} from '../../core/schemas/resource.ts';
+import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { TableView } from '../../core/store/sight/visible-table.ts';
+import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
+
+/** A field of a form, named as in the body that the API takes. */
+export interface FormField {
+	name: string;
+	/** Of its value; with the choices that there are now, and `x-suggestions` where they are many. */
+	schema: JsonSchema;
+	isRequired: boolean;
+	/** Whether the form begins with it. */
+	isImportant: boolean;
+}
+
+/** As many records are offered as a list; of more, the newest are suggested while somebody types. */
+const maxChoices = 50;
+const maxSuggestions = 200;
+
+/** As many items of lists, such as the stages of pipelines, are offered as a list. */
+const maxItems = 500;
+
+/**
+ * What a form for a record asks for.
+ *
+ * @param stored undefined for a new record
+ */
+export async function formFields(
+	store: StoreView,
+	resource: Resource,
+	stored: StoredRecord | undefined,
+): Promise<FormField[]> {
+	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
+	const names = Object.keys(properties).filter(
+		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
+	);
+	const custom = hasCustomFields(resource) ? customSchemas(store, resource) : undefined;
+	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(custom ?? {})]);
+	const schemaOf = (name: string): JsonSchema => {
+		if (name === 'custom_fields' && custom) {
+			const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
+			const entries = Object.entries(custom).map(([key, schema]): [string, JsonSchema] => [key, withChoices(schema, own(values, key))]);
+			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(entries) };
+		}
+		if (name === 'resource' && resource.name === customFields.name) {
+			const description = 'Records that get the field.';
+			return { ...properties[name]!, description, ...offered(customizable(store), Infinity) };
+		}
+		return withChoices(properties[name]!, stored?.[name]);
+	};
+	return names.map((name) => ({
+		name,
+		schema: schemaOf(name),
+		isRequired: required.includes(name),
+		isImportant: resource.important.includes(name) || name === 'custom_fields',
+	}));
+}
+
+/** What an action asks for. */
+export async function actionFields(store: StoreView, input: Resource['fields']): Promise<FormField[]> {
+	const schemas = Object.entries(input).map(([name, type]) => ({ name, type, schema: jsonSchema(type, 'input') }));
+	const withChoices = await choicesIn(store, schemas.map(({ schema }) => schema));
+	return schemas.map(({ name, type, schema }) => ({
+		name,
+		schema: withChoices(schema),
+		isRequired: !type.safeParse(undefined).success,
+		isImportant: true,
+	}));
+}
+
+/** Records with their titles. */
+type Named = Array<[id: string, title: string]>;
+
+/** @param value that the record has: what it refers to is named, too, where choices are too many */
+type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
+
+/** The kinds of records that custom fields can be added to, by name. */
+const customizable = (store: StoreView): Array<[name: string, label: string]> => {
+	const objects = store.table(customObjects.name)!.findAll([], 10_000);
+	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	return [...resources.filter(hasCustomFields), ...ofObjects].map((one) => [
+		one.name,
+		resourceLabels(store, one).many,
+	]);
+};
+
+/** The schemas of the custom fields that people fill in, by key. */
+function customSchemas(store: StoreView, { name }: Resource): Record<string, JsonSchema> {
+	const fields = [...customFieldsOf(store, name).values()].filter(
+		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
+	);
+	return Object.fromEntries(fields.map((field) => [field.key, customFieldSchema(field)]));
+}
+
+/** The schema of a custom field's value, labelled as its definition says. */
+export function customFieldSchema(field: CustomField): JsonSchema {
+	// What goes in is any text, which must be an option to come out.
+	const schema = jsonSchema(customFieldType(field), 'output');
+	const labels = { 'x-enum-labels': labelsOfOptions(field) };
+	const { label: title, description } = field;
+	return {
+		...schema,
+		title,
+		description: String(description ?? ''),
+		...(schema.enum && labels),
+		...(schema.items?.enum && { items: { ...schema.items, ...labels } }),
+	};
+}
+
+const labelsOfOptions = ({ options }: CustomField) =>
+	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
+
+/**
+ * Puts in the records that an id can be of, wherever in these schemas an id is asked for. Each kind of record
+ * is read once, because hundreds of custom fields may refer to it, and beside other requests.
+ */
+async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithChoices> {
+	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
+		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
+	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
+	const read = async (target: string): Promise<[string, Named]> => [target, await newestTitles(store, target)];
+	const known = new Map(await Promise.all(targets.map(read)));
+	return (schema, value) => {
+		if (typeof schema['x-item-of'] === 'string') {
+			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], maxItems) };
+		}
+		const target = targetOf(schema);
+		const table = target === undefined ? undefined : store.table(target);
+		if (!table) return schema;
+		const choices = offered(known.get(target!)!, maxChoices, namedIn(table, value));
+		return schema.items && 'enum' in choices
+			? { ...schema, items: { ...schema.items, ...choices } }
+			: { ...schema, ...choices };
+	};
+}
+
+const alphabet = new Intl.Collator();
+
+/** The newest records, by title. */
+async function newestTitles(store: StoreView, target: string): Promise<Named> {
+	const table = store.table(target);
+	if (!table) return [];
+	const fields = titleFields(table.resource);
+	const newest = await table.newestAside(fields, maxSuggestions);
+	return newest
+		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
+		.toSorted(([, one], [, other]) => alphabet.compare(one, other));
+}
+
+/** The records that a value refers to, by title. */
+const namedIn = (table: TableView, value: unknown): Named =>
+	[value ?? []].flat().flatMap((id): Array<[string, string]> => {
+		const record = table.find(String(id));
+		return record ? [[record.id, titleOf(table.resource, record)]] : [];
+	});
+
+/** Records to choose from: a list of all of them, or suggestions if they are many. */
+const offered = (
+	named: Named,
+	most: number,
+	chosen: Named = [],
+): Record<string, unknown> =>
+	named.length > most
+		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
+		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };
