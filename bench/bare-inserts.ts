@@ -1,11 +1,11 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { seed } from '../sandbox/seed/index.ts';
-import { contacts } from '../sandbox/schemas/contacts.ts';
-import type { StoredRecord } from '../sandbox/schemas/resource.ts';
-import { everyone } from '../sandbox/store/audience.ts';
-import { columnsOf, searchText } from '../sandbox/store/columns.ts';
-import { recordJson } from '../sandbox/store/record-json.ts';
-import { Store } from '../sandbox/store/store.ts';
+import { contacts } from '../sandbox/core/schemas/contacts.ts';
+import type { StoredRecord } from '../sandbox/core/schemas/resource.ts';
+import { everyone } from '../sandbox/core/store/log/audience.ts';
+import { columnsOf, searchText } from '../sandbox/core/store/records/columns.ts';
+import { recordJson } from '../sandbox/core/store/records/record-json.ts';
+import { Store } from '../sandbox/core/store/store.ts';
 
 /**
  * A bare loop of what creating contacts cannot do without: parse and validate each, and insert its

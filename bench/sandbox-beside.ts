@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoMembers } from '../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import { beside, rowsOf, type Slow, timesOfGets } from './beside.ts';
 import { type Pair, type Row, rowOf } from './measure.ts';
 import { growthOf } from './peak-memory.ts';

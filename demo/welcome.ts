@@ -1,4 +1,4 @@
-import { demoMembers } from '../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import type { State } from './state.ts';
 import { OAUTH2_CREDENTIAL_NAME, OWNER_EMAIL } from './workspace.ts';
 import type { Workspace } from './workspace.ts';

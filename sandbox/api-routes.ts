@@ -1,19 +1,19 @@
-import { accountRoutes } from './account/routes.ts';
-import { collectionRoutes, readEndpoints } from './collection/routes.ts';
-import { homeHandler } from './console/routes.ts';
-import { endpoint } from './description/endpoint.ts';
-import { noContent } from './description/responses.ts';
-import { eventRoutes } from './event-log/routes.ts';
-import { docsPath } from './http/docs-path.ts';
-import type { RateLimiter } from './http/rate-limiter.ts';
-import type { ApiRoute } from './http/route.ts';
-import type { Service } from './http/service.ts';
-import { jobRoutes } from './jobs/routes.ts';
-import { oauthRoutes } from './oauth/routes.ts';
-import { openApiDocument } from './openapi/document.ts';
-import { contacts } from './schemas/contacts.ts';
-import type { Dispatcher } from './webhooks/dispatcher.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { accountRoutes } from './api/account-routes.ts';
+import { collectionRoutes, readEndpoints } from './api/collection/record-routes.ts';
+import { homeHandler } from './web/console/console-routes.ts';
+import { type ApiRoute, endpoint } from './api/endpoint/endpoint.ts';
+import { noContent } from './api/endpoint/responses.ts';
+import { eventRoutes } from './api/event-routes.ts';
+import { docsPath } from './api/http/docs-path.ts';
+import type { RateLimiter } from './api/http/rate-limiter.ts';
+import type { Service } from './core/service.ts';
+import { jobRoutes } from './api/jobs/job-routes.ts';
+import { authorizeRoutes } from './web/consent/consent-routes.ts';
+import { oauthRoutes } from './api/oauth/oauth-routes.ts';
+import { openApiDocument } from './api/openapi/document.ts';
+import { contacts } from './core/schemas/contacts.ts';
+import type { Dispatcher } from './api/webhooks/dispatcher.ts';
+import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 
 /** Every route of the API, in the order of the OpenAPI document. */
 export function apiRoutes(
@@ -27,6 +27,7 @@ export function apiRoutes(
 		...webhookRoutes(service, dispatcher),
 		...eventRoutes(service),
 		...accountRoutes(service),
+		...authorizeRoutes(service),
 		...oauthRoutes(service, limiter),
 		contactsWithoutVersion(service),
 		discovery('/', 'getWelcome', 'Get the entry point', 'Where to continue.', welcomeHandler(service)),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
-import { planNames, plans } from './foundation/plans.ts';
-import { demoMembers } from './pages/demo-members.ts';
+import { planNames, plans } from './core/foundation/plans.ts';
+import { demoMembers } from './seed/demo-members.ts';
 import type { SandboxOptions } from './serve.ts';
 
 const planList = planNames.map((name) => `${name}: ${plans[name]}`).join(', ');

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopes } from './access/scopes.ts';
+import { scopes } from './domain/access/scopes.ts';
 import { createApp } from './app.ts';
-import { choicesOf } from './openapi/choices.ts';
-import { resources } from './schemas/index.ts';
-import { webhooks } from './schemas/webhooks.ts';
-import { Store } from './store/store.ts';
+import { choicesOf } from './api/openapi/choices.ts';
+import { resources } from './core/schemas/index.ts';
+import { webhooks } from './core/schemas/webhooks.ts';
+import { Store } from './core/store/store.ts';
 
 /** Writes the contract to contract/, so that changes of it are reviewed. */
 const folder = join(import.meta.dirname, '..', 'contract');

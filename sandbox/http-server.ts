@@ -3,8 +3,8 @@ import type { Hono } from 'hono';
 import { once } from 'node:events';
 import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Problem, type ProblemCode } from './foundation/problem.ts';
-import type { Env } from './http/service.ts';
+import { Problem, type ProblemCode } from './core/foundation/problem.ts';
+import type { Env } from './core/service.ts';
 
 /**
  * Creates an HTTP server for the app, not yet listening. Requests that Node.js or hono reject before

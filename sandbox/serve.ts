@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
-import { idMaker } from './foundation/ids.ts';
+import { idMaker } from './core/foundation/ids.ts';
 import { seed } from './seed/index.ts';
-import { Store } from './store/store.ts';
+import { Store } from './core/store/store.ts';
 import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {

@@ -22,7 +22,10 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { onceForBuilders } from './builderProperties';
 import { everydayMenu } from './resources';
+
+const form = propertiesOf(everydayMenu);
 
 export class CrmPlatform implements INodeType {
 	description: INodeTypeDescription = {
@@ -53,7 +56,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(everydayMenu),
+		properties: [...onceForBuilders(form), ...form],
 	};
 
 	methods = {

@@ -14,7 +14,10 @@ import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { onceForBuilders } from './builderProperties';
 import { adminMenu } from './resources';
+
+const form = propertiesOf(adminMenu, 'customField');
 
 export class CrmPlatformAdmin implements INodeType {
 	description: INodeTypeDescription = {
@@ -45,7 +48,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(adminMenu, 'customField'),
+		properties: [...onceForBuilders(form), ...form],
 	};
 
 	methods = {

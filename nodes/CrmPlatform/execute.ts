@@ -12,7 +12,7 @@ import { failureJson, failureSummary, nodeFailure, withLines, type ItemFailure }
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { chosenResource } from './resources';
-import { runAll, type ItemOutcome } from './schedule';
+import { dependsOnItem, runAll, type ItemOutcome } from './schedule';
 import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
 import { nameExisting } from './writing/existingRecord';
 import { originalExecution } from './writing/runState';
@@ -39,7 +39,10 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
-	for await (const batch of outcomes(execution, items.length, goesOn)) {
+	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
+	const count = isOnce ? 1 : items.length;
+	if (isOnce) api.notices.add(onceForAll(items.length));
+	for await (const batch of outcomes(execution, count, goesOn)) {
 		for (const { item, result } of batch) {
 			const pairedItem = { item };
 			if (result instanceof Error) {
@@ -59,13 +62,16 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	const [first] = failures;
 	if (!first) call?.succeeded();
 	if (first && !(n8n.continueOnFail() && goesOn([]))) {
-		const summary = items.length > 1 ? failureSummary(failures, done, items.length) : [];
+		const summary = count > 1 ? failureSummary(failures, done, count) : [];
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
 	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 	return [output];
 }
+
+const onceForAll = (items: number): string =>
+	`Done once, not ${items} times: no parameter depends on the input item, so each of the ${items} items would give the same. The output is linked to the first item.`;
 
 async function* outcomes(
 	execution: Execution,

@@ -9,6 +9,16 @@ export interface ItemOutcome {
 /** Batches in flight at the same time: more gain little, as the service handles one after another. */
 const parallelItems = 4;
 
+/** What expressions may have in them and give the same for each item. */
+const sameForAll = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
+
+/** Whether any of the node's parameters may be another one for another item; one that is not understood may be. */
+export function dependsOnItem(parameters: unknown): boolean {
+	if (typeof parameters === 'object' && parameters !== null) return Object.values(parameters).some(dependsOnItem);
+	if (typeof parameters !== 'string' || !parameters.startsWith('=')) return false;
+	return /\$|\bitem|random/i.test(parameters.replace(sameForAll, ''));
+}
+
 /**
  * Does what an operation has prepared for each of `count` items, and yields the outcomes in the order of
  * the items: one after another, or in batches, a few at a time. Batches that change the same record go one

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Fault, Faults } from './faults.ts';
-import { Problem, type ProblemCode, problems } from '../foundation/problem.ts';
-import type { Env } from '../http/service.ts';
+import { Problem, type ProblemCode, problems } from '../core/foundation/problem.ts';
+import type { Env } from '../core/service.ts';
 
 /** Injects the planned faults. Affected requests count against the rate limit like any other. */
 export const injectFaults = (faults: Faults) =>

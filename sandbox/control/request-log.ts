@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
-import { idempotencyKeyHeader } from '../http/idempotency.ts';
-import type { Env, Service } from '../http/service.ts';
+import { idempotencyKeyHeader } from '../api/http/idempotency.ts';
+import type { Env, Service } from '../core/service.ts';
 
 /** A logged request. */
 export interface LoggedRequest {

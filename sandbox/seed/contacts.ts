@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../schemas/resource.ts';
+import type { StoredRecord } from '../core/schemas/resource.ts';
 import { countries } from './countries.ts';
 import { contactValues } from './custom-fields.ts';
 import { namesByCountry } from './names.ts';

@@ -1,4 +1,4 @@
-import { recordsName } from '../schemas/custom-objects.ts';
+import { recordsName } from '../core/schemas/custom-objects.ts';
 import { customFieldOf, options } from './custom-fields.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
-import type { StoredRecord } from '../schemas/resource.ts';
-import type { Stage } from '../schemas/stages.ts';
+import type { StoredRecord } from '../core/schemas/resource.ts';
+import type { Stage } from '../core/schemas/stages.ts';
 import { dateAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 

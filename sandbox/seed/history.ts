@@ -1,6 +1,6 @@
-import { idMaker } from '../foundation/ids.ts';
-import { exampleId } from '../schemas/request-examples.ts';
-import { arrangeRecord, type Resource, type StoredRecord } from '../schemas/resource.ts';
+import { idMaker } from '../core/foundation/ids.ts';
+import { exampleId } from '../core/schemas/request-examples.ts';
+import { arrangeRecord, type Resource, type StoredRecord } from '../core/schemas/resource.ts';
 import { type Random, randomFrom } from './random.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

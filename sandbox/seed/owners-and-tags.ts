@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../schemas/resource.ts';
+import type { StoredRecord } from '../core/schemas/resource.ts';
 import type { Random } from './random.ts';
 
 /**

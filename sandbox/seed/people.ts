@@ -1,5 +1,5 @@
-import {  } from '../store/columns.ts';
-import { foldCase } from '../store/fold-case.ts';
+import {  } from '../core/store/records/columns.ts';
+import { foldCase } from '../core/store/records/fold-case.ts';
 import type { Country } from './countries.ts';
 import type { Random } from './random.ts';
 

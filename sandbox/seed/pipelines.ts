@@ -1,4 +1,4 @@
-import { idMaker } from '../foundation/ids.ts';
+import { idMaker } from '../core/foundation/ids.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 

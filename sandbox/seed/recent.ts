@@ -1,14 +1,14 @@
-import { idMaker } from '../foundation/ids.ts';
-import type { JsonObject } from '../foundation/json.ts';
-import { changeRecord, createRecord } from '../records/write.ts';
-import { contacts } from '../schemas/contacts.ts';
-import { deals } from '../schemas/deals.ts';
-import { pipelines } from '../schemas/pipelines.ts';
-import type { Resource, StoredRecord } from '../schemas/resource.ts';
-import type { Stage } from '../schemas/stages.ts';
-import { tasks } from '../schemas/tasks.ts';
-import { tickets } from '../schemas/tickets.ts';
-import type { Store } from '../store/store.ts';
+import { idMaker } from '../core/foundation/ids.ts';
+import type { JsonObject } from '../core/foundation/json.ts';
+import { changeRecord, createRecord } from '../domain/records/write.ts';
+import { contacts } from '../core/schemas/contacts.ts';
+import { deals } from '../core/schemas/deals.ts';
+import { pipelines } from '../core/schemas/pipelines.ts';
+import type { Resource, StoredRecord } from '../core/schemas/resource.ts';
+import type { Stage } from '../core/schemas/stages.ts';
+import { tasks } from '../core/schemas/tasks.ts';
+import { tickets } from '../core/schemas/tickets.ts';
+import type { Store } from '../core/store/store.ts';
 import type { Random } from './random.ts';
 
 const hourMs = 60 * 60 * 1000;

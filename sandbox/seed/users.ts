@@ -1,4 +1,4 @@
-import { demoMembers } from '../pages/demo-members.ts';
+import { demoMembers } from './demo-members.ts';
 import { slug } from './people.ts';
 
 const team = [

@@ -2,27 +2,25 @@ import type { Part } from './part.ts';
 
 /** The folders of the sandbox with the packages each may import, floor by floor from the ground up. */
 const floors: Array<Record<string, string[]>> = [
-	{ foundation: ['zod'] },
-	{ schemas: ['zod'] },
-	{ store: ['node:**'] },
-	{ http: ['hono', '@hono/node-server', 'ipaddr.js', 'zod', 'node:**'] },
+	{ 'core/foundation': ['zod'] },
+	{ 'core/schemas': ['zod'] },
+	{ 'core/store': ['node:**'] },
+	{ core: ['@hono/node-server'] },
+	{ 'domain/access': ['hono'], 'domain/queries': ['zod', 'node:crypto'] },
+	{ 'domain/events': [] },
+	{ 'domain/records': ['zod', 'node:timers/promises'] },
+	{ seed: [] },
+	{ 'api/http': ['hono', '@hono/node-server', 'ipaddr.js', 'node:**'] },
+	{ 'api/endpoint': ['hono', 'zod'], control: ['hono', 'zod', 'node:timers/promises'] },
+	{ 'api/collection': ['hono', 'zod'] },
 	{
-		access: ['hono'],
-		control: ['hono', 'zod', 'node:timers/promises'],
-		pages: ['hono', 'node:**'],
-		queries: ['zod', 'node:crypto'],
+		api: ['hono', 'zod'],
+		'api/jobs': ['hono', 'zod', 'node:**'],
+		'api/webhooks': ['hono', 'axios', 'ipaddr.js', 'standardwebhooks', 'zod', 'node:**'],
 	},
-	{ description: ['hono', 'zod'], events: [] },
-	{ records: ['zod', 'node:timers/promises'] },
-	{ collection: ['hono', 'zod'], seed: [] },
-	{
-		account: [],
-		'event-log': ['hono', 'zod'],
-		jobs: ['hono', 'zod', 'node:**'],
-		webhooks: ['hono', 'axios', 'ipaddr.js', 'standardwebhooks', 'zod', 'node:**'],
-	},
-	{ oauth: ['hono', 'zod', 'node:crypto'] },
-	{ console: ['hono'], openapi: ['zod'], settings: ['hono'] },
+	{ 'api/oauth': ['hono', 'zod', 'node:crypto'] },
+	{ 'api/openapi': ['zod'], 'web/pages': ['hono', 'node:**'] },
+	{ 'web/consent': ['hono'], 'web/console': ['hono'], 'web/settings': ['hono'] },
 ];
 
 const partsOf = (floor: Record<string, string[]>): string[] =>
@@ -39,7 +37,8 @@ export const sandboxDesign: Record<string, Part> = {
 			Object.entries(floor).map(([folder, packages]): [string, Part] => [
 				`sandbox/${folder}`,
 				{
-					files: [`sandbox/${folder}/*.ts`],
+					// The store has a folder for each of its subjects.
+					files: [`sandbox/${folder}/${folder === 'core/store' ? '**' : '*'}.ts`],
 					imports: [...floors.slice(0, height).flatMap(partsOf), ...packages],
 				},
 			]),

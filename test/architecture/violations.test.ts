@@ -11,7 +11,7 @@ test.each([
 	['a package nobody allowed', `${node}/api/send.ts`, `import axios from 'axios';`],
 	['the sandbox', `${node}/operations/get.ts`, `import '../../../sandbox/app';`],
 	['the nodes, from the sandbox', 'sandbox/app.ts', `export * from '../nodes/CrmPlatform/model';`],
-	['a higher floor of the sandbox', 'sandbox/store/table.ts', `import '../records/write.ts';`],
+	['a higher floor of the sandbox', 'sandbox/core/store/records/table.ts', `import '../../../domain/records/write.ts';`],
 	['the tests', 'tools/build.ts', `import { server } from '../test/server.ts';`],
 	['a type from far away', `${node}/api/send.ts`, `import type { Model } from '../model';`],
 	['a value where types are allowed', `${node}/model.ts`, `import { send } from './api/send';`],
@@ -29,7 +29,7 @@ test.each([
 	[`${node}/model.ts`, `import { type Send } from './api/send';`],
 	[`${node}/api/page.ts`, `import { z } from 'zod/v4';`],
 	[`${node}/api/page.ts`, `// import '../execute'\nconst text = "import '../execute'";`],
-	['sandbox/records/write.ts', `import type { Store } from '../store/store.ts';`],
+	['sandbox/domain/records/write.ts', `import type { Store } from '../../core/store/store.ts';`],
 	['sandbox/main.ts', `import { parseArgs } from 'node:util';`],
 ])('%s may hold %s', (file, text) => {
 	expect(broken({ [file]: text })).toEqual([]);

@@ -35,17 +35,24 @@ test('an answer that is not as described fails the file', async () => {
 	await expect(sandbox.close()).rejects.toThrow('GET /v1/account → 401: response.body: is not as described');
 });
 
-test('a request that was on its way when a test asked for faults does not', async () => {
+test('what is on its way is answered before faults come, and what is sent then is not held against the contract', async () => {
 	let pass = (): void => undefined;
 	const passed = new Promise<void>((resolve) => void (pass = resolve));
-	let arrived = (): void => undefined;
-	const arrival = new Promise<void>((resolve) => void (arrived = resolve));
-	await startFindingAll(async () => (arrived(), await passed));
+	let arrive = (): void => undefined;
+	const arrived = new Promise<void>((resolve) => void (arrive = resolve));
+	await startFindingAll(async () => (arrive(), await passed));
 	const sandbox = await startObserved({ contacts: 0, faults: true });
-	const answer = fetch(`${sandbox.url}/v1/account`);
-	await arrival;
-	await fetch(`${sandbox.url}/_sandbox/faults`, { method: 'DELETE' });
+	const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' };
+	const ask = async () => (await fetch(`${sandbox.url}/v1/account`, { headers })).status;
+	const answer = ask();
+	await arrived;
+	const body = JSON.stringify([{ path: '/v1/account', status: 500 }]);
+	const faults = fetch(`${sandbox.url}/_sandbox/faults`, { method: 'PUT', body, headers });
+	const struck = ask();
 	pass();
-	await answer;
-	await expect(sandbox.close()).resolves.toBeUndefined();
+	expect(await answer).toBe(200);
+	expect((await faults).status).toBe(200);
+	await struck;
+	expect(await ask()).toBe(500);
+	await expect(sandbox.close()).rejects.toThrow(/:\nGET \/v1\/account → 200: [^\n]*$/);
 });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
-import { namesOf } from '../../sandbox/schemas/names.ts';
-import { anyRecords } from '../../sandbox/schemas/custom-objects.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import type { Resource } from '../../sandbox/schemas/resource.ts';
+import { namesOf } from '../../sandbox/core/schemas/names.ts';
+import { anyRecords } from '../../sandbox/core/schemas/custom-objects.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { useSandbox } from '../integration/sandbox.ts';
 import { document } from '../sandbox/contract.ts';
 import type { Json } from '../sandbox/in-process.ts';

@@ -68,8 +68,9 @@ describeWithChromium('In n8n in a browser,', () => {
 		await editor.choose('choices', 'Customer');
 		// A list of which several can be chosen stays open.
 		await editor.page.getByTestId('output-panel').click();
-		await editor.page.getByText('Add record').click();
+		await editor.page.getByText('Add filter').click();
 		await editor.choose('field', 'Company', 2);
+		await editor.choose('operator', 'Is (From List)', 2);
 		await editor.pickRecord('record', name);
 		const output = await editor.execute();
 

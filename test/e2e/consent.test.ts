@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theWorld } from './harness/access.ts';
 import { FLAGS } from './harness/browser.ts';

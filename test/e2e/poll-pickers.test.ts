@@ -59,8 +59,9 @@ describeWithChromium('In a browser, the Poll Trigger shows the newest records', 
 
 		await openTrigger();
 		await editor.choose('source', 'Records');
-		await editor.page.getByText('Add record').click();
+		await editor.page.getByText('Add filter').click();
 		await editor.choose('field', 'Company');
+		await editor.choose('operator', 'Is (From List)');
 		await editor.pickRecord('record', name);
 		const output = await editor.execute();
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import type { Json } from '../sandbox/in-process.ts';
 import { theWorld } from './harness/access.ts';

@@ -1,4 +1,4 @@
-import { problems } from '../../sandbox/foundation/problem.ts';
+import { problems } from '../../sandbox/core/foundation/problem.ts';
 import type { Json } from '../sandbox/in-process.ts';
 
 /** An answer as it came, whoever sent it. */

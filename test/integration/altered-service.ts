@@ -1,5 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import type { IDataObject } from 'n8n-workflow';
 
 import type { TestSandbox } from './sandbox.ts';
 
@@ -7,6 +10,17 @@ interface AlteredRequest {
 	method: string;
 	url: URL;
 	text: string;
+}
+
+/** An answer on its way, which a test may change; with `isLost` it never arrives. */
+export interface EditedAnswer {
+	method: string;
+	path: string;
+	status: number;
+	body: IDataObject;
+	isLost?: boolean;
+	/** The service's clock. */
+	date: string;
 }
 
 type Instead = { status: number; body: string; type?: string } | void;
@@ -17,43 +31,79 @@ export interface Alteration {
 	request?(request: AlteredRequest): Instead | Promise<Instead>;
 	/** Changes the answer's text; undefined breaks the connection instead. */
 	answer?(text: string, request: AlteredRequest, status: number): string | undefined;
+	/** Changes an answer in JSON. */
+	edit?: ((answer: EditedAnswer) => void) | undefined;
 }
 
-/** The sandbox, as another service would answer in its place. */
-export function alteredService(sandbox: TestSandbox): TestSandbox & { alter(next: Alteration): void } {
+export interface AlteredService extends TestSandbox {
+	alter(next: Alteration): void;
+	/** Alters nothing but answers in JSON. */
+	edit(change: (answer: EditedAnswer) => void): void;
+	/** Of the requests of this test: `GET /v1/webhooks`. */
+	readonly passed: string[];
+}
+
+/**
+ * The sandbox, as another service would answer in its place.
+ *
+ * @param isNewEachTest whether each test has another address, of which nodes remember nothing
+ */
+export function alteredService(sandbox: TestSandbox, isNewEachTest = false): AlteredService {
 	let alteration: Alteration = {};
-	const server = createServer((request, response) => {
-		const chunks: Buffer[] = [];
-		request.on('data', (chunk: Buffer) => chunks.push(chunk));
-		request.on('end', () => {
-			const own = { method: request.method ?? 'GET', url: new URL(request.url ?? '/', sandbox.url), text: Buffer.concat(chunks).toString() };
-			void (async () => {
-				const instead = await alteration.request?.(own);
-				if (instead) {
-					response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json' });
-					return response.end(instead.body);
-				}
-				const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
-				const hasBody = own.method !== 'GET' && own.text !== '';
-				const reply = await fetch(own.url, { method: own.method, headers: headers as Record<string, string>, ...(hasBody && { body: own.text }) });
-				const text = await reply.text();
-				const altered = alteration.answer ? alteration.answer(text, own, reply.status) : text;
-				if (altered === undefined) return response.destroy();
-				response.writeHead(reply.status, { 'content-type': reply.headers.get('content-type') ?? 'application/json' });
-				response.end(reply.status === 204 ? undefined : altered);
-			})();
+	const passed: string[] = [];
+	const pass = async (request: IncomingMessage, response: ServerResponse) => {
+		const { method = 'GET', url: path = '/' } = request;
+		passed.push(`${method} ${path}`);
+		const own = { method, url: new URL(path, sandbox.url), text: await text(request) };
+		const instead = await alteration.request?.(own);
+		if (instead) {
+			response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json' });
+			return response.end(instead.body);
+		}
+		const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
+		const hasBody = method !== 'GET' && own.text !== '';
+		const reply = await fetch(own.url, { method, headers: headers as Record<string, string>, ...(hasBody && { body: own.text }) });
+		const type = reply.headers.get('content-type') ?? 'application/json';
+		let { status } = reply;
+		let content = await reply.text();
+		let date = reply.headers.get('date') ?? '';
+		if (alteration.edit) {
+			const isJson = content !== '' && type.includes('json');
+			const edited: EditedAnswer = { method, path, status, body: isJson ? JSON.parse(content) : {}, date };
+			alteration.edit(edited);
+			if (edited.isLost) return response.destroy();
+			({ status, date } = edited);
+			if (isJson) content = JSON.stringify(edited.body);
+		}
+		const altered = alteration.answer ? alteration.answer(content, own, status) : content;
+		if (altered === undefined) return response.destroy();
+		response.writeHead(status, { 'content-type': type, ...(date && { date }) });
+		return response.end(status === 204 ? undefined : altered);
+	};
+	const servers: Server[] = [];
+	(isNewEachTest ? beforeEach : beforeAll)(async () => {
+		const server = createServer((request, response) => {
+			pass(request, response).catch(() => response.destroy());
 		});
+		servers.push(server);
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	});
-	beforeAll(async () => await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
-	beforeEach(() => (alteration = {}));
-	afterAll(async () => {
-		server.closeAllConnections();
-		await new Promise((resolve) => server.close(resolve));
+	beforeEach(() => {
+		alteration = {};
+		passed.splice(0);
+	});
+	afterAll(() => {
+		for (const server of servers) server.close().closeAllConnections();
 	});
 	const credential = () => {
-		const { port } = server.address() as AddressInfo;
+		const { port } = servers.at(-1)!.address() as AddressInfo;
 		return { ...sandbox.credential, baseUrl: `http://127.0.0.1:${port}` };
 	};
 	const alter = (next: Alteration) => void (alteration = next);
-	return Object.create(sandbox, { credential: { get: credential }, alter: { value: alter } }) as TestSandbox & { alter: typeof alter };
+	return Object.create(sandbox, {
+		credential: { get: credential },
+		alter: { value: alter },
+		edit: { value: (edit: Alteration['edit']) => alter({ edit }) },
+		passed: { value: passed },
+	}) as AlteredService;
 }

@@ -187,8 +187,8 @@ describe('an import by Match On', () => {
 		]);
 	});
 
-	test('tells it on trial', async () => {
-		const { json } = await importOf(csv, { ...upsert, trial: true });
+	test('tells it in a preview', async () => {
+		const { json } = await importOf(csv, { ...upsert, preview: true });
 		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
 });

@@ -43,7 +43,7 @@ const kinds = [
 async function empty(): Promise<void> {
 	for (const { resource, more = {} } of kinds) {
 		const { text } = await to.exportOf({ ...more, options: { outputFields: ['id'] } }, resource);
-		if (text.trim().split('\n').length > 1) await to.importOf(text, { ...more, importAs: 'delete', resource });
+		if (text.trim().split('\n').length > 1) await to.importOf(text, { ...more, importAs: 'delete', kind: resource });
 	}
 }
 
@@ -61,7 +61,7 @@ test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and
 		expect(exported.hints).toEqual([]);
 		expect(exported.text.trim().split('\n').length).toBeGreaterThan(10);
 		expect(exported.text).not.toMatch(/\b[a-z]{3}_[0-9a-z]{26}\b/);
-		const { json, failed } = await to.importOf(exported.text, { ...more, fileFormat, resource });
+		const { json, failed } = await to.importOf(exported.text, { ...more, fileFormat, kind: resource });
 		expect({ resource, refused: json.failed, failed }).toMatchObject({ resource, refused: 0 });
 		expect((await to.exportOf(query, resource)).text).toBe(exported.text);
 	}

@@ -32,8 +32,9 @@ export function fileRuns(sandbox: TestSandbox, store: BinaryStore) {
 			return {
 				json: item!.json,
 				hints,
-				done: await store.text(item!.binary?.done),
-				failed: await store.text(item!.binary?.failed),
+				// A preview has no file of what was done, and one of failures only where there are any.
+				done: item!.binary?.done ? await store.text(item!.binary.done) : '',
+				failed: item!.binary?.failed ? await store.text(item!.binary.failed) : '',
 			};
 		},
 

@@ -115,21 +115,6 @@ describe('an import', () => {
 		expect(new Set(fields.map(({ type, options }) => `${type} ${options?.length}`))).toEqual(new Set(['string undefined']));
 	});
 
-	test('on trial writes nothing, and tells what the node would refuse', async () => {
-		const csv = 'last_name,email,Company\nA,a@trial.example,\nB,b@trial.example,Nobody & Sons\nC,c@trial.example,\n';
-		await sandbox.clear();
-		const { json, failed } = await importOf(csv, { trial: true, trialRows: 2 });
-		expect(json).toMatchObject({
-			trial: true,
-			rows: 2,
-			ready: 1,
-			failed: 1,
-			samples: [{ last_name: 'A', email: 'a@trial.example' }],
-		});
-		expect(rowsOf(failed)).toMatchObject([{ import_row: '3' }]);
-		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
-	});
-
 	test('that runs again under the same execution finds its jobs and writes nothing twice', async () => {
 		const csv = `last_name,email\n${Array.from({ length: 6000 }, (_, i) => `N,${i}@twice.example\n`).join('')}`;
 		const again = { executionId: 'execution-1', context: {} };

@@ -175,7 +175,7 @@ describe('what is not understood is refused:', () => {
 	test('two rows that set the same parameter, a picked record among them', async () => {
 		const rows = [row('job_title', 'contains', { value: 'a' }), row('job_title', 'contains', { value: 'b' })];
 		expect((await failure(setup(rows))).message).toBe(
-			'Job Title: two filters set job_title[contains], and the service takes it once. Keep one of them.',
+			'Job Title: two filters set job_title[contains], but the service accepts it only once. Keep one of them.',
 		);
 		const picked = row('company_id', 'isRecord', { record: byId('com_1') });
 		const { message } = await failure(setup([picked, row('company_id', 'is', { value: 'com_2' })]));

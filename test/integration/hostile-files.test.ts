@@ -64,22 +64,22 @@ test('a file of Excel that names its delimiter is read by it', async () => {
 	expect(body.data).toMatchObject([{ job_title: 'Sales; North, East' }]);
 });
 
-test.each([true, false])('a column without a name is told, on trial %s', async (trial) => {
-	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${trial}@unnamed.example,\n`, { trial });
+test.each([true, false])('a column without a name is told, with a preview %s', async (preview) => {
+	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, { preview });
 	expect(json).toMatchObject({ rows: 1, failed: 0 });
-	expect(hints).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
+	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
 });
 
-test.each(['true', 'TRUE', 1])('a trial that is %j is a trial', async (trial) => {
+test.each(['true', 'TRUE', 1])('a preview that is %j is a preview', async (preview) => {
 	await sandbox.clear();
-	expect((await importOf('last_name\nA\n', { trial })).json).toMatchObject({ trial: true, ready: 1 });
+	expect((await importOf('last_name\nA\n', { preview })).json).toMatchObject({ preview: true, ready: 1 });
 	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-test.each(['yes', '={{ undefined }}', '={{ $vars.DRY }}', null])('a trial that is %j is refused, and nothing is written', async (trial) => {
+test.each(['yes', '={{ undefined }}', '={{ $vars.DRY }}', null])('a preview that is %j is refused, and nothing is written', async (preview) => {
 	await sandbox.clear();
-	const { items, ...setup } = { items: [{}], ...(await setupOf('last_name\nA\n', { trial })) };
+	const { items, ...setup } = { items: [{}], ...(await setupOf('last_name\nA\n', { preview })) };
 	const { run } = await import('./n8n.ts');
-	await expect(run({ ...setup, items })).rejects.toThrow(/Trial: enter true or false/);
+	await expect(run({ ...setup, items })).rejects.toThrow(/Preview: enter true or false/);
 	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 });

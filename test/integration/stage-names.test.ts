@@ -142,7 +142,7 @@ test('the links of a note are found by names', async () => {
 test('for all rows of a file, the stages are read once', async () => {
 	const rows = Array.from({ length: 600 }, (_, i) => `Deal ${i},Negotiation`);
 	await sandbox.clear();
-	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { resource: 'deal', importAs: 'create' });
+	const { json } = await files.importOf(['Title,Stage', ...rows].join('\n'), { kind: 'deal', importAs: 'create' });
 	expect(json).toMatchObject({ done: 600, failed: 0 });
 	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/pipelines')).toHaveLength(1);
 });

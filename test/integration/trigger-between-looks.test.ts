@@ -1,14 +1,14 @@
-import { edited, useEditedAnswers } from './edited-trigger';
+import { useAlteredService } from './altered-trigger';
 import { until } from './trigger';
 import { came, change, happen, own, sandbox, trigger } from './watched-trigger';
 
-useEditedAnswers();
+const service = useAlteredService();
 
 /** The service's clock as its answers tell it: as far ahead as its own. */
 const later = async (seconds: number) => void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
 const createdAt = async () => Date.parse(String((await own()).created_at));
 const dated = (ms: number) => {
-	edited.edit = (answer) => void (answer.date = new Date(Date.now() + ms).toUTCString());
+	service.edit((answer) => void (answer.date = new Date(Date.now() + ms).toUTCString()));
 };
 
 describe.each([
@@ -29,7 +29,7 @@ describe.each([
 	test('comes after the look', async () => {
 		await trigger.look();
 		await came('meanwhile');
-		const recoveries = () => edited.requests.filter((request) => request.endsWith('/recover')).length;
+		const recoveries = () => service.passed.filter((request) => request.endsWith('/recover')).length;
 		const before = recoveries();
 		await trigger.look();
 		expect(recoveries()).toBe(before);
@@ -77,9 +77,8 @@ test.each([
 	await until(async () => typeof (await own()).failing_since === 'string');
 	await trigger.look();
 	trigger.fails = undefined;
-	edited.edit = (answer) => {
-		if (answer.path.includes(what === 'event of a delivery' ? '/v1/events/' : '/deliveries')) answer.status = status;
-	};
+	const part = what === 'event of a delivery' ? '/v1/events/' : '/deliveries';
+	service.edit((answer) => void (answer.path.includes(part) && (answer.status = status)));
 	for (let i = 0; i < 2; i++) await trigger.look();
 	expect(trigger.warnings).toEqual([]);
 	expect(trigger.reported).toEqual([]);

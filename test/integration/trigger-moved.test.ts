@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startEditing, type EditedAnswer } from './edited-answers';
+import { useAlteredService } from './altered-trigger';
 import { startTrigger, until } from './trigger';
-import { came, change, happen, oneTakenOneRefused, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
 /** Another name of the place where n8n listens. */
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
@@ -99,20 +99,18 @@ describe('n8n gets another address', () => {
 });
 
 describe('A service that changes no address', () => {
+	const service = useAlteredService();
+
 	test.each(['has no PATCH', 'ignores the new one'])('%s: a subscription is made anew, with what failed and the last minute', async (how) => {
-		await trigger.close();
 		let ahead = 0;
-		const edit = (answer: EditedAnswer) => {
+		const former = trigger.url;
+		service.edit((answer) => {
 			const { method, path, body } = answer;
 			answer.date = new Date(Date.now() + ahead).toUTCString();
 			const { paths } = body as { paths?: Record<string, Record<string, unknown>> };
 			if (paths && how === 'has no PATCH') delete paths['/v1/webhooks/{id}']!.patch;
 			if (method === 'PATCH' && path.startsWith('/v1/webhooks')) body.url = former;
-		};
-		const service = await startEditing(sandbox.url, edit);
-		const credential = { ...sandbox.credential, baseUrl: service.url };
-		replaceTrigger(await startTrigger({ credential, parameters: trigger.parameters }));
-		const former = trigger.url;
+		});
 		await trigger.activate();
 		const { id } = await own();
 		await happen('before');
@@ -129,9 +127,8 @@ describe('A service that changes no address', () => {
 		expect((await own()).id).not.toBe(id);
 		await came('before', 'meanwhile');
 		expect(await deliveries()).toHaveLength(1);
-		if (how === 'has no PATCH') expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		if (how === 'has no PATCH') expect(service.passed.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 		await trigger.deactivate();
-		await service.close();
 	});
 });
 

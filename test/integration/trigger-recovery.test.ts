@@ -1,38 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox';
-import { startTrigger, until, type TestTrigger } from './trigger';
+import { until } from './trigger';
+import { happen, names, own, sandbox, trigger } from './watched-trigger';
 
-const sandbox = useSandbox({ contacts: 0 });
 const hour = 3_600_000;
 
-let trigger: TestTrigger;
-beforeEach(async () => {
-	trigger = await startTrigger({
-		credential: sandbox.credential,
-		parameters: { events: ['contact.created'] },
-	});
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	await sandbox.clear();
-	trigger.fails = undefined;
-	await trigger.deactivate();
-	await trigger.close();
-});
+afterEach(() => void jest.restoreAllMocks());
 
-const happen = async (...names: string[]) => {
-	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
-};
-const names = () =>
-	trigger.started.map(({ data }) => ((data as IDataObject).object as IDataObject).last_name);
 const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `${from + i}`);
 const later = async (seconds: number) =>
 	void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
 
 /** The events that the service has delivered with its first attempt. */
 const arrivedAtOnce = async (): Promise<string[]> => {
-	const [{ id } = {}] = (await sandbox.call('GET', '/v1/webhooks')).body.data as IDataObject[];
+	const { id } = await own();
 	const path = `/v1/webhooks/${String(id)}/deliveries?limit=100`;
 	const deliveries = (await sandbox.call('GET', path)).body.data as IDataObject[];
 	return deliveries
@@ -43,8 +24,7 @@ const arrivedAtOnce = async (): Promise<string[]> => {
 /** Waits until so much has started the workflow, and nothing is on its way any more. */
 const settle = async (count: number) =>
 	await until(async () => {
-		const { body } = await sandbox.call('GET', '/v1/webhooks');
-		const [{ id } = {}] = body.data as IDataObject[];
+		const { id } = await own();
 		const path = `/v1/webhooks/${String(id)}/deliveries?status=pending&limit=1`;
 		const [pending] = (await sandbox.call('GET', path)).body.data as IDataObject[];
 		// What is to be tried again in five seconds is tried again now. What is on its way is left
@@ -171,8 +151,7 @@ test('where somebody has deleted the subscription, what came meanwhile is not lo
 	await trigger.activate();
 	await happen('arrived');
 	await settle(1);
-	const { body } = await sandbox.call('GET', '/v1/webhooks');
-	const [{ id } = {}] = body.data as IDataObject[];
+	const { id } = await own();
 	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
 	await happen('meanwhile');
 	await trigger.activate();

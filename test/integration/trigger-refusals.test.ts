@@ -1,8 +1,8 @@
-import { alteredService } from './altered-service';
-import { startTrigger, until } from './trigger';
-import { came, change, happen, oneTakenOneRefused, own, replaceTrigger, sandbox, subscriptions, trigger } from './watched-trigger';
+import { useAlteredService } from './altered-trigger';
+import { until } from './trigger';
+import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
-const service = alteredService(sandbox);
+const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({
 	status,
 	body: JSON.stringify({ title: 'Refused', status, ...(pointer && { errors: [{ pointer, detail: 'must be public' }] }) }),
@@ -13,11 +13,6 @@ const refuse = (method: string, path: RegExp, status: number) =>
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
 const moved = () => elsewhere().split('/webhook/')[0]!;
 
-beforeEach(async () => {
-	await trigger.close();
-	replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
-});
-afterEach(() => service.alter({}));
 
 describe('A service that refuses to change a subscription, though it describes it', () => {
 	const statuses = [400, 403, 404, 405, 409, 410, 422, 501];

@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 
 import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
-import type { EditedAnswer } from './edited-answers';
-import { edited, useEditedAnswers } from './edited-trigger';
+import type { EditedAnswer } from './altered-service';
+import { useAlteredService } from './altered-trigger';
 import { until } from './trigger';
 import { came, happen, own, sandbox, trigger } from './watched-trigger';
 
-useEditedAnswers();
+const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());
 
 /** Another client takes the secret over. Twice, as the one before signs as well. */
@@ -14,7 +14,7 @@ const replaceSecret = async () => {
 	const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
 	for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
 };
-const renewals = () => edited.requests.filter((request) => request.includes('rotate-secret'));
+const renewals = () => service.passed.filter((request) => request.includes('rotate-secret'));
 
 /** Shows a hint, and nothing else of how deliveries go. */
 const showing =
@@ -28,7 +28,7 @@ const showing =
 test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff'])(
 	'a hint that is no end of the secret (%s) is no reason to replace it; deliveries that fail are, and the user is told once',
 	async (hint) => {
-		edited.edit = showing(hint);
+		service.edit(showing(hint));
 		await trigger.activate();
 		for (let i = 0; i < 3; i++) await trigger.look();
 		expect(renewals()).toEqual([]);
@@ -47,7 +47,7 @@ test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff
 );
 
 test('a hint that is masked where it is read, and is not where it is made, replaces the secret once at most', async () => {
-	edited.edit = showing('xxxx', true);
+	service.edit(showing('xxxx', true));
 	await trigger.activate();
 	for (let i = 0; i < 4; i++) await trigger.look();
 	expect(renewals().length).toBeLessThanOrEqual(1);
@@ -57,9 +57,9 @@ test('a hint that is masked where it is read, and is not where it is made, repla
 
 test('a hint that is another part of the secret tells that it was replaced', async () => {
 	let shown = 'AbCd';
-	edited.edit = ({ body }) => {
+	service.edit(({ body }) => {
 		if ('secret_hint' in body) body.secret_hint = shown;
-	};
+	});
 	await trigger.activate();
 	await trigger.look();
 	expect(renewals()).toEqual([]);
@@ -69,10 +69,10 @@ test('a hint that is another part of the secret tells that it was replaced', asy
 });
 
 test('if the service shows nothing at all, the user is told once what to do', async () => {
-	edited.edit = (answer) => {
+	service.edit((answer) => {
 		showing('xxxx')(answer);
 		if (answer.path.includes('/deliveries')) answer.status = 403;
-	};
+	});
 	await trigger.activate();
 	const now = Date.now();
 	const post = async (minutes: number, type = 'contact.created', secret = `whsec_${'MfKQ'.repeat(8)}`) => {
@@ -115,7 +115,7 @@ test('another process of n8n, which only knows what is stored, has the replaced 
 test('a delivery that is signed with the secret of before a publish is taken', async () => {
 	await trigger.activate();
 	const former = structuredClone(trigger.staticData);
-	edited.edit = showing('xxxx');
+	service.edit(showing('xxxx'));
 	await trigger.activate();
 	expect(renewals()).toHaveLength(1);
 	// Another process has read the workflow just before the new secret was stored.

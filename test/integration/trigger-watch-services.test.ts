@@ -1,28 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startEditing, type EditedAnswer } from './edited-answers';
+import type { EditedAnswer } from './altered-service';
+import { useAlteredService } from './altered-trigger';
 import { shortenWaits } from './short-waits';
-import { startTrigger, until } from './trigger';
-import { came, happen, own, replaceTrigger, sandbox, trigger } from './watched-trigger';
+import { until } from './trigger';
+import { came, happen, own, sandbox, trigger } from './watched-trigger';
 
 shortenWaits();
 
 describe('Another service', () => {
-	let edit: (answer: EditedAnswer) => void = () => undefined;
-	let service: Awaited<ReturnType<typeof startEditing>>;
-	beforeEach(async () => {
-		await trigger.close();
-		edit = () => undefined;
-		service = await startEditing(sandbox.url, (answer) => edit(answer));
-		const credential = { ...sandbox.credential, baseUrl: service.url };
-		replaceTrigger(await startTrigger({ credential, parameters: { events: ['contact.created'] } }));
-	});
-	afterEach(async () => {
-		await trigger.deactivate();
-		await trigger.close();
-		await service.close();
-		replaceTrigger(await startTrigger({ credential: sandbox.credential, parameters: {} }));
-	});
+	const service = useAlteredService();
 
 	const isCreate = ({ method, path }: EditedAnswer) => method === 'POST' && path === '/v1/webhooks';
 	const withoutRotation = (answer: EditedAnswer) => {
@@ -34,12 +21,12 @@ describe('Another service', () => {
 		'secrets in lists (%s) are not believed: after a lost answer, deliveries can be verified',
 		async (shown) => {
 			let lost = 0;
-			edit = (answer) => {
+			service.edit((answer) => {
 				if (isCreate(answer) && lost++ < 8) answer.isLost = true;
 				if (answer.method !== 'GET' || !answer.path.startsWith('/v1/webhooks')) return;
 				const records = (answer.body.data as IDataObject[] | undefined) ?? [answer.body];
 				for (const record of records) if ('secret_hint' in record) record.secret = shown;
-			};
+			});
 			await trigger.activate().catch(() => undefined);
 			lost = 100;
 			await trigger.activate();
@@ -51,7 +38,7 @@ describe('Another service', () => {
 	);
 
 	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {
-		edit = withoutRotation;
+		service.edit(withoutRotation);
 		const body = { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' };
 		const { body: made } = await sandbox.call('POST', '/v1/webhooks', body);
 		await trigger.activate();
@@ -62,26 +49,26 @@ describe('Another service', () => {
 
 	test('a service that sorts events, or spells the address in another way, has nothing to put right', async () => {
 		trigger.parameters = { events: ['contact.updated', 'contact.created'] };
-		edit = ({ body }) => {
+		service.edit(({ body }) => {
 			if (!Array.isArray(body.events)) return;
 			body.events.sort();
 			body.url = String(body.url).replace('http://', 'HTTP://');
-		};
+		});
 		await trigger.activate();
 		await trigger.look();
-		expect(service.requests.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+		expect(service.passed.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 		expect(trigger.warnings).toEqual([]);
 	});
 
 	test.each([undefined, null, '', '••••', '----'])(
 		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
 		async (shown) => {
-			edit = ({ body }) => {
+			service.edit(({ body }) => {
 				if ('secret_hint' in body) body.secret_hint = shown;
-			};
+			});
 			await trigger.activate();
 			await trigger.look();
-			expect(service.requests.filter((request) => request.includes('rotate-secret'))).toEqual([]);
+			expect(service.passed.filter((request) => request.includes('rotate-secret'))).toEqual([]);
 			const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
 			// Twice, as the one before signs as well.
 			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
@@ -102,9 +89,9 @@ describe('Another service', () => {
 		await until(async () => typeof (await own()).failing_since === 'string');
 		trigger.fails = undefined;
 		await trigger.restart();
-		service.requests.splice(0);
+		service.passed.splice(0);
 		await trigger.look();
-		expect(service.requests.filter((request) => request.endsWith('/recover'))).toHaveLength(1);
+		expect(service.passed.filter((request) => request.endsWith('/recover'))).toHaveLength(1);
 		expect(trigger.wait).toBe(60_000);
 		await came('meanwhile');
 	});
@@ -117,9 +104,9 @@ describe('Another service', () => {
 		trigger.fails = 503;
 		await happen('failed');
 		await until(async () => typeof (await own()).failing_since === 'string');
-		edit = (answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString());
+		service.edit((answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString()));
 		await trigger.deactivate();
-		edit = () => undefined;
+		service.edit(() => undefined);
 		trigger.fails = undefined;
 		await trigger.activate();
 		await came('failed', 'old');
@@ -130,9 +117,9 @@ describe('Another service', () => {
 	test('a look at a correct subscription takes two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();
-		service.requests.splice(0);
+		service.passed.splice(0);
 		await trigger.look();
-		expect(service.requests).toHaveLength(2);
+		expect(service.passed).toHaveLength(2);
 	});
 
 	test.each([0, 1])('a list that is some seconds behind when the workflow is unpublished loses nothing (total %d)', async (total) => {
@@ -141,15 +128,14 @@ describe('Another service', () => {
 		await happen('late');
 		await until(() => trigger.answers.includes(503));
 		// A replica does not know of the delivery yet.
-		edit = (answer) => {
+		service.edit((answer) => {
 			answer.date = new Date(Date.now() + 10_000).toUTCString();
 			if (answer.path.includes('/deliveries')) answer.body = { data: [], next_cursor: null, total };
-		};
+		});
 		await trigger.deactivate();
-		edit = () => undefined;
+		service.edit(() => undefined);
 		trigger.fails = undefined;
 		await trigger.activate();
 		await came('late');
 	});
-
 });

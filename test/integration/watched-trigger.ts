@@ -27,10 +27,11 @@ export const change = async (method: string, body?: object) =>
 export const happen = async (...names: string[]) => {
 	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
 };
-const names = () => trigger.started.map(({ data }) => String(((data as IDataObject).object as IDataObject).last_name)).sort();
+/** Of the contacts whose events have started the workflow, in the order in which they did. */
+export const names = () => trigger.started.map(({ data }) => String(((data as IDataObject).object as IDataObject).last_name));
 export const came = async (...expected: string[]) => {
 	await until(() => trigger.started.length >= expected.length);
-	expect(names()).toEqual(expected.sort());
+	expect(names().sort()).toEqual(expected.sort());
 };
 
 /** The event *before* is taken, and n8n refuses *meanwhile*, which the service will send again. */

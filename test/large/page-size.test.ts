@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { ended } from '../sandbox/job-client.ts';
 import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
 

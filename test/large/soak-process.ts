@@ -1,11 +1,11 @@
 import { z } from 'zod/v4';
 import { createApp } from '../../sandbox/app.ts';
-import { csrfToken } from '../../sandbox/pages/session.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import type { StoredRecord } from '../../sandbox/schemas/resource.ts';
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { csrfToken } from '../../sandbox/web/pages/session.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { valuesOf } from '../sandbox/deeds.ts';
 
 type Json = ReturnType<typeof JSON.parse>;

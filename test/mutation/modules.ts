@@ -41,7 +41,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'access',
-		modules: ['sandbox/access/authority.ts', 'sandbox/store/visibility.ts'],
+		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/sight/visibility.ts'],
 		tests: ['sandbox/access', 'sandbox/visibility', 'sandbox/authority', 'sandbox/change-of-owner', 'sandbox/references-in-sight', 'sandbox/copies-of-users'],
 	},
 ];

@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type InProcess, inProcess, type Reply } from './in-process.ts';
 
 export type Call = (

@@ -1,10 +1,10 @@
-import { scopes } from '../../sandbox/access/scopes.ts';
-import { JobQueue } from '../../sandbox/jobs/queue.ts';
-import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import { type Job, jobOperations, jobs } from '../../sandbox/schemas/jobs.ts';
-import { firstVersion } from '../../sandbox/schemas/record.ts';
-import { arrangeRecord, type Resource } from '../../sandbox/schemas/resource.ts';
+import { scopes } from '../../sandbox/domain/access/scopes.ts';
+import { JobQueue } from '../../sandbox/api/jobs/job-queue.ts';
+import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.ts';
+import { firstVersion } from '../../sandbox/core/schemas/record.ts';
+import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bareInserts } from '../../bench/bare-inserts.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bare-'));

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
-import { EventReader } from '../../sandbox/store/event-reader.ts';
-import { JobLines } from '../../sandbox/store/job-lines.ts';
-import { RecordReader } from '../../sandbox/store/record-reader.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { EventReader } from '../../sandbox/core/store/log/event-reader.ts';
+import { JobLines } from '../../sandbox/core/store/job-lines.ts';
+import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
 import { ended } from './job-client.ts';
 

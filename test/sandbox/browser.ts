@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 
 export interface Shown {
 	status: number;

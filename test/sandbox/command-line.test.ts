@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCommandLine, usage, UsageError } from '../../sandbox/command-line.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 

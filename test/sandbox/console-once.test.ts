@@ -1,4 +1,4 @@
-import { FormTexts } from '../../sandbox/pages/form-texts.ts';
+import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { type Console, hidden, memberId, startConsole } from './console.ts';
 import { made, shownOnce } from './browser.ts';
 

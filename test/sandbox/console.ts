@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
 import { type Browser, newBrowser, type Shown } from './browser.ts';
 import './quick-passwords.ts';

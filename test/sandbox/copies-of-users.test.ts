@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { resources } from '../../sandbox/schemas/index.ts';
-import type { Resource } from '../../sandbox/schemas/resource.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';

@@ -1,5 +1,5 @@
-import { contacts } from '../../sandbox/schemas/contacts.ts';
-import { sortableFields } from '../../sandbox/queries/list-query.ts';
+import { contacts } from '../../sandbox/core/schemas/contacts.ts';
+import { sortableFields } from '../../sandbox/domain/queries/list-query.ts';
 import { inProcess } from './in-process.ts';
 
 const sorts = sortableFields(contacts).flatMap((field) => [field, `-${field}`]);

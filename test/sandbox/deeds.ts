@@ -1,4 +1,4 @@
-import type { Resource } from '../../sandbox/schemas/resource.ts';
+import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import type { Json } from './in-process.ts';
 
 /** What is there for records to be about. */

@@ -1,8 +1,8 @@
-import { scopes } from '../../sandbox/access/scopes.ts';
-import { eventTypeOf } from '../../sandbox/events/types.ts';
-import { recordsOf } from '../../sandbox/schemas/custom-objects.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import type { Resource } from '../../sandbox/schemas/resource.ts';
+import { scopes } from '../../sandbox/domain/access/scopes.ts';
+import { eventTypeOf } from '../../sandbox/domain/events/event-types.ts';
+import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';

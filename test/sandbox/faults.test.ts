@@ -103,6 +103,18 @@ test('the log tells what was asked and how it was answered', async () => {
 	expect((await get('/_sandbox/requests')).body).toEqual([]);
 });
 
+test('a request that was under way when the log was cleared is not in it', async () => {
+	const { get, post, delete: remove } = inProcess({ faults: true });
+	const { readable, writable } = new TransformStream();
+	const body = writable.getWriter();
+	const sent = post('/v1/contacts', readable);
+	await remove('/_sandbox/requests');
+	void body.write(new TextEncoder().encode('{"last_name":"x"}'));
+	void body.close();
+	expect((await sent).status).toBe(201);
+	expect((await get('/_sandbox/requests')).body).toEqual([]);
+});
+
 test('a dropped connection is logged without status', async () => {
 	const { url, close } = await startSandbox({ contacts: 0, faults: true });
 	const body = JSON.stringify([{ path: '/openapi.json', drop: 'after' }]);

@@ -1,4 +1,4 @@
-import { Turns } from '../../sandbox/foundation/turns.ts';
+import { Turns } from '../../sandbox/core/foundation/turns.ts';
 
 /** Work that takes turns, such as hashes of passwords: it begins in its turn, and goes on when a test lets it. */
 export interface HeldTurns {

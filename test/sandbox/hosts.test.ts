@@ -1,5 +1,5 @@
 import { createApp } from '../../sandbox/app.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 
 const store = new Store(':memory:');
 const app = createApp({ store, faults: true, hostNames: ['crm.example'] });

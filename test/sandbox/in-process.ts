@@ -1,6 +1,6 @@
 import { type AppOptions, createApp } from '../../sandbox/app.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { refuseUndescribed } from './described.ts';
 
 /** Anything: a test says what it expects of it. */

@@ -1,4 +1,4 @@
-import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { tokenSandbox } from './access-tokens.ts';
 import { errorsOf, inProcess, type Json } from './in-process.ts';
 import { ended, linesOf, ndjson, runJob } from './job-client.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
 import { ended, people, startJob } from './job-client.ts';
 

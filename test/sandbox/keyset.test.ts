@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { contacts } from '../../sandbox/schemas/contacts.ts';
-import { sortColumn } from '../../sandbox/store/columns.ts';
-import { Table } from '../../sandbox/store/table.ts';
+import { contacts } from '../../sandbox/core/schemas/contacts.ts';
+import { sortColumn } from '../../sandbox/core/store/records/columns.ts';
+import { Table } from '../../sandbox/core/store/records/table.ts';
 
 /** How SQLite goes about a page deep in a list, in its own words. */
 function plan(order: Array<{ column: string; descending: boolean }>, after: string[]): string {

@@ -1,4 +1,4 @@
-import { contacts } from '../../sandbox/schemas/contacts.ts';
+import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { brokenPromises } from '../fuzz/promises.ts';
 import { inProcess } from './in-process.ts';
 import { runJob } from './job-client.ts';

@@ -1,5 +1,5 @@
-import { resources } from '../../sandbox/schemas/index.ts';
-import { hasCustomFields } from '../../sandbox/schemas/resource.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
 import { deedsOf, type Given, valuesOf } from './deeds.ts';
 import { errorsOf, inProcess, type InProcess, type Json } from './in-process.ts';
 

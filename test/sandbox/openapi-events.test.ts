@@ -1,4 +1,4 @@
-import { customEventTypes, eventTypes } from '../../sandbox/events/types.ts';
+import { customEventTypes, eventTypes } from '../../sandbox/domain/events/event-types.ts';
 import { document } from './contract.ts';
 import { inProcess, type Json } from './in-process.ts';
 

@@ -1,5 +1,5 @@
-import { namesOf } from '../../sandbox/schemas/names.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
+import { namesOf } from '../../sandbox/core/schemas/names.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
 import { document } from './contract.ts';
 import type { Json } from './in-process.ts';
 

@@ -1,8 +1,8 @@
 import { createApp } from '../../sandbox/app.ts';
-import { namesOf } from '../../sandbox/schemas/names.ts';
-import { problems } from '../../sandbox/foundation/problem.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { namesOf } from '../../sandbox/core/schemas/names.ts';
+import { problems } from '../../sandbox/core/foundation/problem.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { document } from './contract.ts';
 import { inProcess, type Json } from './in-process.ts';
 

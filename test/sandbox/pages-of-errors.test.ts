@@ -1,7 +1,7 @@
 import { createApp } from '../../sandbox/app.ts';
-import { parseRedirectAddresses } from '../../sandbox/oauth/redirect-addresses.ts';
+import { parseRedirectAddresses } from '../../sandbox/api/oauth/redirect-addresses.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 
 const store = new Store(':memory:');
 seed(store, 1);
@@ -30,7 +30,7 @@ test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\
 		const form = new URLSearchParams({ email: 'sales@crm-platform.example', password: 'wrong', return_to: returnTo });
 		const shown = await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
 		expect(shown.status).toBe(200);
-		const { demoMembers } = await import('../../sandbox/pages/demo-members.ts');
+		const { demoMembers } = await import('../../sandbox/seed/demo-members.ts');
 		const { email, password } = demoMembers[1]!;
 		form.set('email', email);
 		form.set('password', password);

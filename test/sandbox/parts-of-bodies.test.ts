@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { JobLines } from '../../sandbox/store/job-lines.ts';
+import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { inProcess, type InProcess } from './in-process.ts';
 import { ended, ndjson, people, runJob } from './job-client.ts';
 

@@ -1,5 +1,5 @@
 import { scryptSync } from 'node:crypto';
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 
 // A hash takes 200 ms on purpose. Tests sign in hundreds of times, and few of them are about passwords.
 const salt = 'tests';

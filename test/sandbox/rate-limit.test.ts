@@ -1,6 +1,6 @@
 import { createApp } from '../../sandbox/app.ts';
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { basic, tokenSandbox } from './access-tokens.ts';
 import { holdTurns } from './held-turns.ts';
 import { inProcess, type Reply } from './in-process.ts';

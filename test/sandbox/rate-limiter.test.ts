@@ -1,4 +1,4 @@
-import { RateLimiter } from '../../sandbox/http/rate-limiter.ts';
+import { RateLimiter } from '../../sandbox/api/http/rate-limiter.ts';
 
 test('windows are dropped a minute after their last request', () => {
 	const limiter = new RateLimiter(10);

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resources } from '../../sandbox/schemas/index.ts';
-import { isReadOnly } from '../../sandbox/schemas/resource.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
+import { isReadOnly } from '../../sandbox/core/schemas/resource.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 
 test('the same number of contacts is the same data, always', async () => {

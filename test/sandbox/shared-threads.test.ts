@@ -1,10 +1,10 @@
 import dns from 'node:dns/promises';
 import { gzipSync } from 'node:zlib';
 import { createApp } from '../../sandbox/app.ts';
-import { Turns } from '../../sandbox/foundation/turns.ts';
+import { Turns } from '../../sandbox/core/foundation/turns.ts';
 import { seed } from '../../sandbox/seed/index.ts';
-import { Store } from '../../sandbox/store/store.ts';
-import { post } from '../../sandbox/webhooks/post.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
+import { post } from '../../sandbox/api/webhooks/post.ts';
 import { holdTurns } from './held-turns.ts';
 import { startReceiver } from './receiver.ts';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
-import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { tokenSandbox, type TokenSandbox } from './access-tokens.ts';
 import type { Json } from './in-process.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackgroundReader } from '../../sandbox/store/background-reader.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lists-'));

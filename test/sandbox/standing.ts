@@ -1,7 +1,7 @@
-import type { Service } from '../../sandbox/http/service.ts';
-import { idMaker } from '../../sandbox/foundation/ids.ts';
-import { plans } from '../../sandbox/foundation/plans.ts';
-import { revokeGrant, revokeKey } from '../../sandbox/webhooks/grants.ts';
+import type { Service } from '../../sandbox/core/service.ts';
+import { idMaker } from '../../sandbox/core/foundation/ids.ts';
+import { plans } from '../../sandbox/core/foundation/plans.ts';
+import { revokeGrant, revokeKey } from '../../sandbox/api/webhooks/revoke-access.ts';
 import type { Call, TokenSandbox } from './access-tokens.ts';
 
 /** Somebody who begins something, with all there is to end it by. */

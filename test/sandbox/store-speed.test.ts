@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contacts } from '../../sandbox/schemas/contacts.ts';
-import { searchConditions } from '../../sandbox/store/search.ts';
-import { Store } from '../../sandbox/store/store.ts';
+import { contacts } from '../../sandbox/core/schemas/contacts.ts';
+import { searchConditions } from '../../sandbox/core/store/records/search.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess, type InProcess } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contacts } from '../../sandbox/schemas/contacts.ts';
-import type { StoredRecord } from '../../sandbox/schemas/resource.ts';
+import { contacts } from '../../sandbox/core/schemas/contacts.ts';
+import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { startSandbox } from '../../sandbox/serve.ts';
-import { Table } from '../../sandbox/store/table.ts';
+import { Table } from '../../sandbox/core/store/records/table.ts';
 
 const record: StoredRecord = {
 	id: 'con_1',

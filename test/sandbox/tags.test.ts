@@ -1,5 +1,5 @@
-import { hasTags } from '../../sandbox/schemas/tags.ts';
-import { resources } from '../../sandbox/schemas/index.ts';
+import { hasTags } from '../../sandbox/core/schemas/tags.ts';
+import { resources } from '../../sandbox/core/schemas/index.ts';
 import { errorsOf, inProcess } from './in-process.ts';
 
 /** A contact and a tag that it does not have yet. */

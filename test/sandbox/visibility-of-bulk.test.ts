@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './connection.ts';
 import type { Json } from './in-process.ts';
 import { ndjson } from './job-client.ts';

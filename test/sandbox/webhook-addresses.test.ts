@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { Resolver } from 'node:dns/promises';
-import { publicAddress } from '../../sandbox/webhooks/addresses.ts';
-import { post } from '../../sandbox/webhooks/post.ts';
+import { publicAddress } from '../../sandbox/api/webhooks/addresses.ts';
+import { post } from '../../sandbox/api/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
 import { hasTried, startWebhookSandbox } from './webhook-client.ts';
 

@@ -1,4 +1,4 @@
-import { demoMembers } from '../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type OAuthSandbox, startOAuthSandbox } from './connection.ts';
 import type { Json } from './in-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

@@ -48,6 +48,12 @@ export interface Field {
 	encoding?: ParameterEncoding;
 	/** For choices, and lists of choices. */
 	choices?: Array<{ label: string; value: string | number | boolean }>;
+	/** Whether other values are allowed beside the choices. */
+	isOpen?: true;
+	/** Format of a text as the description names it, such as `email`. */
+	format?: string;
+	/** Characters of a text at most. */
+	maxLength?: number;
 	/** The kind of the values of a list, where they are converted as single ones are. */
 	items?: FieldKind;
 }

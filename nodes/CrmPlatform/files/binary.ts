@@ -1,4 +1,4 @@
-import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { gzipped, unpacked } from './gzip';
 
@@ -11,6 +11,23 @@ import { gzipped, unpacked } from './gzip';
  */
 export const readBinary = (n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> =>
 	unpacked(storedBytes(n8n, item, field));
+
+/**
+ * The binary field of an item that has its file: the one that is named; if that is the usual name, the only one.
+ *
+ * @throws Error in the user's words where there is none, or it is not clear which
+ */
+export function fileField(n8n: IExecuteFunctions, item: number, { name, displayName, default: usual }: INodeProperties): string {
+	const wanted = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
+	const there = Object.keys(n8n.getInputData()[item]?.binary ?? {});
+	if (there.includes(wanted)) return wanted;
+	const [only, ...others] = there;
+	if (only === undefined) {
+		throw new Error('The input item has no file, so nothing was written. Connect a node that outputs one, such as Read/Write Files from Disk, HTTP Request or a form.');
+	}
+	if (others.length === 0 && (wanted === usual || wanted === '')) return only;
+	throw new Error(`${displayName}: the input item has no file ‘${wanted}’, so nothing was written. It has ${there.map((one) => `‘${one}’`).join(', ')}: enter the one to import.`);
+}
 
 async function* storedBytes(
 	n8n: IExecuteFunctions,

@@ -100,7 +100,7 @@ export async function fieldsWithCustom(
 	return await acceptedFieldsByCollection(execution, read, own, needs);
 }
 
-const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
+export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;

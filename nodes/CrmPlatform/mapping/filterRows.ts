@@ -126,4 +126,4 @@ export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 }
 
 const noOperator = ({ label }: FilteredField): Error =>
-	new Error(`${label}: the filter’s operator is empty, as its expression gives nothing. Choose an operator, or correct the expression.`);
+	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);

@@ -9,10 +9,10 @@ import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isBlank } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
-import { acceptedFieldsByCollection, type AcceptedFields } from './acceptedFields';
+import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows } from './filterRows';
-import { findIds, type ItemIds } from './itemIds';
+import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
 
@@ -41,7 +41,7 @@ export async function readFilterValues(
 	list: ListDescription,
 ): Promise<(item: number) => FieldValue[]> {
 	const valuesOf = await filterValues(execution, parameter, list);
-	const ids = await recordIds(execution, valuesOf);
+	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
 	return (item) => {
 		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
@@ -87,40 +87,21 @@ async function filterValues(
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
 	const readRows = filterRowValues(execution.n8n, rows);
-	const readers = new Map<AcceptedFields, (item: number) => FieldValue[]>();
-	const readerFor = ({ fields }: AcceptedFields): ((item: number) => FieldValue[]) => {
+	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.
 		for (const filter of fields) {
 			const whole: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
 			if (!byName.has(filter.name)) byName.set(filter.name, whole);
 		}
-		return (item) => readRows(item, byName);
-	};
-	return (item) => {
-		const fields = accepted(item);
-		const read = readers.get(fields) ?? readerFor(fields);
-		readers.set(fields, read);
-		return read(item);
-	};
-}
-
-/** Finds the ids of the records that the filters name. */
-async function recordIds({ n8n, api }: Execution, valuesOf: (item: number) => FieldValue[]): Promise<ItemIds> {
-	const given: FieldValue[] = [];
-	for (const item of n8n.getInputData().keys()) {
-		try {
-			given.push(...valuesOf(item).filter(([{ reference }]) => reference));
-		} catch {
-			// The item fails with this error when its turn comes.
-		}
-	}
-	return await findIds(api, given, 'filter');
+		return (item: number) => readRows(item, byName);
+	});
+	return (item) => readerOf(accepted(item))(item);
 }
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: two filters set ${parameter}, and the service takes it once. Keep one of them.`,
+		`${label}: two filters set ${parameter}, but the service accepts it only once. Keep one of them.`,
 	);
 }
 

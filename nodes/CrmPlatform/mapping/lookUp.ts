@@ -199,13 +199,13 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 }
 
 /** Does the work for each, a few at the same time, and gives the results in their order. */
-export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
+export async function inParallel<In, Out>(all: In[], work: (one: In, place: number) => Promise<Out>): Promise<Out[]> {
 	const results: Out[] = [];
 	let next = 0;
 	const worker = async () => {
 		while (next < all.length) {
 			const place = next++;
-			results[place] = await work(all[place]!);
+			results[place] = await work(all[place]!, place);
 		}
 	};
 	await Promise.all(Array.from({ length: Math.min(parallelReads, all.length) }, worker));
@@ -215,7 +215,7 @@ export async function inParallel<In, Out>(all: In[], work: (one: In) => Promise<
 const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
-	`The service returned records of ${path} that do not match the filter ${name}, so records cannot be found by it. Choose another field in Match On, and report it to the service’s support.`;
+	`The service returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the service’s support.`;
 
 const withoutId = (path: string) =>
 	`The service returned records of ${path} without an ID, so they cannot be synced.`;

@@ -1,6 +1,5 @@
 import type { Field } from '../fields/field';
 import { matchesPattern } from '../fields/conversions';
-import { apiValue } from '../fields/fieldKinds';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -35,16 +34,6 @@ export const textOfName = (field: string, name: string): string => `${field}:${n
 export function asId(field: Field, picked: unknown): unknown {
 	if (Array.isArray(picked)) return picked.map((one) => asId(field, one));
 	return isName(field, picked) ? textOfName('id', picked) : picked;
-}
-
-/** The value of a field that may have names, a list as such; undefined where it is none of the field's. */
-export function namesIn(field: Field, value: unknown): unknown {
-	try {
-		return field.kind === 'list' ? apiValue(field, value, 'utc') : value;
-	} catch {
-		// The item fails with this error when its turn comes.
-		return undefined;
-	}
 }
 
 /** Whether a text can be an id in some service: one word of plain characters. */

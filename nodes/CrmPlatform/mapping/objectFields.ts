@@ -41,7 +41,7 @@ export function objectFields(
 			: all;
 		if (meanings.length < 2) return meanings[0];
 		const names = meanings.map(meaningText);
-		throw new Error(`"${name}" may mean any of the fields ${names.join(', ')}. Rename it to the one that is meant.`);
+		throw new Error(`"${name}" could mean any of the fields ${names.join(', ')}. Rename it to the one that is meant.`);
 	};
 
 	const read = (object: IDataObject, prefix: string, found: FoundValues): FoundValues => {

@@ -1,4 +1,4 @@
-import { sleep, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
@@ -6,8 +6,8 @@ import type { Field } from '../fields/field';
 import { apiValue } from '../fields/fieldKinds';
 import type { Execution } from '../model';
 import { fieldsWithCustom } from './acceptedFields';
-import { findIds } from './itemIds';
 import { itemValues } from './itemValues';
+import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import { storedFields, type StoredFields } from './stored';
 import { unsentValues } from './unsentValues';
@@ -54,7 +54,7 @@ export async function readStored(
 	const { n8n, api } = execution;
 	const values = itemValues(n8n, stored, unsentValues(api, new Set(others)));
 	const acceptedFor = await fieldsWithCustom(execution, stored.mode, values.names, fields);
-	const ids = await findIds(api, await allReferences(n8n, (item) => values.references(item, acceptedFor(item))), 'written');
+	const ids = await findIds(execution, (item) => values.references(item, acceptedFor(item)), 'written');
 	const zone = n8n.getTimezone();
 	return (item) => {
 		const converted = values.all(item, acceptedFor(item)).map(([field, value]): FieldValue => [field, apiValue(field, value, zone)]);
@@ -64,21 +64,6 @@ export async function readStored(
 		}
 		return body;
 	};
-}
-
-/** The values of all items that may name other records. */
-async function allReferences(n8n: IExecuteFunctions, referencesOf: (item: number) => FieldValue[]): Promise<FieldValue[]> {
-	const all: FieldValue[] = [];
-	for (const item of n8n.getInputData().keys()) {
-		// Expressions of many items would hold up everything else that n8n does.
-		if (item % 1_000 === 999) await sleep(0);
-		try {
-			for (const value of referencesOf(item)) all.push(value);
-		} catch {
-			// The item fails with this error when its turn comes.
-		}
-	}
-	return all;
 }
 
 function put(body: IDataObject, path: string[], value: unknown): void {

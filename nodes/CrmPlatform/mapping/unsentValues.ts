@@ -23,12 +23,12 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 	);
 	const onlyRead = noticeOf(
 		notices,
-		(names) => `Not sent because these names mean fields that are only read. To write the custom fields of the same name, use ${names}.`,
+		(names) => `Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`,
 	);
 	const unknown = noticeOf(
 		notices,
 		(names) =>
-			`Not sent because the service has no such field: ${names}. Correct the names, or reopen the node to reload its fields.`,
+			`Not sent because the service has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
 	);
 	return {
 		unknown(name) {

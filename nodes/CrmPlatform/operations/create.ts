@@ -5,7 +5,7 @@ import { readFields } from '../mapping/readFields';
 import { storedFields } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
-import { emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
+import { fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
@@ -32,7 +32,7 @@ export function create(
 		},
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
-		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
+		options: [...batchOptions, writeOncePerOption],
 		write: ({ create }) => applyPresets(create, { preset, only, without, required }),
 
 		async prepare(execution) {

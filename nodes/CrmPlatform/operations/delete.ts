@@ -3,7 +3,6 @@ import { batchOptions } from '../parameters/batchOptions';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
-import { writeOncePerOption } from '../writing/oncePer';
 
 /** @param action the entry in n8n's list of actions, such as `Delete a contact` */
 export function deleteRecord(action: string): Operation {
@@ -11,7 +10,7 @@ export function deleteRecord(action: string): Operation {
 		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
 
 		properties: (resource) => [recordProperty(resource)],
-		options: [...batchOptions, writeOncePerOption],
+		options: batchOptions,
 		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
 		write: (description) => description.delete,
 

@@ -101,6 +101,7 @@ export function exportFile(): Operation {
 		properties: () => [formatProperty, outputFieldProperty, ...exportListProperties],
 		options: [...exportListOptions, headersOption, compressionOption, fileNameOption, linkedOption, rowsOption],
 		output: null,
+		isOnceForAll: true,
 
 		async prepare(execution) {
 			const list = await describedOperation(execution, 'list');

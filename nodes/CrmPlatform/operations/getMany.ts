@@ -26,6 +26,7 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 
 		properties: () => listProperties(abilities),
 		options: listOptions(abilities),
+		isOnceForAll: true,
 
 		async prepare(execution) {
 			const list = await describedOperation(execution, 'list');

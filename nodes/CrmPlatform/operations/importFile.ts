@@ -2,7 +2,7 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 
 import { jobQuery } from '../api/openapi/jobs';
 import type { WriteDescription } from '../api/openapi/writing';
-import { readBinary } from '../files/binary';
+import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { collectionPath } from '../mapping/locator';
@@ -10,8 +10,8 @@ import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
-import { fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
-import { readBoolean, readWholeNumber } from '../parameters/readers';
+import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
+import { readBoolean } from '../parameters/readers';
 import { importRows } from '../writing/fileImport';
 import { checkedMatch } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -21,8 +21,7 @@ import type { ImportPlan } from '../writing/importPlan';
 const writeOncePerFile: INodeProperties = {
 	...writeOncePerOption,
 	placeholder: 'e.g. {{ $binary.data.fileName }}',
-	description:
-		'A value that identifies the file. Each of its rows is written only once, even if the workflow is started again after n8n stopped halfway. The service remembers it for as long as it keeps idempotency keys, often 24 hours. If empty, a row is written once per execution, including its retries.',
+	description: 'What identifies the file. Its rows are written once, even if n8n stops halfway and the workflow starts again.',
 };
 
 export function importFile(): Operation {
@@ -42,7 +41,7 @@ export function importFile(): Operation {
 		async prepare(execution) {
 			return async (item) => {
 				const plan = await planOf(execution, item);
-				const field = String(execution.n8n.getNodeParameter('binaryField', item, 'data'));
+				const field = fileField(execution.n8n, item, binaryFieldProperty);
 				const file = await readRecords(readBinary(execution.n8n, item, field), fileSettingsOf(execution.n8n, item));
 				try {
 					checkColumns(plan, file.columns);
@@ -70,7 +69,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		);
 	}
 	const path = collectionPath(execution, item);
-	const trial = readBoolean('Trial', n8n.getNodeParameter('trial', item, false));
+	const isPreview = readBoolean('Preview', n8n.getNodeParameter('preview', item, false));
 	const columns = columnMapping(n8n, item);
 	const match = operation === 'upsert' ? matchOf(execution, item, write) : undefined;
 	return {
@@ -78,12 +77,12 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		operation,
 		description: write.job,
 		fields: write.fields,
+		isPreview,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
 		query: { ...jobQuery(write.job, path), ...(match && { [match.name]: match.field }) },
 		...(match && { matchOn: match.field }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns, unseen: new Set(columns.values()) }),
-		...(trial && { trialRows: readWholeNumber('Rows of the Trial', n8n.getNodeParameter('trialRows', item, 100), { least: 1 }) }),
 	};
 }
 

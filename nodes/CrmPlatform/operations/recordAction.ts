@@ -8,7 +8,6 @@ import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
-import { writeOncePerOption } from '../writing/oncePer';
 
 /**
  * An action on one record other than changing its values, such as winning a deal.
@@ -35,7 +34,6 @@ export function recordAction(
 			...(asks ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
-		options: [writeOncePerOption],
 		write: ({ actions }) => actions[step],
 
 		async prepare(execution) {

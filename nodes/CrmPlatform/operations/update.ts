@@ -10,7 +10,6 @@ import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 import { describedOperation, describedWrite } from '../writing/describedOperation';
-import { writeOncePerOption } from '../writing/oncePer';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
@@ -44,7 +43,7 @@ export function change(
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: [...batchOptions, ...(asks ? [emptyCellsOption] : []), writeOncePerOption],
+		options: only === undefined ? [...batchOptions, emptyCellsOption] : [],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

@@ -8,7 +8,6 @@ export const batchOptions: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 0,
-		description:
-			'How many items to write per request. 0 writes as many as the service allows; 1 writes the items one after another.',
+		description: 'Items per request: 0 for as many as the service takes, 1 for one after another',
 	},
 ];

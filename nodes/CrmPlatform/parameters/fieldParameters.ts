@@ -124,13 +124,13 @@ export function matchOnProperty(
 
 /** What Match On says where it may be left empty. */
 export const matchOnDescription =
-	'The field that identifies a record, such as email. If empty, the service uses its default.';
+	'The unique field that identifies a record, such as email.';
 
 /** The field an upsert finds the record by. */
 export const fieldsMatchOn = matchOnProperty(
 	{
 		name: 'fieldsMatchOn',
-		hint: 'If a record with the same value exists, it is updated; otherwise a new one is created',
+		hint: 'A record with the same value is updated',
 	},
 	matchOnDescription,
 );
@@ -141,15 +141,13 @@ const fieldsJson: INodeProperties & { description: string } = {
 	type: 'json',
 	displayOptions: { show: { fieldsMode: ['json'] } },
 	default: '{}',
-	description:
-		'An object of field names and values. Omitted fields are not changed, and null clears a field. Put custom fields into custom_fields. Unknown names are not sent.',
+	description: 'Field names and values. Custom fields go into custom_fields, and null clears a field.',
 };
 
 const fieldsLinked = linkedProperty({
 	displayName: 'Linked Records',
 	name: 'fieldsLinked',
-	description:
-		'Records to link, such as the company of a contact. They take precedence over values given for the same field above.',
+	description: 'Records to link, such as the company of a contact',
 });
 
 /** Whether an empty cell is a value. */

@@ -12,7 +12,7 @@ export const binaryFieldProperty: INodeProperties = {
 	type: 'string',
 	default: 'data',
 	required: true,
-	hint: 'The name of the input field that holds the file',
+	hint: 'The input field that holds the file. If there is only one file, it is found under any name.',
 };
 
 const fileFormats: Array<INodePropertyOptions & { value: FileFormat }> = [
@@ -61,20 +61,12 @@ export const importProperties: INodeProperties[] = [
 	importFormat,
 	...columnProperties,
 	{
-		displayName: 'Trial',
-		name: 'trial',
+		displayName: 'Preview',
+		name: 'preview',
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to read only the first rows, without writing, to see what would be sent and which rows the node would refuse',
-	},
-	{
-		displayName: 'Rows of the Trial',
-		name: 'trialRows',
-		type: 'number',
-		typeOptions: { minValue: 1 },
-		displayOptions: { show: { trial: [true] } },
-		default: 100,
+			'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused',
 	},
 ];
 

@@ -16,7 +16,7 @@ const values: INodeProperties[] = [
 		typeOptions: { loadOptionsMethod: 'getFilterFields', loadOptionsDependsOn: fieldsDependOn },
 		default: '',
 		description:
-			'The field to filter by. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+			'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 	{
 		displayName: 'Operator Name or ID',
@@ -28,7 +28,7 @@ const values: INodeProperties[] = [
 		},
 		default: 'is',
 		description:
-			'How to compare the field with the value. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+			'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 	{
 		...linkedPicker(byNameOrId),
@@ -41,7 +41,7 @@ const values: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description:
-			'The value to compare with. Choices and records can be given by name. With Is One Of, separate values with commas.',
+			'Choices and records go by name, too. With Is One Of, separate values with commas.',
 		...valuesOf(({ takes }) => takes === 'values'),
 	},
 	{
@@ -51,7 +51,7 @@ const values: INodeProperties[] = [
 		typeOptions: { dateOnly: true },
 		default: '',
 		description:
-			'A day, in the time zone of the workflow. For a time of day, use an expression such as {{ $now.minus({ hours: 1 }) }}.',
+			'A day, or a time such as {{ $now.minus({ hours: 1 }) }}',
 		...valuesOf(({ takes }) => takes === 'dates'),
 	},
 	{
@@ -81,7 +81,7 @@ const values: INodeProperties[] = [
 		},
 		default: [],
 		description:
-			'The values of which one must match. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		...valuesOf(({ takes }) => takes === 'choices'),
 	},
 ];

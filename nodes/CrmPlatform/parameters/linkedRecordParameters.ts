@@ -31,7 +31,7 @@ export function linkedProperty(
 						},
 						default: '',
 						description:
-							'The field that links to the record. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+							'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 					},
 					linkedPicker(),
 				],

@@ -64,16 +64,14 @@ const options: INodeProperties[] = [
 		name: 'cursor',
 		type: 'string',
 		default: '',
-		description:
-			'The next_cursor of the previous page, which must have been read with the same filters. Leave empty to start from the beginning.',
+		description: 'The next_cursor of the page before, read with the same filters',
 	},
 	{
 		displayName: 'One Page',
 		name: 'onePage',
 		type: 'boolean',
 		default: true,
-		description:
-			'Whether to read a single page and return it as one item with its records, the next_cursor (null on the last page) and the total. Use this in loops that read a list page by page.',
+		description: 'Whether to return one page as one item: its records, next_cursor and total',
 	},
 	{
 		displayName: 'Parallel Reads',
@@ -81,8 +79,7 @@ const options: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
 		default: defaultCursors,
-		description:
-			'How many pages of a large list to read at the same time when Return All is on. Only applies to lists sorted by creation time.',
+		description: 'How many pages of a long list to read at the same time',
 	},
 ];
 

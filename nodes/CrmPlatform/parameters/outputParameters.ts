@@ -16,5 +16,5 @@ export const outputFieldsOption: INodeProperties = {
 	typeOptions: { loadOptionsMethod: 'getOutputFields', loadOptionsDependsOn: ['resource', 'kind'] },
 	default: [],
 	description:
-		'The fields to return instead of the simplified or full record. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
-import { findIds } from '../mapping/itemIds';
+import { findIds } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
 import { asId } from '../mapping/names';
 import type { FieldValue } from '../mapping/objectFields';
@@ -41,7 +41,7 @@ export async function pickedValues(
 	picked: PickedField[],
 	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
-	const { n8n, api } = execution;
+	const { n8n } = execution;
 	const known = picked.map((one) => ({
 		...one,
 		isListed: isListed(n8n, one.name),
@@ -54,15 +54,7 @@ export async function pickedValues(
 			if (one.isOptional) return [];
 			throw new Error(`${one.displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const all = [...n8n.getInputData().keys()].flatMap((item): FieldValue[] => {
-		try {
-			return given(item);
-		} catch {
-			// The item fails with this error when its turn comes.
-			return [];
-		}
-	});
-	const ids = await findIds(api, all, 'written');
+	const ids = await findIds(execution, given, 'written');
 	return (item) => {
 		const values = given(item);
 		return Object.fromEntries(values.map(([field, value]) => [field.name, ids(field, value, values)])) as IDataObject;

@@ -56,7 +56,7 @@ export async function importRows(
 		tell('');
 	};
 
-	const isTrial = plan.trialRows !== undefined;
+	const { isPreview } = plan;
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
 	const textOf = rowText(file.columns);
 	const running: Array<Promise<PlannedRow[]>> = [];
@@ -76,7 +76,7 @@ export async function importRows(
 		try {
 			for await (const planned of plannedSlices(execution, plan, file.rows, textOf)) {
 				if (hasFailed) break;
-				const imported = isTrial
+				const imported = isPreview
 					? Promise.resolve(planned)
 					: importSlice(execution, plan, planned, { place, jobs, stopped: failure });
 				imported.catch(fail);
@@ -91,7 +91,12 @@ export async function importRows(
 		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
 		if (problem !== undefined) problem = `The file was read up to row ${lastRow} only. ${problem}`;
 		const files = await report!.end();
-		tellUser(execution, counts, file.unnamed, problem);
+		if (isPreview) {
+			execution.api.notices.add('Preview: nothing was written. Turn off Preview to import the file.');
+			delete files.done;
+			if (counts.failed === 0) delete files.failed;
+		}
+		tellUser(execution, counts, { unnamed: file.unnamed, problem, isPreview });
 		tellUnseen(execution, plan);
 		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
 	} catch (error) {
@@ -122,36 +127,37 @@ function problemOfFile(error: unknown, place: number): string {
 	throw error;
 }
 
-/** Number of mapped rows that a trial shows. */
+/** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
 
 function resultOf(
-	{ trialRows }: ImportPlan,
+	{ isPreview }: ImportPlan,
 	{ counts, jobs, samples, problem }: { counts: Counts; jobs: string[]; samples: IDataObject[]; problem: string | undefined },
 ): IDataObject {
 	const { rows, failed } = counts;
 	const ending = problem === undefined ? { complete: true } : { complete: false, problem };
-	if (trialRows === undefined) return { trial: false, ...ending, ...counts, jobs };
-	return { trial: true, ...ending, rows, ready: rows - failed, failed, samples };
+	if (!isPreview) return { preview: false, ...ending, ...counts, jobs };
+	return { preview: true, ...ending, rows, ready: rows - failed, failed, samples };
 }
 
 function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {
 	if (!unseen?.size) return;
 	const names = [...unseen].map((name) => `‘${name}’`).join(', ');
-	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, and import the file again with Create or Update.`);
+	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
 }
 
 function tellUser(
 	{ api }: Execution,
 	{ rows, failed, unknown }: Counts,
-	unnamed: Set<number>,
-	problem: string | undefined,
+	{ unnamed, problem, isPreview }: { unnamed: Set<number>; problem: string | undefined; isPreview: boolean },
 ): void {
 	if (failed > 0) {
 		api.notices.add(
-			`${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
+			isPreview
+				? `${failed} of ${rows} rows would be refused. The file ‘failed’ has them with the reasons.`
+				: `${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
 		);
 	}
 	if (unknown > 0) {

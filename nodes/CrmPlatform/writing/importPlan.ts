@@ -1,12 +1,16 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
+import { isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import type { Query } from '../api/http/path';
 import type { Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
+import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
+import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
 import { readJobLines } from './jobLines';
@@ -34,8 +38,8 @@ export interface ImportPlan {
 	unseen?: Set<string>;
 	/** By how much a job's line can exceed its row: the length of the file's column names. */
 	namesPerLine: number;
-	/** Read that many rows and write nothing. */
-	trialRows?: number;
+	/** Whether nothing is written, and each value is held against the description. */
+	isPreview: boolean;
 }
 
 /** Rows of one job: what is held in memory, and what a service that stops has to repeat at most. */
@@ -76,10 +80,9 @@ export async function* plannedSlices(
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	const { namesPerLine } = plan;
-	let left = plan.trialRows ?? Infinity;
 	let failure: UnreadableFile | undefined;
 	const iterator = rows[Symbol.asyncIterator]();
-	while (left > 0) {
+	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
 			// What came of the file before it broke off is imported with a later attempt.
 			if (!(error instanceof UnreadableFile)) throw error;
@@ -87,9 +90,7 @@ export async function* plannedSlices(
 			return undefined;
 		});
 		if (!next || next.done) break;
-		const some = next.value.slice(0, left);
-		left -= some.length;
-		for (const planned of await planRows(execution, plan, some, textOf)) {
+		for (const planned of await planRows(execution, plan, next.value, textOf)) {
 			slice.push(planned);
 			characters += planned.text.length + namesPerLine + (planned.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
@@ -114,8 +115,9 @@ async function planRows(
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
 	const required = requiredFields(plan);
+	const checked = plan.isPreview ? await allFields(execution, plan) : [];
 	let index = 0;
-	return rows.map(({ row, content, problem, text }) => {
+	const all = rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) {
 			planned.refusal = { code: 'unreadable_row', message: problem, text };
@@ -124,13 +126,24 @@ async function planRows(
 		try {
 			const line = read(index++);
 			planned.line = JSON.stringify(line);
-			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn);
+			planned.refusal = refusalBefore(line, planned.line, required, plan.matchOn) ?? refusedValue(line, checked);
 		} catch (error) {
 			planned.refusal = { code: 'invalid_value', message: inWords(error).message };
 		}
 		if (planned.refusal) planned.line = undefined;
 		return planned;
 	});
+	const unnamed = all.flatMap(({ refusal }) => (refusal?.code === 'invalid_value' && refusal.field === undefined ? [refusal] : []));
+	// The mapping has read the custom fields, if it knows that a value does not fit one.
+	const fields = unnamed.length > 0 ? await allFields(execution, plan) : [];
+	for (const refusal of unnamed) Object.assign(refusal, fieldIn(refusal.message, fields));
+	return all;
+}
+
+/** The fields of the operation and the account's custom ones. */
+async function allFields({ api }: Execution, { fields, path }: ImportPlan): Promise<Field[]> {
+	if (!fields.some(({ name }) => name === 'custom_fields')) return fields;
+	return [...fields, ...((await customFieldsOnce(api, `/v1${path}`))?.fields ?? [])];
 }
 
 function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataObject {
@@ -145,6 +158,22 @@ function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataOb
 /** The fields that a line of a job has to have a value for. */
 const requiredFields = ({ operation, fields }: ImportPlan): Field[] =>
 	operation === 'create' ? fields.filter(({ required, path }) => required && path.length === 1) : [];
+
+/** The field that an error is about: its words begin with the field's label. */
+function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
+	const about = fields.filter(({ label, name }) => [label, name].some((called) => message.startsWith(`${called}: `)));
+	const [field] = about.sort((one, other) => other.label.length - one.label.length);
+	return field ? { field: field.name } : {};
+}
+
+/** Why the service would refuse a value of the line, as far as its description says. */
+function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
+	for (const field of checked) {
+		const message = whyRefused(field, field.path.reduce<unknown>((value, step) => (isObject(value) ? ownMember(value, step) : undefined), line));
+		if (message !== undefined) return { field: field.name, code: 'invalid_value', message };
+	}
+	return undefined;
+}
 
 /** Why a line is not sent: it is too long or lacks a value, that of a new record or the one it is found by. */
 function refusalBefore(line: IDataObject, text: string, required: Field[], matchOn?: string): Refusal | undefined {

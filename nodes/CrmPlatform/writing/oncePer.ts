@@ -10,8 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description:
-		'A value of the item, such as an order number. For each value, an item is written only once, even if the workflow is started again. Items are then sent one by one. The service remembers the value for as long as it keeps idempotency keys, often 24 hours. If empty, an item is written once per execution, including its retries.',
+	description: 'A value, such as an order number, for which an item is written once in all executions of a day',
 };
 
 /** Whether the user has set Write Once Per. n8n keeps options of an operation that was chosen before. */

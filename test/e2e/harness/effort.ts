@@ -7,10 +7,13 @@ export interface Effort {
 	boxes: number;
 }
 
-/** Runs in every page: counts what arrives there, whichever part of the page it is for. */
+/**
+ * Runs in every page: counts what arrives there, whichever part of the page it is for. Playwright takes back a click
+ * whose target has moved away, at the window, and clicks again: the document gets only what counts.
+ */
 const listener = `{
 	const filled = new WeakSet();
-	addEventListener('pointerdown', () => countEffort('clicks'), true);
+	document.addEventListener('pointerdown', () => countEffort('clicks'), true);
 	addEventListener('input', ({ target }) => {
 		if (filled.has(target) || ['checkbox', 'radio'].includes(target.type)) return;
 		filled.add(target);

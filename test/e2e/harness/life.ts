@@ -75,5 +75,5 @@ export function lifeOf(resource: string, plan: Plan): Life {
 /** A list goes into a file, and the file is read again. */
 const fileSteps = (common: IDataObject): Array<Omit<Link, 'name'>> => [
 	{ resource: 'file', operation: 'exportFile', parameters: { fileFormat: 'ndjson', ...common } },
-	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', trial: true, ...common } },
+	{ resource: 'file', operation: 'importFile', parameters: { fileFormat: 'ndjson', importAs: 'update', preview: true, ...common } },
 ];

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { demoMembers } from '../../../sandbox/pages/demo-members.ts';
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
 import { theWorld } from './access.ts';
 import type { Editor } from './browser.ts';
 

@@ -134,9 +134,10 @@ export function createSender(options: SenderOptions): Sender {
 		let refusals = 0;
 		let problem: Problem | undefined;
 
-		const told = (last: Problem) => {
-			const isUntold = request.method !== 'GET' && (repeatable ? isOpen : mayBeDone);
-			return isUntold ? uncertainProblem(last, repeatable) : last;
+		/** Says in the problem that the write may have been carried out, if it may. */
+		const finalProblem = (last: Problem) => {
+			const isUncertain = request.method !== 'GET' && (repeatable ? isOpen : mayBeDone);
+			return isUncertain ? uncertainProblem(last, repeatable) : last;
 		};
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
@@ -150,7 +151,7 @@ export function createSender(options: SenderOptions): Sender {
 			const now = clock.now();
 			const delay = delayBeforeNext(window, underWay, now);
 			// Another refusal would use up the shared plan and tell nothing new.
-			if (waited + delay > policy.maxWait) return failed(problem ? told(problem) : rateLimitProblem(), now + delay);
+			if (waited + delay > policy.maxWait) return failed(problem ? finalProblem(problem) : rateLimitProblem(), now + delay);
 			await wait(delay);
 
 			const answer = await answerTo(http);
@@ -179,7 +180,7 @@ export function createSender(options: SenderOptions): Sender {
 							policy,
 						);
 			if (!decision.retry) {
-				return failed(told(problem), decision.returnAt);
+				return failed(finalProblem(problem), decision.returnAt);
 			}
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);

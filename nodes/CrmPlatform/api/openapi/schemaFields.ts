@@ -67,7 +67,10 @@ export function field(
 			label: labels.get(String(value)) ?? labelFor(String(value)),
 			value,
 		}));
+		if (chosen.enum === undefined && chosen.const === undefined) result.isOpen = true;
 	}
+	if (chosen.format !== undefined) result.format = chosen.format;
+	if (chosen.maxLength !== undefined) result.maxLength = chosen.maxLength;
 	if (/^(uri|url|iri)$/.test(own.format ?? '')) result.isUrl = true;
 	if (own['x-important']) result.important = true;
 	return result;

@@ -6,8 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { piecesOf, valueAt, type Piece } from './template';
-import type { Evaluated } from './combined';
-import { evaluateInGroups } from './groups';
+import { evaluateInGroups, type Evaluated } from './groups';
 import { mayWrite } from './plainCode';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */

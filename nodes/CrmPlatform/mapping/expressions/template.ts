@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isPlainObject } from '../../api/http/ownMembers';
-import type { Evaluated } from './combined';
+import type { Evaluated } from './groups';
 import { isPlainCode } from './plainCode';
 
 /** A piece of an expression: text, a path into the item, or code for n8n's engine. */

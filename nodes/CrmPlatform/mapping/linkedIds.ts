@@ -1,0 +1,146 @@
+import { sleep } from 'n8n-workflow';
+
+import { parseJson } from '../api/http/json';
+import { oncePerConnection } from '../api/oncePerConnection';
+import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
+import { apiValue, fieldKinds } from '../fields/fieldKinds';
+import type { Execution } from '../model';
+import { isName, mayBeId, parseName } from './names';
+import type { FieldValue } from './objectFields';
+import { lookUpNames, type NamedId } from './nameLookUp';
+import { choiceOf, partNamed, readParts, type Part } from './recordParts';
+
+/**
+ * Replaces names by ids in the value of a field that refers to other records, or to their parts.
+ *
+ * @param values all values of the item
+ * @throws Error in the user's words where no record has that name, or several have it
+ */
+export type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
+
+/**
+ * What a value is for that may be an id, and is no record's name: the service is left to refuse it where
+ * it is written. As a filter it would find nothing, silently, and is refused here.
+ */
+type ReferenceUse = 'written' | 'filter';
+
+/** Records that an execution has found by their names: the rows of a file are looked up some thousand at a time. */
+const foundBefore = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
+const readPartsOnce = oncePerConnection(readParts);
+
+/**
+ * Looks up the records, and their parts, that the items name by name, domain or email instead of an id. A
+ * value that can only be an id is not looked up; `external_id:100123` is looked up as that field only, and
+ * `id:acme` is an id.
+ *
+ * @param referencesOf the values of an item that may be names: each name is looked up once
+ */
+export async function findIds(
+	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
+	referencesOf: (item: number) => FieldValue[],
+	use: ReferenceUse,
+): Promise<LinkedIds> {
+	const names = new Map<string, Set<string>>();
+	const parts = new Map<string, Part[] | Error>();
+	for (const item of n8n.getInputData().keys()) {
+		// Expressions of many items would hold up everything else that n8n does.
+		if (item % 1_000 === 999) await sleep(0);
+		for (const [field, value] of valuesOrNone(() => referencesOf(item))) {
+			withReplacedIds(field, plainValue(field, value), (reference, id) => {
+				if (!isName(field, id) || parseName(id).field === 'id') return id;
+				if (field.part !== undefined) parts.set(keyOf(field), []);
+				else names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
+				return id;
+			});
+		}
+	}
+
+	const records = new Map<string, Map<string, NamedId>>();
+	for (const [reference, wanted] of names) {
+		const known = await foundBefore(api, reference);
+		const unknown = [...wanted].filter((name) => !known.has(name));
+		const looking = unknown.length === 0 ? Promise.resolve(new Map<string, NamedId>()) : lookUpNames(api, reference, unknown, use === 'filter');
+		const outcomes = await looking.catch((error: Error) => new Map(unknown.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])));
+		for (const [name, outcome] of outcomes) if ('found' in outcome) known.set(name, outcome);
+		records.set(reference, new Map([...known, ...outcomes]));
+	}
+	for (const key of parts.keys()) {
+		const [reference = '', part = ''] = JSON.parse(key) as string[];
+		const reading = readPartsOnce(api, reference, part).then((read) => {
+			api.requireDescription(reference);
+			return read;
+		});
+		parts.set(key, await reading.catch((error: Error) => error));
+	}
+
+	const outcomeOf = (field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined => {
+		if (field.part === undefined) return records.get(reference)?.get(text);
+		const read = parts.get(keyOf(field));
+		return read instanceof Error ? { cannotBeAsked: read } : read && partNamed(read, text, owners);
+	};
+	const choices = (field: Field, owners: unknown[]): string => {
+		const read = parts.get(keyOf(field));
+		return choiceOf(Array.isArray(read) ? read : [], owners);
+	};
+	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
+		withReplacedIds(field, value, (reference, id) => {
+			if (!isName(field, id)) return id;
+			const text = id.trim();
+			const { field: place, name } = parseName(text);
+			if (place === 'id') return name;
+			const outcome = outcomeOf(field, reference, text, owners);
+			if (outcome === undefined) return id;
+			if ('found' in outcome) return outcome.found;
+			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
+			if (use === 'written' && !isCertain && mayBeId(text)) return id;
+			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, use, choices(field, owners));
+			throw new Error(`${field.label}: "${text}" ${why}`);
+		});
+	return (field, value, values) => {
+		if (field.part === undefined) return refersToRecords(field) ? replaced(field, value, []) : value;
+		const owner = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
+		const owners = owner ? [replaced(...owner, [])].flat().filter((one) => one !== undefined && one !== null) : [];
+		return replaced(field, value, owners);
+	};
+}
+
+const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
+
+/** The value of a field as it has ids in it; undefined where it can have no names. */
+function plainValue(field: Field, value: unknown): unknown {
+	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
+	if (!fieldKinds[field.kind].mayHold.includes('names')) return undefined;
+	return field.kind === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
+}
+
+function valuesOrNone<One>(read: () => One[]): One[] {
+	try {
+		return read();
+	} catch {
+		// The item fails with this error when its turn comes.
+		return [];
+	}
+}
+
+function recordProblem(reference: string, name: string, outcome: NamedId, use: ReferenceUse): string {
+	if ('cannotBeAsked' in outcome) {
+		return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message} Use the ID; if this is the ID, write id:${name}.`;
+	}
+	if ('refused' in outcome) return `could not be looked up in ${reference}: ${outcome.refused.message}`;
+	if ('several' in outcome) {
+		const ids = outcome.several.slice(0, 5).map(String).join(', ');
+		return `may match several records of ${reference}, such as ${ids}. Use the ID of the right one.`;
+	}
+	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
+	return `does not match any record of ${reference}. Correct it, ${otherwise}.`;
+}
+
+function partProblem({ reference, part }: Field, outcome: NamedId, use: ReferenceUse, choices: string): string {
+	if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
+	if ('several' in outcome) {
+		const what = use === 'filter' ? 'Filter by' : 'Map';
+		return `is the name of several ${part} in ${reference}. ${what} the field that links to ${reference} as well, or use the ID of the right one.`;
+	}
+	return `does not match any of the ${part} in ${reference}. ${choices}`;
+}

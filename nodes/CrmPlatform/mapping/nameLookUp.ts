@@ -1,0 +1,163 @@
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { findRecord } from '../api/find';
+import { exactNumber } from '../api/http/numbers';
+import { path } from '../api/http/path';
+import { readPages } from '../api/lists/pages';
+import { isWellFormed, notWellFormed } from '../fields/conversions';
+import type { ComparedField } from '../fields/keys';
+import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { hasText, identifyingFields, mayBeId, parseName, wordOf } from './names';
+import { rememberNames } from './recordNames';
+
+/** The id of the record that has a name, or those of several. */
+export type NamedId = LookUpOutcome<unknown>;
+
+/** Not a word, so full-text search cannot find it. */
+const unsearched = 'external_id';
+
+/** What a text has that can stand in a field: services refuse others, and too many refusals end the asking. */
+const shapes: Record<string, RegExp> = { email: /@/, domain: /\./ };
+
+/** Records that are read at once: of fewer, one request finds all names. */
+const maxRead = 500;
+
+/** A name to look up. */
+interface WantedName {
+	/** As it was given, which may say the field: `domain:acme.example`. */
+	text: string;
+	name: string;
+	/** The fields that may have it. */
+	places: string[];
+}
+
+interface NamedCollection extends Collection {
+	reference: string;
+}
+
+/**
+ * Looks records of a collection up by their names, in all fields that they may stand in: by full text where
+ * the list has it, and by each field that the search does not find it in. A value that one of them refuses
+ * stands nowhere there.
+ *
+ * @param isFilter whether a name that no record has may be an id in any form
+ */
+export async function lookUpNames(api: Connection, reference: string, names: string[], isFilter: boolean): Promise<Map<string, NamedId>> {
+	const description = await api.describe(`/${reference}`);
+	api.requireDescription(reference);
+	const list = description?.list;
+	if (!list && !isFilter) return new Map();
+	if (!list) throw new Error('the service does not describe how to list them.');
+	const known = new Set(description.fields.map(({ name }) => name));
+	const keys = known.size === 0 ? identifyingFields : identifyingFields.filter((key) => known.has(key));
+	const wanted = names.map((text): WantedName => {
+		const { field, name } = parseName(text);
+		return { text, name, places: field === undefined ? ['id', ...keys] : [field] };
+	});
+	const fields = keys.filter((key) => key === 'name');
+	const collection: NamedCollection = { api, reference, path: `/v1/${reference}`, list, filters: list.filters, fields };
+	const first = await candidatesIn(collection, {});
+	const found = first.isWhole
+		? wanted.map((one) => findIn(first, one))
+		: await lookUpEach(collection, wanted, typeof first.records[0]?.id === 'number');
+	const outcomes = await inParallel(wanted, async ({ text, name, places }, i): Promise<[string, NamedId]> => {
+		const outcome = found[i]!;
+		const mayHaveId = isFilter && !first.isWhole && places.includes('id') && !('found' in outcome || 'several' in outcome);
+		return [text, mayHaveId ? await findById(collection, name, outcome) : outcome];
+	});
+	return new Map(outcomes);
+}
+
+/** @param hasNumbers whether ids are numbers */
+async function lookUpEach(collection: NamedCollection, wanted: WantedName[], hasNumbers: boolean): Promise<NamedId[]> {
+	const { search } = collection.list;
+	const searched = await inParallel(wanted, async (one) => (search === undefined ? undefined : await searchFor(collection, search, one)));
+	const byField = new Map<string, LookedUp>();
+	for (const name of identifyingFields) {
+		if (valuesPerRequest(collection, { name }) === 0) continue;
+		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
+		const asked = lookUp(collection, field, wanted.filter((one, i) => isAsked(one, name, searched[i])).map((one) => one.name));
+		byField.set(name, await asked.catch(unlessAnswered));
+	}
+	return wanted.map((one, i) => {
+		const asked = [...byField].filter(([field]) => isAsked(one, field, searched[i]));
+		return together([...(searched[i] ? [searched[i]] : []), ...asked.map(([, outcomeOf]) => idsOf(collection, outcomeOf(one.name), hasNumbers))]);
+	});
+}
+
+/** Whether a name is looked up in a field: where the search has found it, in the one that it leaves out. */
+const isAsked = ({ name, places }: WantedName, field: string, searched: NamedId | undefined): boolean =>
+	places.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
+
+/** A look-up gives ids as text. */
+function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
+	const idOf = (record: { id: string; name?: unknown }): unknown => {
+		const id = areNumbers ? (exactNumber(record.id) ?? record.id) : record.id;
+		rememberNames(api, reference, [{ ...record, id }]);
+		return id;
+	};
+	if ('found' in outcome) return { found: idOf(outcome.found) };
+	return 'several' in outcome ? { several: outcome.several.map(idOf) } : outcome;
+}
+
+const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined && ('found' in outcome || 'several' in outcome);
+
+/** What the answers say together: one that knows no such record counts less than one that does. */
+function together(outcomes: NamedId[]): NamedId {
+	const ids = new Set(outcomes.flatMap((one) => ('found' in one ? [one.found] : 'several' in one ? one.several : [])));
+	if (ids.size > 0) return ids.size === 1 && !outcomes.some((one) => 'several' in one) ? { found: [...ids][0] } : { several: [...ids] };
+	const isAnswered = outcomes.some((one) => 'notFound' in one);
+	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
+}
+
+/** A filter that does not filter finds nothing by itself; the service's other failures concern all names. */
+function unlessAnswered(error: Error): LookedUp {
+	if (error instanceof NodeApiError) throw error;
+	return () => ({ cannotBeAsked: error });
+}
+
+/** @returns undefined where the search finds more than can be read */
+async function searchFor(collection: NamedCollection, search: string, wanted: WantedName): Promise<NamedId | undefined> {
+	if (!isWellFormed(wanted.name)) return { refused: new Error(notWellFormed(wanted.name)) };
+	const searching = candidatesIn(collection, { [search]: wanted.name });
+	const refusal = await aboutValues(searching);
+	if (refusal) return refusal;
+	const candidates = await searching;
+	return candidates.isWhole ? findIn(candidates, wanted) : undefined;
+}
+
+/** A value that is not a name may be an id in any form. */
+async function findById({ api, path: place }: Collection, id: string, otherwise: NamedId): Promise<NamedId> {
+	if (!mayBeId(id)) return otherwise;
+	const reading = findRecord(api, place + path`/${id}`);
+	if (await aboutValues(reading)) return otherwise;
+	const record = await reading;
+	return record ? { found: record.id } : otherwise;
+}
+
+interface Candidates {
+	records: IDataObject[];
+	/** Whether there are no others. */
+	isWhole: boolean;
+}
+
+async function candidatesIn({ api, reference, path: place, list }: NamedCollection, query: Record<string, string>): Promise<Candidates> {
+	const records: IDataObject[] = [];
+	let isWhole = true;
+	for await (const page of readPages(api.send, { path: place, list, query, limit: maxRead })) {
+		records.push(...page.records);
+		rememberNames(api, reference, page.records);
+		isWhole = page.next === undefined;
+	}
+	return { records, isWhole };
+}
+
+function findIn({ records }: Candidates, { places, name }: WantedName): NamedId {
+	const word = wordOf(name);
+	const isCalled = (record: IDataObject) =>
+		places.map((place) => record[place]).some((value) => hasText(value) && wordOf(value) === word);
+	const ids = [...new Set(records.filter(isCalled).map(({ id }) => id))];
+	if (ids.length === 0) return { notFound: true };
+	return ids.length === 1 ? { found: ids[0] } : { several: ids };
+}

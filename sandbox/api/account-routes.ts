@@ -1,0 +1,67 @@
+import { accountId } from '../core/foundation/account-id.ts';
+import { toResponse } from '../core/foundation/answer.ts';
+import { Problem } from '../core/foundation/problem.ts';
+import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
+import { success } from './endpoint/responses.ts';
+import { maxBatchBodySize, maxBodySize } from './http/body.ts';
+import type { Service } from '../core/service.ts';
+import { pageSize } from '../domain/queries/list-query.ts';
+import { recordAnswer } from '../domain/records/record-answer.ts';
+import { existingRecord } from '../domain/records/write.ts';
+import type { Account } from '../core/schemas/account.ts';
+import { maxBatchSize } from '../core/schemas/batch.ts';
+import type { StoredRecord } from '../core/schemas/resource.ts';
+import { users } from '../core/schemas/users.ts';
+import type { StoreView } from '../core/store/sight/visible-store.ts';
+
+/** The routes that tell a caller whom they act for, and in which account. */
+export const accountRoutes = (service: Service): ApiRoute[] => [
+	endpoint({
+		method: 'GET',
+		path: `/v1/${users.name}/me`,
+		id: 'getCurrentUser',
+		tag: users.name,
+		summary: 'Get the current user',
+		description: 'Returns the user of the access token; for an API key, the owner of the account.',
+		answers: { 200: success('The user.', 'User', 'ETag') },
+		errors: [404],
+		handle(c) {
+			const caller = c.get('caller')!;
+			const store = c.get('store');
+			// An API key belongs to the whole account, so it acts for the account's owner.
+			const isUser = caller.type === 'user';
+			const user = isUser ? existingRecord(store, users, caller.id) : ownerIn(store);
+			return toResponse(recordAnswer(200, user));
+		},
+	}),
+	endpoint({
+		method: 'GET',
+		path: '/v1/account',
+		id: 'getAccount',
+		tag: 'account',
+		summary: 'Get the account',
+		answers: { 200: success('The account.', 'Account') },
+		handle: (c) => c.json(accountOf(service)),
+	}),
+];
+
+const accountOf = ({ plan, requestsPerMinute }: Service): Account => ({
+	id: accountId,
+	object: 'account',
+	name: 'Sandbox',
+	plan,
+	limits: {
+		requests_per_minute: requestsPerMinute,
+		page_size: pageSize.maximum,
+		body_bytes: maxBodySize,
+		batch_items: maxBatchSize,
+		batch_body_bytes: maxBatchBodySize,
+	},
+});
+
+function ownerIn(store: StoreView): StoredRecord {
+	const isOwner = { sql: '"role" = ? AND "status" = ?', values: ['owner', 'active'] };
+	const [owner] = store.table(users.name)!.findAll([isOwner], 1);
+	if (owner) return owner;
+	throw new Problem('not_found', 'The account has no active owner.');
+}

@@ -1,0 +1,33 @@
+import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
+import { success } from '../endpoint/responses.ts';
+import { namesOf } from '../../core/schemas/names.ts';
+import { actionInput, type Resource } from '../../core/schemas/resource.ts';
+import type { Service } from '../../core/service.ts';
+import { recordAnswer } from '../../domain/records/record-answer.ts';
+import { takeAction } from '../../domain/records/take-action.ts';
+import { answerWrite } from './answer-write.ts';
+
+/** The routes of a resource's actions: what can be done to a record beside setting its fields. */
+export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
+	const { One, one } = namesOf(resource);
+	return Object.entries(resource.actions ?? {}).map(([name, action]) => endpoint({
+		method: 'POST',
+		path: `/v1/${resource.name}/{id}/${name}`,
+		id: `${name}${One}`,
+		tag: resource.name,
+		summary: action.summary,
+		description: action.description,
+		body: actionInput(action),
+		ifMatch: true,
+		answers: { 200: success(`The changed ${one}.`, One, 'ETag') },
+		handle(c) {
+			// An action without required input takes no body either.
+			const hasBody = c.req.header('Content-Type') !== undefined;
+			return answerWrite(service, resource, c, hasBody, (writing, body) => {
+				const ifMatch = c.req.header('If-Match');
+				const record = takeAction(writing, c.req.param('id')!, action, body, ifMatch);
+				return recordAnswer(200, record);
+			});
+		},
+	}));
+}

@@ -1,0 +1,55 @@
+import type { Context } from 'hono';
+import { parseJsonObject, readBytes } from '../http/body.ts';
+import { idempotencyKeyHeader, keyedRequest, runOnce } from '../http/idempotency.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { Env, Service } from '../../core/service.ts';
+import type { RequestOrigin } from '../../core/foundation/origin.ts';
+import { type Answer, toResponse } from '../../core/foundation/answer.ts';
+import type { JsonObject } from '../../core/foundation/json.ts';
+import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/** How events name the request that caused them. */
+export const originOf = (c: Context<Env>): RequestOrigin => ({
+	id: c.get('requestId'),
+	idempotency_key: c.req.header(idempotencyKeyHeader) ?? null,
+});
+
+/**
+ * Answers a write request. The effect runs synchronously in one transaction, so concurrent requests
+ * cannot interfere.
+ *
+ * For a caller who may write but not read, the answer is reduced to id and version.
+ *
+ * @param effect performs the write; its `body` is empty if the request has none
+ */
+export async function answerWrite(
+	service: Service,
+	resource: Resource,
+	c: Context<Env>,
+	hasBody: boolean,
+	effect: (writing: Writing, body: JsonObject) => Answer,
+): Promise<Response> {
+	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
+	const body = hasBody ? parseJsonObject(bytes) : {};
+	const actor = c.get('caller')!;
+	applyDueTransitions(service);
+	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
+	requireRightsStill(service, c);
+	const answer = runOnce(service, keyedRequest(c, bytes), () => {
+		const by = { actor, request: originOf(c), now: service.now() };
+		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
+	});
+	const whole = withSecret(service, answer);
+	return toResponse(hasAccess(c, 'read', resource.name) ? whole : redactAnswer(whole));
+}
+
+/** Adds the webhook secret that the answer refers to, if it still exists. */
+function withSecret({ store }: Service, { secretId, ...answer }: Answer): Answer {
+	if (secretId === undefined) return answer;
+	const webhook = JSON.parse(answer.body!) as StoredRecord;
+	const secret = store.webhookSecrets.find(webhook.id, secretId);
+	return { ...answer, body: JSON.stringify({ ...webhook, secret }) };
+}

@@ -1,0 +1,39 @@
+import type { ApiRoute } from '../endpoint/endpoint.ts';
+import type { Context } from 'hono';
+import { Problem } from '../../core/foundation/problem.ts';
+import { anyRecords, objectKeyOf, recordsName } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import type { Env, Service } from '../../core/service.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+/** A resource that every account has, or the records of one of this account's custom objects. */
+export function resourceNamed(store: StoreView, name: string): Resource | undefined {
+	if (objectKeyOf(name) !== undefined) return store.table(name)?.resource;
+	return resources.find((resource) => resource.name === name);
+}
+
+/**
+ * The routes of the records of custom objects. Objects are known only at run time, so each request
+ * is passed to the route of the resource that the object's definition makes.
+ *
+ * @param routesOf makes the routes of one resource, the same ones in the same order for every object
+ */
+export function customObjectRoutes(
+	service: Service,
+	routesOf: (service: Service, resource: Resource) => ApiRoute[],
+): ApiRoute[] {
+	const known = new WeakMap<Resource, ApiRoute[]>();
+	const routesFor = (c: Context<Env>): ApiRoute[] => {
+		const key = c.req.param('key')!;
+		const resource = service.store.table(recordsName(key))?.resource;
+		if (!resource) throw new Problem('not_found', `There is no custom object ${key}.`);
+		const routes = known.get(resource) ?? routesOf(service, resource);
+		known.set(resource, routes);
+		return routes;
+	};
+	return routesOf(service, anyRecords).map((route, i) => ({
+		...route,
+		handler: (c) => routesFor(c)[i]!.handler(c),
+	}));
+}

@@ -1,0 +1,207 @@
+import { z } from 'zod/v4';
+import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
+import { filterParameter } from '../endpoint/filter-parameters.ts';
+import { queryParametersOf } from '../endpoint/parameters.ts';
+import { noContent, pageResponse, success } from '../endpoint/responses.ts';
+import type { Service } from '../../core/service.ts';
+import { toResponse } from '../../core/foundation/answer.ts';
+import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
+import { filtersOf } from '../../domain/queries/filters.ts';
+import { listPage, pickFields } from '../../domain/queries/read-list.ts';
+import { fieldsQuery, listQueryOf, parseListQuery } from '../../domain/queries/list-query.ts';
+import { recordAnswer } from '../../domain/records/record-answer.ts';
+import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { matchOnQuery } from '../../domain/records/match.ts';
+import {
+	createRecord,
+	deleteRecord,
+	existingRecord,
+	existingTable,
+	updateRecord,
+	upsertRecord,
+} from '../../domain/records/write.ts';
+import type { BulkOperation } from '../../core/schemas/batch.ts';
+import { customFields, maxCustomFields } from '../../core/schemas/custom-fields.ts';
+import { resources } from '../../core/schemas/index.ts';
+import type { jobOperations } from '../../core/schemas/jobs.ts';
+import { batchOperationId, namesOf } from '../../core/schemas/names.ts';
+import { hasCustomFields, type Resource } from '../../core/schemas/resource.ts';
+import { actionRoutes } from './action-routes.ts';
+import { batchRoutes } from './batch-routes.ts';
+import { customObjectRoutes } from './custom-object-routes.ts';
+import { answerWrite } from './answer-write.ts';
+import { tagRoutes } from './tag-routes.ts';
+
+/** Every route of every resource, the records of custom objects included. */
+export const collectionRoutes = (service: Service): ApiRoute[] =>
+	[recordRoutes, actionRoutes, tagRoutes, batchRoutes].flatMap((routesOf) => [
+		...resources.flatMap((resource) => routesOf(service, resource)),
+		...customObjectRoutes(service, routesOf),
+	]);
+
+/** How to read the records of one resource. */
+export function readEndpoints(service: Service, resource: Resource) {
+	const { store } = service;
+	const { Many, One, one, many, aOne } = namesOf(resource);
+	const findFilter = filterFinder(store, resource);
+	const path = `/v1/${resource.name}`;
+	const isOpen = hasCustomFields(resource);
+
+	const list: Endpoint = {
+		method: 'GET',
+		path,
+		id: `list${Many}`,
+		tag: resource.name,
+		summary: `List ${many}`,
+		description:
+			`Lists ${many} page by page. For the next page, send next_cursor as cursor, with the same ` +
+			'filters and sort.' +
+			(isOpen
+				? ' Filter by custom fields with `custom_fields.<key>`, or with an operator that ' +
+					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`. Those of a ' +
+					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
+				: ''),
+		filters: () => [
+			...queryParametersOf(listQueryOf(resource)),
+			...filtersOf(resource).map(filterParameter),
+		],
+		answers: { 200: pageResponse(`A page of ${many}.`, `${One}List`, `list${Many}`) },
+		members: () =>
+			isOpen
+				? {
+						'x-custom-fields': 'custom_fields.{key}',
+						'x-custom-field-filters': customFieldOperators(),
+						'x-custom-field-lists': customFieldListTypes(),
+					}
+				: {},
+		async handle(c, _, texts) {
+			const query = parseListQuery(resource, texts, findFilter, store.accountKey);
+			applyDueTransitions(service);
+			const tableNow = () => {
+				requireRightsStill(service, c);
+				return existingTable(c.get('store'), resource);
+			};
+			const page = await listPage(tableNow, query, store.accountKey);
+			return c.body(page, 200, { 'Content-Type': 'application/json' });
+		},
+	};
+
+	const get: Endpoint<z.ZodObject<ReturnType<typeof fieldsQuery>>> = {
+		method: 'GET',
+		path: `${path}/{id}`,
+		id: `get${One}`,
+		tag: resource.name,
+		summary: `Get ${aOne}`,
+		query: z.object(fieldsQuery(resource)),
+		answers: { 200: success(`The ${one}.`, One, 'ETag') },
+		errors: [404],
+		handle(c, { fields }) {
+			applyDueTransitions(service);
+			const id = c.req.param('id')!;
+			applyOwnTransitions(service, resource, id);
+			const record = existingRecord(c.get('store'), resource, id);
+			const answer = recordAnswer(200, record);
+			return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
+		},
+	};
+
+	return { list, get };
+}
+
+/** How to write the records of one resource, one at a time. */
+export function writeEndpoints(service: Service, resource: Resource) {
+	const { One, one, aOne } = namesOf(resource);
+	const tag = resource.name;
+	const path = `/v1/${resource.name}`;
+	const updated = { 200: success(`The updated ${one}.`, One, 'ETag') };
+	const created = { 201: success(`The new ${one}.`, One, 'ETag', 'Location') };
+
+	const create: Endpoint = {
+		method: 'POST',
+		path,
+		id: `create${One}`,
+		tag,
+		summary: `Create ${aOne}`,
+		body: `${One}Create`,
+		answers: created,
+		handle: (c) => answerWrite(service, resource, c, true, createRecord),
+	};
+
+	const upsert: Endpoint<ReturnType<typeof matchOnQuery>> = {
+		method: 'PUT',
+		path,
+		id: `upsert${One}`,
+		tag,
+		summary: `Create or update ${aOne}`,
+		description: `Updates the ${one} with the same value in the field match_on, or creates one.`,
+		query: matchOnQuery(resource),
+		body: `${One}Upsert`,
+		ifMatch: true,
+		answers: { ...updated, ...created },
+		handle: (c, { match_on: matchOn }) =>
+			answerWrite(service, resource, c, true, (writing, body) =>
+				upsertRecord(writing, matchOn, body, c.req.header('If-Match')),
+			),
+	};
+
+	const update: Endpoint = {
+		method: 'PATCH',
+		path: `${path}/{id}`,
+		id: `update${One}`,
+		tag,
+		summary: `Update ${aOne}`,
+		body: `${One}Update`,
+		ifMatch: true,
+		answers: updated,
+		handle: (c) =>
+			answerWrite(service, resource, c, true, (writing, body) =>
+				updateRecord(writing, c.req.param('id')!, body, c.req.header('If-Match')),
+			),
+	};
+
+	const remove: Endpoint = {
+		method: 'DELETE',
+		path: `${path}/{id}`,
+		id: `delete${One}`,
+		tag,
+		summary: `Delete ${aOne}`,
+		ifMatch: true,
+		answers: { 204: noContent(`The ${one} is deleted.`) },
+		handle: (c) =>
+			answerWrite(service, resource, c, false, (writing) =>
+				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),
+			),
+	};
+
+	return { create, upsert, update, remove };
+}
+
+/** The routes that read and write the records of one resource, one at a time. */
+function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
+	const { list, get } = readEndpoints(service, resource);
+	const { create, upsert, update, remove } = writeEndpoints(service, resource);
+	const limits = resource.name === customFields.name && {
+		description: `A kind of record has at most ${maxCustomFields} custom fields.`,
+		'x-limits': { custom_fields: maxCustomFields },
+	};
+	return [
+		endpoint({ ...list, members: () => ({ ...list.members?.(), ...inJob(resource, 'export') }) }),
+		endpoint({ ...create, members: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
+		endpoint({ ...upsert, members: () => inBulk(resource, 'upsert') }),
+		endpoint(get),
+		endpoint({ ...update, members: () => inBulk(resource, 'update') }),
+		endpoint({ ...remove, members: () => inBulk(resource, 'delete') }),
+	];
+}
+
+/** The job that does the same in the background, referred to as a Link Object does. */
+const inJob = (resource: Resource, operation: (typeof jobOperations)[number]) => ({
+	'x-job': { operationId: 'createJob', parameters: { resource: resource.name, operation } },
+});
+
+/** The batch and the job that do the same to many records. */
+const inBulk = (resource: Resource, operation: BulkOperation) => ({
+	'x-batch': batchOperationId(operation, resource),
+	...inJob(resource, operation),
+});

@@ -1,0 +1,43 @@
+import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
+import { success } from '../endpoint/responses.ts';
+import { namesOf } from '../../core/schemas/names.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import { hasTags, tags } from '../../core/schemas/tags.ts';
+import type { Service } from '../../core/service.ts';
+import { answerWrite } from './answer-write.ts';
+import { tagIdsOf } from '../../domain/records/tag-usage.ts';
+import { existingRecord, updateRecord } from '../../domain/records/write.ts';
+
+/** The routes that add a tag to a record and remove it; none if the records have no tags. */
+export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
+	if (!hasTags(resource)) return [];
+	const { One, one, aOne } = namesOf(resource);
+	const retagging = (
+		about: Pick<Endpoint, 'method' | 'id' | 'summary'>,
+		retag: (ids: string[], tagId: string) => string[],
+	): ApiRoute =>
+		endpoint({
+			...about,
+			path: `/v1/${resource.name}/{id}/tags/{tag_id}`,
+			tag: resource.name,
+			ifMatch: true,
+			answers: { 200: success(`The ${one} with its tags.`, One, 'ETag') },
+			handle: (c) =>
+				answerWrite(service, resource, c, false, (writing) => {
+					const { store } = writing;
+					const id = c.req.param('id')!;
+					const ids = tagIdsOf(existingRecord(store, resource, id));
+					const tag = existingRecord(store, tags, c.req.param('tag_id')!);
+					const change = { tag_ids: retag(ids, tag.id) };
+					return updateRecord(writing, id, change, c.req.header('If-Match'));
+				}),
+		});
+	return [
+		retagging({ method: 'PUT', id: `tag${One}`, summary: `Add a tag to ${aOne}` }, (ids, tag) => [
+			...new Set([...ids, tag]),
+		]),
+		retagging({ method: 'DELETE', id: `untag${One}`, summary: `Remove a tag from ${aOne}` }, (ids, tag) =>
+			ids.filter((id) => id !== tag),
+		),
+	];
+}

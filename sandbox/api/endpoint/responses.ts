@@ -1,0 +1,46 @@
+import type { ResponseDescription } from './operation.ts';
+import type { JsonSchema } from '../../core/schemas/json-schema.ts';
+
+type References = Record<string, { $ref: string }>;
+
+export const headerRefs = (...names: string[]): References =>
+	Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** The headers of every response. */
+export const commonHeaders = headerRefs(
+	'X-Request-Id',
+	'X-RateLimit-Remaining',
+	'X-RateLimit-Reset',
+);
+
+/** A response without a described body. */
+export const noContent = (description: string, ...extraHeaders: string[]) => ({
+	description,
+	headers: { ...commonHeaders, ...headerRefs(...extraHeaders) },
+});
+
+/** A successful response with a JSON body. */
+export const success = (description: string, schema: string, ...extraHeaders: string[]) => ({
+	...noContent(description, ...extraHeaders),
+	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+});
+
+/** A page of a list, with a link to the operation that gets the next page. */
+export const pageResponse = (description: string, schema: string, operationId: string) => ({
+	...success(description, schema),
+	links: { next: { operationId, parameters: { cursor: '$response.body#/next_cursor' } } },
+});
+
+/** The errors of every request with credentials. The document adds them to each operation. */
+export const commonErrors = [401, 403, 405, 408, 429, 431, 500, 503];
+
+/** References to error responses under components, such as `Problem404`. */
+export const errors = (statuses: number[], kind: 'OAuth' | 'Problem' = 'Problem'): Record<number, ResponseDescription> =>
+	Object.fromEntries(
+		statuses.map((status) => [status, { $ref: `#/components/responses/${kind}${status}` }]),
+	);
+
+export const jsonBody = (schema: JsonSchema, required = true) => ({
+	required,
+	content: { 'application/json': { schema } },
+});

@@ -1,0 +1,132 @@
+import type { Context } from 'hono';
+import { z } from 'zod/v4';
+import { requireRightsStill } from '../domain/access/authentication.ts';
+import { filterParameter } from './endpoint/filter-parameters.ts';
+import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
+import { pageResponse, success } from './endpoint/responses.ts';
+import { type Filter, valueFilters } from '../domain/queries/filters.ts';
+import { filterCondition } from '../domain/queries/filter-conditions.ts';
+import { decodeCursor, encodeCursor, listFingerprint } from '../domain/queries/cursor.ts';
+import { pageParameters } from '../domain/queries/list-query.ts';
+import { readSeen } from '../domain/queries/read-seen.ts';
+import { applyDueTransitions } from '../domain/records/due-transitions.ts';
+import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
+import type { Env, Service } from '../core/service.ts';
+import { pointInTime } from '../core/schemas/fields.ts';
+import type { Condition } from '../core/store/records/condition.ts';
+import { keysetCondition } from '../core/store/records/keyset.ts';
+import type { StoreView } from '../core/store/sight/visible-store.ts';
+import { eventJson } from '../domain/events/event-json.ts';
+import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
+import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';
+
+/** The filters of the event log, besides the type. */
+export const eventFilters: readonly Filter[] = [
+	...valueFilters('sequence', 'sequence', z.int().min(0).meta({ title: 'Sequence' })),
+	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
+];
+
+/** The most types or patterns in a request; as many as a webhook has. */
+export const maxPatterns = 100;
+
+const eventQuery = z.object({
+	...pageParameters,
+	sort: z.enum(['sequence', '-sequence']).default('sequence').meta({
+		description: 'The order: oldest first, or with a minus sign newest first.',
+	}),
+	type: z.array(z.string().meta({ examples: ['contact.*'] })).max(maxPatterns).optional().meta({
+		description: 'Only events of these types, or patterns such as contact.*.',
+	}),
+});
+
+const json = { 'Content-Type': 'application/json' };
+
+/** The routes of the event log, which holds the events of the last 30 days in sequence. */
+export function eventRoutes(service: Service): ApiRoute[] {
+	const path = '/v1/events';
+	const { accountKey } = service.store;
+
+	/** The log as the caller sees it, with what has become due by now. */
+	const logOf = (c: Context<Env>) => {
+		applyDueTransitions(service);
+		service.store.events.expire(service.now());
+		return c.get('store');
+	};
+
+	return [
+		endpoint({
+			method: 'GET',
+			path,
+			id: 'listEvents',
+			tag: 'events',
+			summary: 'List events',
+			description:
+				'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
+				'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
+				'access token gets the events of resources that it may read, for records that its user ' +
+				'could see when they happened.',
+			query: eventQuery,
+			filters: () => eventFilters.map(filterParameter),
+			answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
+			async handle(c, { cursor, limit, sort, type = [] }, texts) {
+				const descending = sort === '-sequence';
+				const conditions = [
+					...readableWith(c.get('scopes')),
+					...typeConditions(service, type),
+					...filterConditions(texts),
+				];
+				const fingerprint = listFingerprint('events', descending, conditions);
+				const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
+				const order = [{ column: 'sequence', descending }];
+				const beyond = after === undefined ? [] : [keysetCondition(order, after)];
+				logOf(c);
+				const eventsNow = () => {
+					requireRightsStill(service, c);
+					return c.get('store').events;
+				};
+				const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
+				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
+				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
+				const data = page.map(eventJson).join();
+				return c.body(
+					`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
+					200,
+					json,
+				);
+			},
+		}),
+		endpoint({
+			method: 'GET',
+			path: `${path}/{id}`,
+			id: 'getEvent',
+			tag: 'events',
+			summary: 'Get an event',
+			answers: { 200: success('The event.', 'Event') },
+			handle(c) {
+				const id = c.req.param('id')!;
+				const isIt = { sql: 'id = ?', values: [id] };
+				const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
+				if (event) return c.body(eventJson(event), 200, json);
+				throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
+			},
+		}),
+	];
+}
+
+function filterConditions(texts: Map<string, string>): Condition[] {
+	const others = [...texts].filter(([name]) => !Object.hasOwn(eventQuery.shape, name));
+	return others.map(([name, text]) => {
+		const filter = eventFilters.find(({ parameter }) => parameter === name);
+		if (!filter) throw unknownParameter(name);
+		return filterCondition(filter, text, 'sequence');
+	});
+}
+
+function typeConditions({ store }: Service, patterns: string[]): Condition[] {
+	const known = eventTypesIn(store);
+	for (const pattern of patterns) {
+		const problem = explainPattern(pattern, known);
+		if (problem !== undefined) throw invalidParameter('type', problem);
+	}
+	return patterns.length > 0 ? [typeCondition(patterns)] : [];
+}

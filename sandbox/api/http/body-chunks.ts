@@ -1,0 +1,53 @@
+import type { Context } from 'hono';
+import { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
+import { Problem } from '../../core/foundation/problem.ts';
+
+/** @throws Problem unsupported_media_type */
+export function isCompressed(c: Context): boolean {
+	const encoding = c.req.header('Content-Encoding')?.trim().toLowerCase() ?? '';
+	if (['', 'identity', 'gzip'].includes(encoding)) return encoding === 'gzip';
+	throw new Problem('unsupported_media_type', `Send the body with Content-Encoding: gzip or none, not ${encoding}.`, {
+		headers: { 'Accept-Encoding': 'gzip' },
+	});
+}
+
+/**
+ * Reads a body without its compression: a small one can unfold to a very large one. Other requests are
+ * answered between its parts.
+ *
+ * @throws Problem malformed_json if the body breaks off, or is not compressed as it says
+ */
+export async function* bodyChunks(c: Context): AsyncGenerator<Uint8Array> {
+	for await (const chunk of isCompressed(c) ? unfolded(received(c)) : received(c)) {
+		yield chunk;
+		await turn();
+	}
+}
+
+async function* received(c: Context): AsyncGenerator<Uint8Array> {
+	const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();
+	while (reader) {
+		const { value, done } = await reader.read().catch(() => {
+			throw new Problem('malformed_json', 'The body ended before it was complete.');
+		});
+		if (done) return;
+		yield value;
+	}
+}
+
+/** A file may have several members, one after the other (RFC 1952, 2.2). */
+async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const source = Readable.from(folded);
+	const gunzip = createGunzip();
+	source.once('error', (error) => gunzip.destroy(error));
+	try {
+		yield* source.pipe(gunzip) as AsyncIterable<Uint8Array>;
+	} catch (error) {
+		const isBroken = (error as { code?: string }).code?.startsWith('Z_');
+		throw isBroken ? new Problem('malformed_json', 'The body is not valid gzip.') : error;
+	} finally {
+		source.destroy();
+	}
+}

@@ -1,0 +1,104 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { isObject, type JsonObject } from '../../core/foundation/json.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import { bodyChunks, isCompressed } from './body-chunks.ts';
+import { refuseOddShape } from './odd-shapes.ts';
+
+export const maxBodySize = 1024 * 1024;
+
+/** The largest body of a batch. */
+export const maxBatchBodySize = 5 * maxBodySize;
+
+export const limitBody = limitTo(maxBodySize, 'A body may have at most 1 MiB (1,048,576 bytes).');
+
+export const limitBatchBody = limitTo(
+	maxBatchBodySize,
+	'The body of a batch may have at most 5 MiB (5,242,880 bytes). Send it in smaller batches.',
+);
+
+function limitTo(maxSize: number, detail: string): MiddlewareHandler {
+	const onError = () => {
+		throw new Problem('payload_too_large', detail, {
+			// The rest of the body is not read, so the connection cannot be reused.
+			headers: { Connection: 'close' },
+		});
+	};
+	const limit = bodyLimit({ maxSize, onError });
+	return (c, next) =>
+		limit(c, async () => {
+			if (isCompressed(c)) {
+				const { url, method, headers } = c.req.raw;
+				const body = await readUpTo(bodyChunks(c), maxSize, onError);
+				c.req.raw = new Request(url, { method, headers, body });
+			}
+			await next();
+		});
+}
+
+async function readUpTo(
+	body: AsyncIterable<Uint8Array>,
+	maxSize: number,
+	onTooLarge: () => never,
+): Promise<Uint8Array<ArrayBuffer>> {
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	for await (const chunk of body) {
+		size += chunk.length;
+		if (size > maxSize) onTooLarge();
+		chunks.push(chunk);
+	}
+	return new Uint8Array(Buffer.concat(chunks));
+}
+
+/**
+ * Reads the bytes of a JSON body.
+ *
+ * @throws Problem unsupported_media_type
+ */
+export async function readBytes(c: Context): Promise<Uint8Array> {
+	const type = c.req.header('Content-Type') ?? '';
+	if (!/^application\/json *(;|$)/i.test(type)) {
+		throw new Problem(
+			'unsupported_media_type',
+			`Send the body as JSON with Content-Type: application/json${type && `, not ${type}`}.`,
+		);
+	}
+	return new Uint8Array(await c.req.arrayBuffer());
+}
+
+/** @throws Problem malformed_json, validation_failed (see `parseText`) */
+export function parseJson(bytes: Uint8Array): unknown {
+	try {
+		return parseText('The body', new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+	} catch (error) {
+		if (error instanceof Problem) throw error;
+		throw malformed('The body', error as Error);
+	}
+}
+
+/**
+ * @param what `The body`, or a part of it
+ * @throws Problem malformed_json, validation_failed for what takes long to read and is no record
+ */
+export function parseText(what: string, text: string): unknown {
+	refuseOddShape(text);
+	try {
+		return JSON.parse(text);
+	} catch (error) {
+		throw malformed(what, error as Error);
+	}
+}
+
+const malformed = (what: string, { message }: Error): Problem =>
+	new Problem('malformed_json', `${what} is not valid JSON: ${message}.`);
+
+/** @throws Problem malformed_json, validation_failed */
+export function parseJsonObject(bytes: Uint8Array): JsonObject {
+	const value = parseJson(bytes);
+	if (isObject(value)) return value;
+	const detail = 'The body must be a JSON object.';
+	throw new Problem('validation_failed', detail, {
+		errors: [{ pointer: '', code: 'invalid_type', detail }],
+	});
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { safeMethods } from '../../domain/access/scopes.ts';
+import type { Answer } from '../../core/foundation/answer.ts';
+import { invalidParameter, Problem } from '../../core/foundation/problem.ts';
+import type { Env, Service } from '../../core/service.ts';
+
+export const idempotencyKeyHeader = 'Idempotency-Key';
+const maxKeyLength = 255;
+
+/** Refuses a request while an earlier request with the same idempotency key is in progress. */
+export function refuseConcurrentKeys() {
+	const running = new Set<string>();
+	return createMiddleware<Env>(async (c, next) => {
+		const key = c.req.header(idempotencyKeyHeader);
+		if (key === undefined || safeMethods.includes(c.req.method)) return next();
+		if (key === '' || key.length > maxKeyLength) {
+			const detail = `${idempotencyKeyHeader} must have 1 to ${maxKeyLength} characters.`;
+			throw invalidParameter(idempotencyKeyHeader, detail);
+		}
+		const own = ownKey(c, key);
+		if (running.has(own)) {
+			throw new Problem(
+				'idempotency_in_progress',
+				'The first request with this key has not been answered yet. Send it again later.',
+				{ headers: { 'Retry-After': '1' } },
+			);
+		}
+		running.add(own);
+		try {
+			await next();
+		} finally {
+			running.delete(own);
+		}
+	});
+}
+
+interface KeyedRequest {
+	/** Undefined if the request has none. */
+	key: string | undefined;
+	fingerprint: string;
+}
+
+/**
+ * Runs `effect` in a transaction, or replays the answer if a request with this key has succeeded
+ * before. The answer is stored in the same transaction, so the database keeps both or neither.
+ *
+ * @throws Problem idempotency_key_reused
+ */
+export function runOnce(
+	{ store, now }: Service,
+	request: KeyedRequest,
+	effect: () => Answer,
+): Answer {
+	return store.transaction(() => {
+		const { key, fingerprint } = request;
+		if (key === undefined) return effect();
+		const earlier = store.answers.find(key, now());
+		if (!earlier) {
+			const answer = effect();
+			store.answers.add(key, fingerprint, answer, now());
+			return answer;
+		}
+		if (earlier.fingerprint !== fingerprint) {
+			throw new Problem(
+				'idempotency_key_reused',
+				'This key was used for a different request. Use a new key for every new request.',
+			);
+		}
+		const headers = { ...earlier.answer.headers, 'Idempotent-Replayed': 'true' };
+		return { ...earlier.answer, headers };
+	});
+}
+
+/** One caller's keys do not affect another's: they are kept by API key, or by user and application. */
+function ownKey(c: Context<Env>, key: string): string {
+	const { caller, application } = c.get('authority')!;
+	return [caller.type, caller.id, application ?? '', key].join('\n');
+}
+
+/** A request as `runOnce` knows it: its key, and a hash of what makes two requests equal. */
+export function keyedRequest(c: Context<Env>, body: Uint8Array): KeyedRequest {
+	const key = c.req.header(idempotencyKeyHeader);
+	const { pathname, search } = new URL(c.req.url);
+	const hash = createHash('sha256').update(`${c.req.method} ${pathname}${search}\n`);
+	hash.update(`${c.req.header('If-Match') ?? ''}\n`).update(body);
+	return { key: key && ownKey(c, key), fingerprint: hash.digest('hex') };
+}

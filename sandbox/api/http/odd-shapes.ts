@@ -1,0 +1,54 @@
+import { Problem } from '../../core/foundation/problem.ts';
+
+/** In a body or a line; more than a batch of a hundred full records has. */
+const maxValues = 100_000;
+const maxLevels = 40;
+/** In one list or object; twice as many as any field takes. */
+const maxMembers = 1000;
+
+const [quote, comma, escape] = [0x22, 0x2c, 0x5c];
+const opening = new Set([0x5b, 0x7b]);
+const closing = new Set([0x5d, 0x7d]);
+
+/**
+ * Refuses JSON that no record or batch looks like, before it is parsed: parsing and validating it would
+ * take long.
+ *
+ * @throws Problem validation_failed
+ */
+export function refuseOddShape(json: string): void {
+	const members = new Uint32Array(maxLevels + 1);
+	let values = 0;
+	let level = 0;
+	for (let i = 0; i < json.length; i++) {
+		const code = json.charCodeAt(i);
+		if (code === quote) {
+			i = endOfString(json, i);
+		} else if (opening.has(code)) {
+			values += 1;
+			level += 1;
+			if (level > maxLevels) throw tooMuch(`Lists and objects may be nested in at most ${maxLevels} levels.`);
+			members[level] = 1;
+		} else if (closing.has(code)) {
+			level = Math.max(0, level - 1);
+		} else if (code === comma) {
+			values += 1;
+			members[level]! += 1;
+		}
+		if (members[level]! > maxMembers) throw tooMuch(`A list or an object may have at most ${maxMembers} members.`);
+		if (values > maxValues) throw tooMuch('A body may have at most 100,000 values in all. Send it in smaller parts.');
+	}
+}
+
+/** The place of the quotation mark that ends a string. */
+function endOfString(json: string, start: number): number {
+	for (let i = start + 1; i < json.length; i++) {
+		const code = json.charCodeAt(i);
+		if (code === quote) return i;
+		if (code === escape) i += 1;
+	}
+	return json.length;
+}
+
+const tooMuch = (detail: string): Problem =>
+	new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'too_long', detail }] });

@@ -1,0 +1,18 @@
+import type { Context } from 'hono';
+import { invalidParameter } from '../../core/foundation/problem.ts';
+
+/** @throws Problem invalid_parameter if a parameter is repeated */
+export function singleQueryValues(c: Context): Map<string, string> {
+	const { searchParams } = new URL(c.req.url);
+	const [repeated] = repeatedNames(searchParams);
+	if (repeated === undefined) return new Map(searchParams);
+	throw invalidParameter(repeated, `${repeated} is repeated. Send it once.`);
+}
+
+/** The names that occur several times, found in one pass. */
+export function repeatedNames(given: URLSearchParams): string[] {
+	const seen = new Set<string>();
+	const repeated = new Set<string>();
+	for (const name of given.keys()) (seen.has(name) ? repeated : seen).add(name);
+	return [...repeated];
+}

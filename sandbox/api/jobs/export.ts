@@ -1,0 +1,85 @@
+import { resourceNamed } from '../collection/custom-object-routes.ts';
+import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
+import { listedRecord } from '../../domain/queries/read-list.ts';
+import { parseListQuery } from '../../domain/queries/list-query.ts';
+import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
+import type { Job } from '../../core/schemas/jobs.ts';
+import { parseRecord } from '../../core/store/records/record-json.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+const recordsPerStep = 200;
+
+/** The list that a job exports, with its filters and its order. */
+type Export = Pick<Job, 'resource' | 'query'>;
+
+/**
+ * Counts the records that an export would contain now.
+ *
+ * @throws Problem invalid_parameter, unknown_parameter, if a list would refuse the query
+ */
+export async function countExportedRecords(store: StoreView, about: Export): Promise<number> {
+	const { table, query } = exportedList(store, about);
+	return await table.countAside(query.conditions, query.includeDeleted);
+}
+
+/** What the next step of an export stores, read before its transaction. */
+export interface Exported {
+	records: Array<{ id: string; text: string }>;
+	/** The ids of records that follow, as JSON lists: all of them at first, later the rest of a list. */
+	follow: string[];
+}
+
+/**
+ * Reads the next records of an export without blocking requests: few of many records may match. At its
+ * first step it reads which records there are, in their order, so that they are sorted once.
+ */
+export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
+	const { table, query } = exportedList(store, job);
+	const selection = { ...query, limit: recordsPerStep };
+	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
+	const [next] = store.whole.jobItems.page(job.id, -1, 1);
+	if (!next) return { records: [], follow: [] };
+	const { documents, hasMore } = await table.recordsOf(next.text, selection);
+	const records = documents.map((document) => ({
+		id: parseRecord(document).id,
+		text: listedRecord(document, query),
+	}));
+	const ids = JSON.parse(next.text) as string[];
+	const rest = hasMore ? ids.slice(ids.indexOf(records.at(-1)!.id) + 1) : [];
+	return { records, follow: rest.length > 0 ? [JSON.stringify(rest)] : [] };
+}
+
+/**
+ * Stores the next records of an export as its results, without those that came out of sight while they
+ * were read.
+ *
+ * @returns how many records were stored, and whether they were the last
+ */
+export function storeRecords(
+	store: StoreView,
+	job: Job,
+	{ records, follow }: Exported,
+): { count: number; isLast: boolean } {
+	const { jobItems, jobResults } = store.whole;
+	const { table } = exportedList(store, job);
+	const seen = table.visibleAmong(records.map(({ id }) => id));
+	const kept = records.filter(({ id }) => seen.has(id));
+	for (const [i, { text }] of kept.entries()) {
+		jobResults.add(job.id, { position: job.processed + i, text });
+	}
+	const [done] = jobItems.page(job.id, -1, 1);
+	if (done) jobItems.dropUntil(job.id, done.position);
+	const first = done?.position ?? 0;
+	for (const [i, text] of follow.entries()) jobItems.add(job.id, { position: first + i, text });
+	return { count: kept.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
+}
+
+function exportedList(store: StoreView, { resource: name, query: asked }: Export) {
+	const given = new Map(Object.entries(asked ?? {}));
+	const ofPages = ['cursor', 'limit'].find((parameter) => given.has(parameter));
+	if (ofPages !== undefined) throw unknownParameter(ofPages);
+	const resource = resourceNamed(store, name);
+	const table = store.table(name);
+	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
+	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.whole.accountKey) };
+}

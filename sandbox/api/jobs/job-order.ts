@@ -1,0 +1,69 @@
+import { z } from 'zod/v4';
+import { resourceNamed } from '../collection/custom-object-routes.ts';
+import { queryParameter } from '../endpoint/parameters.ts';
+import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
+import type { Parameter } from '../endpoint/operation.ts';
+import type { Service } from '../../core/service.ts';
+import { requireUniqueMatchOn } from '../../domain/records/match.ts';
+import { recordsName } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { customRecords, type Job, jobOperations } from '../../core/schemas/jobs.ts';
+
+export const orderQuery = z.object({
+	resource: z
+		.union(
+			[
+				z.enum(resources.map(({ name }) => name)),
+				z.string().regex(new RegExp(`^${customRecords}$`)).meta({
+					pattern: `^${customRecords}$`,
+					examples: ['custom-objects/machines/records'],
+				}),
+			],
+			`Expected one of: ${[...resources.map(({ name }) => name), recordsName('{key}')].join(', ')}.`,
+		)
+		.meta({ description: 'The resource of the records.' }),
+	operation: z.enum(jobOperations).meta({
+		description: 'The operation to apply to each line, or export.',
+	}),
+	match_on: z.string().optional().meta({
+		description: 'For upsert: the unique field to match records on.',
+	}),
+});
+
+/** What else the query of an export has. */
+export const exportParameter: Parameter = {
+	...queryParameter(
+		'query',
+		'For export: parameters of the list of these records, such as filters, sort and fields, ' +
+			'each as a separate query parameter; except cursor, limit, and filters with the names of ' +
+			'the parameters above.',
+		{ type: 'object', additionalProperties: { type: 'string' } },
+	),
+	style: 'form',
+	explode: true,
+};
+
+/** The job that the query of a request describes; the body holds the lines. */
+export type JobOrder = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
+
+/**
+ * @param texts the whole query; what `orderQuery` does not name is about the list of an export
+ * @throws Problem invalid_parameter, unknown_parameter
+ */
+export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, texts: Map<string, string>): JobOrder {
+	const { operation, match_on: matchOn = null } = query;
+	const resource = resourceNamed(store, query.resource);
+	if (!resource) throw invalidParameter('resource', `There is no custom object with the records ${query.resource}.`);
+	const others = [...texts].filter(([name]) => !Object.hasOwn(orderQuery.shape, name));
+	const [other] = others;
+	if (operation !== 'export' && other) throw unknownParameter(other[0]);
+	if (operation !== 'upsert' && matchOn !== null) {
+		throw invalidParameter('match_on', 'match_on is for the operation upsert only.');
+	}
+	if (operation === 'upsert') {
+		if (matchOn === null) throw invalidParameter('match_on', 'match_on is required: it names the field to match on.');
+		requireUniqueMatchOn(store, resource, matchOn);
+	}
+	const listed = operation === 'export' ? Object.fromEntries(others) : null;
+	return { resource: resource.name, operation, match_on: matchOn, query: listed };
+}

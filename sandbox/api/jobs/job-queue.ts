@@ -1,0 +1,106 @@
+import { publishDomainEvents } from '../../domain/events/publish.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import { type Job, jobs, type JobStatus } from '../../core/schemas/jobs.ts';
+import type { StoredRecord } from '../../core/schemas/resource.ts';
+import type { Service } from '../../core/service.ts';
+import type { Table } from '../../core/store/records/table.ts';
+import { readForStep, runJobStep } from './job-step.ts';
+
+const runningAtOnce = 5;
+const rest = 'Lines without a result were not processed.';
+const resultsKeptForMs = 7 * 24 * 60 * 60 * 1000;
+
+/** The job queue. Its whole state is in the store, so jobs continue after a restart. */
+export class JobQueue {
+	private readonly service: Service;
+	private readonly table: Table;
+
+	constructor(service: Service) {
+		this.service = service;
+		this.table = service.store.table(jobs.name)!;
+	}
+
+	/** The jobs to work on: those in progress, then queued ones in order of arrival. */
+	running(): Job[] {
+		const begun = this.inStatus('processing', runningAtOnce);
+		return [...begun, ...this.inStatus('queued', runningAtOnce - begun.length)];
+	}
+
+	/**
+	 * Processes the next lines of a job. Results and progress are stored in one transaction, so that a
+	 * crash neither repeats nor skips a line.
+	 */
+	async step(id: string): Promise<void> {
+		const { store } = this.service;
+		try {
+			const read = await readForStep(this.service, this.table.find(id) as Job);
+			if (!store.isOpen) return;
+			store.transaction(() => {
+				const job = this.table.find(id) as Job;
+				if (hasEnded(job)) return;
+				const { progress, isLast, ended } = runJobStep(this.service, job, read);
+				const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
+				if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
+				else if (isLast) this.end(done, 'completed');
+				else this.save(job, { ...done, status: 'processing' });
+			});
+		} catch (error) {
+			if (!store.isOpen) return;
+			if (!(error instanceof Problem)) console.error(error);
+			const reason = error instanceof Problem ? error.message : 'The service failed.';
+			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${rest}`));
+		}
+	}
+
+	/**
+	 * Cancels a job. Lines that were processed stay processed.
+	 *
+	 * @throws Problem invalid_state_transition if the job has ended already
+	 */
+	cancel(job: Job): Job {
+		if (!hasEnded(job)) return this.end(job, 'canceled');
+		throw new Problem('invalid_state_transition', `The job has already ended: it is ${job.status}.`, {
+			members: { from: job.status, to: 'canceled', allowed: [] },
+		});
+	}
+
+	private end(job: Job, status: JobStatus, error: string | null = null): Job {
+		const { jobItems, begunWith } = this.service.store;
+		jobItems.drop(job.id);
+		begunWith.drop(job.id);
+		return this.save(job, { ...this.ending(status), error });
+	}
+
+	private ending(status: JobStatus): Partial<Job> {
+		const now = this.service.now();
+		return {
+			status,
+			finished_at: this.now(),
+			results_expire_at: new Date(now + resultsKeptForMs).toISOString(),
+		};
+	}
+
+	private save(job: Job, change: Partial<StoredRecord>): Job {
+		const { service } = this;
+		const at = service.store.writeClock.stamp(service.now());
+		const saved = { ...job, ...change, version: job.version + 1, updated_at: at };
+		this.table.save(saved);
+		const { created_by: actor, request } = job;
+		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
+		publishDomainEvents(writing, saved, job);
+		return saved;
+	}
+
+	private inStatus(status: JobStatus, limit: number): Job[] {
+		const conditions = [{ sql: '"status" = ?', values: [status] }];
+		const order = [{ column: 'id', descending: false }];
+		const selection = { conditions, order, after: undefined, includeDeleted: false, limit };
+		return this.table.page(selection).map((document) => JSON.parse(document) as Job);
+	}
+
+	private now(): string {
+		return new Date(this.service.now()).toISOString();
+	}
+}
+
+export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedAt !== null;

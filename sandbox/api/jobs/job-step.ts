@@ -1,0 +1,117 @@
+import { resourceNamed } from '../collection/custom-object-routes.ts';
+import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
+import { parseText } from '../http/body.ts';
+import type { Writing } from '../../core/store/writing.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import type { Job } from '../../core/schemas/jobs.ts';
+import type { Service } from '../../core/service.ts';
+import type { Line } from '../../core/store/job-lines.ts';
+import type { Part } from '../../core/store/transactions.ts';
+import { type Exported, readNextRecords, storeRecords } from './export.ts';
+import { authorityOf, Ended, type Rights, rightsOf } from '../../domain/access/authority.ts';
+import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
+import { users } from '../../core/schemas/users.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+/** A step has as many lines as fit some milliseconds, so that requests do not wait long for it. */
+const linesPerStep = 100;
+const maxStepMs = 4;
+
+export interface JobStep {
+	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
+	isLast: boolean;
+	/** Why the job goes no further, if its creator may no longer do this. */
+	ended?: string | undefined;
+}
+
+/** Reads what the next step of a job stores, before its transaction; undefined if that is nothing. */
+export async function readForStep(service: Service, job: Job): Promise<Exported | undefined> {
+	if (job.operation !== 'export') return undefined;
+	const rights = rightsFor(service, job);
+	return rights instanceof Ended ? undefined : await readNextRecords(rights.store, job);
+}
+
+const rightsFor = ({ store }: Service, job: Job): Rights | Ended =>
+	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job));
+
+/**
+ * Processes the next lines of a job and stores their results, as far as the job's creator may do this
+ * and with what they see now. Call it in a transaction.
+ */
+export function runJobStep(service: Service, job: Job, exported: Exported | undefined): JobStep {
+	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job);
+	const rights = rightsFor(service, job);
+	if (rights instanceof Ended) return { progress: progressOf(job), isLast: false, ended: rights.reason };
+	return exported ? storeSome(rights.store, job, exported) : { progress: progressOf(job), isLast: false };
+}
+
+const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['progress'] => ({
+	total,
+	processed,
+	succeeded,
+	failed,
+});
+
+function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job): JobStep {
+	const { jobItems, jobResults } = service.store;
+	const resource = resourceNamed(service.store, job.resource);
+	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
+	const { created_by: actor, request } = job;
+	const writing = { ...service, resource, actor, request, now: service.now() };
+	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
+	// Within a step, only a line that changes users can change what the next one may do.
+	const { cache: people } = service.store.table(users.name)!.source;
+	let rights = rightsNow();
+	const results = service.store.transactionOfParts((part) => {
+		const done: ItemResult[] = [];
+		const end = performance.now() + maxStepMs;
+		for (const line of jobItems.page(job.id, -1, linesPerStep)) {
+			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
+			const { changes } = people;
+			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
+			if (people.changes !== changes) rights = rightsNow();
+		}
+		jobItems.dropUntil(job.id, done.at(-1)?.index ?? -1);
+		return done;
+	});
+	for (const [i, result] of results.entries()) {
+		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
+	}
+	const failed = results.filter(({ error }) => error).length;
+	const processed = job.processed + results.length;
+	const isLast = processed === job.total;
+	return {
+		progress: {
+			total: job.total,
+			processed,
+			succeeded: job.succeeded + results.length - failed,
+			failed: job.failed + failed,
+		},
+		isLast,
+		ended: rights instanceof Ended && !isLast ? rights.reason : undefined,
+	};
+}
+
+function writeLine(
+	writing: Writing,
+	part: Part,
+	bulk: Bulk,
+	line: Line,
+	requestId: string,
+): ItemResult {
+	let item: unknown;
+	try {
+		item = parseText('The line', line.text);
+	} catch (error) {
+		if (!(error instanceof Problem)) throw error;
+		return { index: line.position, status: error.status, id: null, error: error.body(requestId) };
+	}
+	return writeItem(() => writing, part, bulk, item, line.position, requestId);
+}
+
+function storeSome(store: StoreView, job: Job, exported: Exported): JobStep {
+	const { count, isLast } = storeRecords(store, job, exported);
+	const processed = job.processed + count;
+	const total = isLast ? processed : Math.max(job.total, processed);
+	return { progress: { total, processed, succeeded: processed, failed: 0 }, isLast };
+}

@@ -1,0 +1,52 @@
+import type { Problem } from '../../core/foundation/problem.ts';
+
+/** The error codes of RFC 6749, 4.1.2.1 and 5.2. */
+export const oauthErrorCodes = [
+	'access_denied',
+	'invalid_client',
+	'invalid_grant',
+	'invalid_request',
+	'invalid_scope',
+	'server_error',
+	'temporarily_unavailable',
+	'unsupported_grant_type',
+	'unsupported_response_type',
+] as const;
+
+export type OAuthErrorCode = (typeof oauthErrorCodes)[number];
+
+/** An error of the token or revocation endpoint (RFC 6749, 5.2). */
+export class OAuthError extends Error {
+	readonly code: OAuthErrorCode;
+	private readonly status: number;
+	private readonly headers: Record<string, string>;
+
+	constructor(
+		code: OAuthErrorCode,
+		description: string,
+		{ status = 400, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+	) {
+		super(description);
+		this.code = code;
+		this.status = status;
+		this.headers = headers;
+	}
+
+	response(): Response {
+		const body = { error: this.code, error_description: this.message };
+		return Response.json(body, { status: this.status, headers: { ...noStore, ...this.headers } });
+	}
+}
+
+/** Forbids caching of tokens and of errors about them (RFC 6749, 5.1). */
+export const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+
+/** Converts any problem of the service to the error that OAuth clients expect. */
+export function oauthErrorOf({ status, message, headers }: Problem): OAuthError {
+	return new OAuthError(codeOf(status), message, { status, headers });
+}
+
+function codeOf(status: number): OAuthErrorCode {
+	if (status === 429 || status === 503) return 'temporarily_unavailable';
+	return status >= 500 ? 'server_error' : 'invalid_request';
+}

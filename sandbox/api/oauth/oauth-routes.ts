@@ -1,0 +1,87 @@
+import type { Context } from 'hono';
+import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
+import { noContent, success } from '../endpoint/responses.ts';
+import { addressOf } from '../http/address.ts';
+import { spendRequest } from '../http/rate-limit.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
+import type { Env, Service } from '../../core/service.ts';
+import { authenticateClient } from './client-authentication.ts';
+import { noStore, OAuthError } from './oauth-error.ts';
+import { issuerOf } from './issuer.ts';
+import { oauthPaths, serverMetadata } from './server-metadata.ts';
+import { revocationForm, tokenForm } from './oauth-forms.ts';
+import { bodyParameters, requiredParameter } from './oauth-parameters.ts';
+import { revokeToken } from './revocation.ts';
+import { grantTypes } from './token-exchange.ts';
+
+/** The endpoints of OAuth 2.0. */
+export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
+	/**
+	 * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
+	 * is known.
+	 */
+	const clientRequest = async (c: Context<Env>) => {
+		c.set('window', `OAuth ${addressOf(c)}`);
+		try {
+			const parameters = await bodyParameters(c);
+			const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
+			// The id of a public client is not secret, so anybody can claim it.
+			const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+			c.set('window', `client ${client.id}${place}`);
+			return { parameters, client };
+		} finally {
+			spendRequest(service, limiter, c);
+		}
+	};
+
+	const byClient = { tag: 'oauth', errors: [400, 401, 413, 429], security: [{ clientSecret: [] }, {}] };
+	return [
+		endpoint({
+			...byClient,
+			method: 'POST',
+			path: oauthPaths.token,
+			id: 'getToken',
+			summary: 'Get a token',
+			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
+			body: tokenForm,
+			answers: { 200: success('The tokens.', 'Token', 'Cache-Control') },
+			async handle(c) {
+				const { client, parameters } = await clientRequest(c);
+				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
+				if (!exchange) {
+					const known = [...grantTypes.keys()].join(', ');
+					throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${known}.`);
+				}
+				return c.json(exchange(service, client, parameters), 200, noStore);
+			},
+		}),
+		endpoint({
+			...byClient,
+			method: 'POST',
+			path: oauthPaths.revoke,
+			id: 'revokeToken',
+			summary: 'Revoke a token',
+			description:
+				'Revoking a refresh token revokes the whole grant; revoking an access token revokes only ' +
+				'that token. An unknown token counts as revoked.',
+			body: revocationForm,
+			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
+			async handle(c) {
+				const { client, parameters } = await clientRequest(c);
+				revokeToken(service, client, requiredParameter(parameters, 'token'));
+				return c.body(null, 200, noStore);
+			},
+		}),
+		endpoint({
+			method: 'GET',
+			path: oauthPaths.metadata,
+			id: 'getAuthorizationServer',
+			tag: 'oauth',
+			summary: 'Get the server metadata',
+			description: 'Endpoints, scopes and methods (RFC 8414).',
+			answers: { 200: success('The metadata.', 'AuthorizationServer') },
+			security: [],
+			handle: (c) => c.json(serverMetadata(issuerOf(c))),
+		}),
+	];
+}

@@ -1,0 +1,125 @@
+import type { Service, TokenLifetimes } from '../../core/service.ts';
+import type { Client } from '../../core/store/credentials/clients.ts';
+import type { Grant } from '../../core/store/credentials/grants.ts';
+import { revokeGrant } from '../webhooks/revoke-access.ts';
+import { OAuthError } from './oauth-error.ts';
+import { requiredParameter } from './oauth-parameters.ts';
+import { verifies } from './pkce.ts';
+import { grantableScopes, parseScopes } from '../../domain/access/scopes.ts';
+
+/**
+ * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
+ * not disconnect a client.
+ */
+export const usualLifetimes: TokenLifetimes = {
+	accessToken: 60 * 60 * 1000,
+	replacedRefreshToken: 10 * 60 * 1000,
+};
+
+/** A successful token response (RFC 6749, 5.1). */
+export interface TokenAnswer {
+	access_token: string;
+	token_type: 'Bearer';
+	expires_in: number;
+	refresh_token: string;
+	scope: string;
+}
+
+type Exchange = (
+	service: Service,
+	client: Client,
+	parameters: Map<string, string>,
+) => TokenAnswer;
+
+/**
+ * Exchanges an authorization code, once. A second use means that the code was stolen, so its grant is
+ * revoked (RFC 6749, 4.1.2).
+ *
+ * @throws OAuthError invalid_grant, invalid_request
+ */
+const exchangeCode: Exchange = (service, client, parameters) => {
+	const { store, now } = service;
+	const secret = requiredParameter(parameters, 'code');
+	const redirectUri = requiredParameter(parameters, 'redirect_uri');
+	const verifier = requiredParameter(parameters, 'code_verifier');
+	const code = store.grants.findCode(secret);
+	if (!code || code.grant.clientId !== client.id) throw invalidGrant('This code is unknown.');
+	if (code.isUsed) {
+		revokeGrant(service, code.grant.id);
+		throw invalidGrant('This code was used before. The tokens issued for it are revoked.');
+	}
+	if (now() >= code.expiresAt) throw invalidGrant('This code has expired. Ask the user again.');
+	if (redirectUri !== code.redirectUri) {
+		throw invalidGrant('redirect_uri differs from that of the authorization request.');
+	}
+	if (!verifies(verifier, code.challenge)) {
+		throw invalidGrant('code_verifier does not belong to the code_challenge.');
+	}
+	return store.transaction(() => {
+		store.grants.markUsed(secret);
+		return issue(service, code.grant, code.grant.scopes);
+	});
+};
+
+/**
+ * Exchanges a refresh token for new tokens. The old one stays valid for a while and gives the same
+ * successor; later use indicates theft, so the whole grant is revoked (RFC 9700, 4.14.2).
+ *
+ * @throws OAuthError invalid_grant, invalid_request, invalid_scope
+ */
+const refresh: Exchange = (service, client, parameters) => {
+	const { store, now, tokenLifetimes } = service;
+	const secret = requiredParameter(parameters, 'refresh_token');
+	const token = store.tokens.findRefresh(secret);
+	if (!token || token.grant.clientId !== client.id) {
+		throw invalidGrant('This refresh token is unknown or was revoked. Ask the user again.');
+	}
+	const { grant, replacedAt } = token;
+	if (replacedAt !== null && now() - replacedAt >= tokenLifetimes.replacedRefreshToken) {
+		revokeGrant(service, grant.id);
+		throw invalidGrant('This refresh token was replaced. All tokens of the user are revoked.');
+	}
+	const asked = parameters.get('scope');
+	const scopes = asked === undefined ? grant.scopes : parseScopes(asked, grant.scopes);
+	if (!scopes) throw new OAuthError('invalid_scope', 'The grant does not include all of these scopes.');
+	return store.transaction(() => {
+		store.tokens.replaceRefresh(secret, now());
+		return issue(service, grant, scopes, secret);
+	});
+};
+
+export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
+	['authorization_code', exchangeCode],
+	['refresh_token', refresh],
+]);
+
+/**
+ * @param granted scopes that the user can no longer grant are removed
+ * @param replaced the refresh token that was exchanged, if any
+ * @throws OAuthError invalid_grant if the user can no longer sign in
+ */
+function issue(
+	service: Service,
+	grant: Grant,
+	granted: string[],
+	replaced?: string,
+): TokenAnswer {
+	const { store, now, tokenLifetimes } = service;
+	const member = store.members.find(grant.userId);
+	if (!member) throw invalidGrant('The user who granted this can no longer sign in.');
+	const scopes = grantableScopes(member.role, granted);
+	if (scopes.length === 0) {
+		throw invalidGrant('The user who granted this no longer has any of these rights. Ask the user again.');
+	}
+	const time = now();
+	const lasts = tokenLifetimes.accessToken;
+	return {
+		access_token: store.tokens.addAccess(grant.id, scopes, time + lasts, time),
+		token_type: 'Bearer',
+		expires_in: lasts / 1000,
+		refresh_token: store.tokens.addRefresh(grant.id, replaced),
+		scope: scopes.join(' '),
+	};
+}
+
+const invalidGrant = (description: string) => new OAuthError('invalid_grant', description);

@@ -1,0 +1,56 @@
+import type { ApiRoute } from '../endpoint/endpoint.ts';
+import { scopeFor } from '../../domain/access/scopes.ts';
+import { commonErrors, errors } from '../endpoint/responses.ts';
+import type { Operation, Parameter } from '../endpoint/operation.ts';
+import { anyRecords } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { exampleId } from '../../core/schemas/request-examples.ts';
+import { tags } from '../../core/schemas/tags.ts';
+
+interface PathItem {
+	parameters?: Parameter[];
+	[method: string]: Operation | Parameter[] | undefined;
+}
+
+/** The paths of routes, each with its parameters and its operations. */
+export function pathsOf(routes: readonly ApiRoute[]): Record<string, PathItem> {
+	const paths: Record<string, PathItem> = {};
+	for (const { method, path, operation: describe } of routes) {
+		const operation = describe();
+		const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+		paths[path] ??= names.length > 0 ? { parameters: names.map((name) => pathParameter(path, name)) } : {};
+		paths[path][method.toLowerCase()] = { ...operation, ...credentials(method, path, operation) };
+	}
+	return paths;
+}
+
+/** The credentials that a request needs, and the errors that every request with credentials can get. */
+function credentials(method: string, path: string, { responses }: Operation): Partial<Operation> {
+	const scope = scopeFor(method, path);
+	if (scope === undefined) return {};
+	return {
+		responses: { ...responses, ...errors(commonErrors) },
+		...(scope !== null && { security: [{ apiKey: [] }, { oauth2: [scope] }] }),
+	};
+}
+
+const identified: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
+
+/** Its example is in the sample data, so that the documentation's requests can be sent as they stand. */
+function pathParameter(path: string, name: string): Parameter {
+	const resource = [...resources, anyRecords].find((one) => path.startsWith(`/v1/${one.name}/{id}`));
+	const kind = identified[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
+	const examples: Record<string, string | undefined> = {
+		id: resource && exampleId(resource.idPrefix),
+		tag_id: exampleId(tags.idPrefix),
+		key: 'machines',
+	};
+	return {
+		name,
+		in: 'path',
+		description: name === 'key' ? 'Key of the object.' : `ID of the ${kind}.`,
+		required: true,
+		schema: { type: 'string', maxLength: 64 },
+		...(examples[name] !== undefined && { example: examples[name] }),
+	};
+}

@@ -1,0 +1,52 @@
+import { exampleValue } from '../endpoint/input-schema.ts';
+import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
+import { deliverySchema } from '../../core/schemas/webhook-deliveries.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { pageSchema, resourceSchemas } from './resource-schemas.ts';
+
+/** The schemas of subscriptions and deliveries. */
+export function webhookSchemas(): Record<string, JsonSchema> {
+	const { Webhook, WebhookCreate, WebhookUpdate, WebhookList } = resourceSchemas(webhooks);
+	const record = withEventPatterns(Webhook!);
+	const secret: JsonSchema = {
+		title: 'Secret',
+		description: 'The signing secret. Store it safely: it is not shown again.',
+		type: 'string',
+		examples: ['whsec_dGhpcyBpcyBhbiBleGFtcGxlIG9mIDMyIGJ5dGVzISE='],
+	};
+	return {
+		Webhook: record,
+		WebhookCreate: withEventPatterns(WebhookCreate!),
+		WebhookUpdate: withEventPatterns(WebhookUpdate!),
+		WebhookList: WebhookList!,
+		WebhookWithSecret: {
+			...record,
+			description: 'A webhook with its secret. A replayed response has no secret after the webhook was deleted.',
+			properties: { ...record.properties, secret },
+			example: { ...(record['example'] as object), secret: exampleValue(secret) },
+		},
+		WebhookDelivery: {
+			description: 'The delivery of an event to a webhook.',
+			...jsonSchema(deliverySchema, 'output'),
+			// As for records, a token that may not read them gets only the id.
+			required: ['id'],
+		},
+		WebhookDeliveryList: pageSchema('WebhookDelivery', 'deliveries'),
+		WebhookRecovered: {
+			description: 'The extent of the recovery.',
+			type: 'object',
+			properties: {
+				recovered: { description: 'The number of queued events. Those of records that the user no longer sees are not sent.', type: 'integer', minimum: 0 },
+			},
+			required: ['recovered'],
+		},
+	};
+}
+
+/** The same schema, with the patterns of events to subscribe to. */
+const withEventPatterns = (schema: JsonSchema): JsonSchema => {
+	const { events, ...others } = schema.properties!;
+	const items = { $ref: '#/components/schemas/EventPattern' };
+	const properties = { url: others['url']!, events: { ...events, items }, ...others };
+	return { ...schema, properties };
+};

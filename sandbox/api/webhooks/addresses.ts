@@ -1,0 +1,68 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Turns } from '../../core/foundation/turns.ts';
+
+export interface Address {
+	address: string;
+	family: 4 | 6;
+}
+
+/**
+ * Resolves a host and refuses addresses that are not public, so that a subscription cannot reach an
+ * internal network. Connect to the returned address only: the name may resolve differently the next
+ * time (DNS rebinding).
+ *
+ * @param host a name, or an address as in a URL
+ * @throws Error for people, if the name is unknown or any of its addresses is not public
+ */
+export async function publicAddress(host: string): Promise<Address> {
+	const addresses = await resolve(host);
+	const inside = addresses.find(({ address }) => !isPublic(address));
+	if (!inside) return addresses[0]!;
+	// The address is not named, because that would reveal the internal network.
+	throw new Error(`${host} does not resolve to a public address.`);
+}
+
+/**
+ * IPv4-mapped IPv6 addresses (RFC 4291, 2.5.5.2) count as IPv4. Public IPv6 addresses begin with the
+ * bits 001 (IANA, IPv6 Global Unicast Address Assignments); other ranges include forms of IPv4
+ * addresses that only some systems understand, such as ::127.0.0.1.
+ */
+function isPublic(address: string): boolean {
+	const parsed = ipaddr.process(address);
+	if (parsed.range() !== 'unicast') return false;
+	return parsed.kind() === 'ipv4' || parsed.match(globalUnicast);
+}
+
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+/** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
+const nameServers = new Resolver({ timeout: 3000, tries: 2 });
+
+async function resolve(host: string): Promise<Address[]> {
+	const name = bare(host);
+	const family = isIP(name) as 4 | 6 | 0;
+	if (family !== 0) return [{ address: name, family }];
+	// Name servers know nothing of it (RFC 6761, 6.3).
+	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
+	const found = await Promise.all([
+		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
+		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), none),
+	]);
+	if (found.flat().length > 0) return found.flat();
+	throw new Error(`The host ${host} is unknown.`);
+}
+
+/** Names of this machine and its network are looked up in threads that passwords and gzip need as well. */
+const localLookups = new Turns(2, 10_000);
+
+/** Resolves a host as this machine does, to any address. */
+export async function anyAddress(host: string): Promise<Address[]> {
+	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
+	if (found && found.length > 0) return found as Address[];
+	throw new Error(`The host ${host} is unknown.`);
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
+const none = (): Address[] => [];

@@ -1,0 +1,43 @@
+import { Problem } from '../../core/foundation/problem.ts';
+import { explainPattern, eventTypesIn } from '../../domain/events/event-types.ts';
+import type { Answer } from '../../core/foundation/answer.ts';
+import { createRecord } from '../../domain/records/write.ts';
+import type { Webhook } from '../../core/schemas/webhooks.ts';
+import type { Store } from '../../core/store/store.ts';
+import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/**
+ * Makes a subscription with a new secret.
+ *
+ * @param application that it belongs to; null if people or programs with a key made it
+ * @throws Problem validation_failed
+ */
+export function createWebhook(
+	writing: Writing,
+	body: Record<string, unknown>,
+	application: string | null,
+): { answer: Answer; webhook: Webhook; secret: string } {
+	const secret = newWebhookSecret();
+	const answer = createRecord(writing, body, { secret_hint: hintOf(secret), application_id: application });
+	const webhook = JSON.parse(answer.body!) as Webhook;
+	const { whole } = writing.store;
+	refuseUnknownEvents(whole, webhook.events);
+	const secretId = whole.webhookSecrets.set(webhook.id, secret, writing.now);
+	return { answer: { ...answer, secretId }, webhook, secret };
+}
+
+export const hintOf = (secret: string): string => secret.slice(-4);
+
+/**
+ * @param stored the events before the change; the custom object of one may have been deleted since
+ * @throws Problem validation_failed
+ */
+export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {
+	const known = eventTypesIn(store);
+	const errors = events.flatMap((pattern, i) => {
+		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, known);
+		return detail === undefined ? [] : [{ pointer: `/events/${i}`, code: 'invalid_value', detail }];
+	});
+	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });
+}

@@ -1,0 +1,167 @@
+import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
+import { changeRecord } from '../../domain/records/write.ts';
+import { eventJson } from '../../domain/events/event-json.ts';
+import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import type { Service } from '../../core/service.ts';
+import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
+import { type Outcome, post } from './post.ts';
+import { activeWebhooks, explainRefusal } from '../../domain/events/delivery-queue.ts';
+import { nextDelay, disableAfterMs } from './schedule.ts';
+import { signedHeaders } from './sign.ts';
+
+const atOncePerWebhook = 10;
+const lookEveryMs = 1000;
+const actor = { type: 'system', id: 'webhooks' };
+
+/**
+ * Sends the deliveries that are due. Its whole state is in the store, so a restart resumes the work:
+ * deliveries that were in progress are sent again.
+ */
+export class Dispatcher {
+	private readonly service: Service;
+	private readonly isPrivateAllowed: boolean;
+	private readonly sending = new Set<Delivery>();
+	private isWoken = false;
+	private timer: NodeJS.Timeout | undefined;
+
+	constructor(service: Service, isPrivateAllowed: boolean) {
+		this.service = service;
+		this.isPrivateAllowed = isPrivateAllowed;
+		service.store.deliveries.onQueued = () => this.wake();
+		this.wake();
+	}
+
+	/** Schedules a look for due deliveries in the next turn of the event loop. */
+	wake(): void {
+		if (this.isWoken) return;
+		this.isWoken = true;
+		setImmediate(() => {
+			this.isWoken = false;
+			this.work();
+		});
+	}
+
+	/**
+	 * Sends one event now, regardless of the subscription's status.
+	 *
+	 * @returns the delivery with this attempt, and its outcome
+	 */
+	async attempt(webhook: Webhook, delivery: Delivery): Promise<[Delivery, Outcome]> {
+		const { store, now } = this.service;
+		const startedAt = now();
+		const begin = performance.now();
+		const event = store.events.find(delivery.sequence);
+		const body = eventJson(event);
+		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
+		// Real time, because receivers compare it with their own clock; the service's may have been
+		// advanced.
+		const headers = signedHeaders(event.id, body, secrets, Date.now());
+		const { isPrivateAllowed } = this;
+		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
+		const attempt = {
+			started_at: new Date(startedAt).toISOString(),
+			duration_ms: Math.round(performance.now() - begin),
+			response_status: outcome.status,
+			error: outcome.error,
+		};
+		const status = outcome.error === null ? 'succeeded' : 'failed';
+		const attempts = [...delivery.attempts, attempt];
+		return [{ ...delivery, status, nextAttemptAt: null, attempts }, outcome];
+	}
+
+	private work(): void {
+		const { service } = this;
+		clearTimeout(this.timer);
+		if (!service.store.isOpen) return;
+		const active = activeWebhooks(service.store);
+		if (active.length === 0) return;
+		// Polls for retries that become due. The timer does not keep the process alive, so shutdown
+		// need not wait.
+		this.timer = setTimeout(() => this.work(), lookEveryMs).unref();
+		try {
+			for (const webhook of active) this.fill(webhook);
+			// Timed transitions cause events too, and active subscriptions wait for them.
+			applyDueTransitions(service);
+		} catch (error) {
+			console.error(error);
+		}
+	}
+
+	/**
+	 * Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay
+	 * others.
+	 */
+	private fill(webhook: Webhook): void {
+		const { store, now } = this.service;
+		const sending = [...this.sending].filter(({ webhookId }) => webhookId === webhook.id);
+		const due = (isRecovered: boolean, limit: number) =>
+			store.deliveries
+				.due(webhook.id, isRecovered, now(), limit)
+				.filter(({ id }) => !sending.some((one) => one.id === id));
+		// Recovered events are sent one at a time, to arrive in sequence.
+		const isRecovering = sending.some(({ isRecovered }) => isRecovered);
+		const next = [...(isRecovering ? [] : due(true, 1)), ...due(false, atOncePerWebhook)];
+		for (const delivery of next.slice(0, atOncePerWebhook - sending.length)) {
+			this.sending.add(delivery);
+			this.send(webhook, delivery)
+				.catch(console.error)
+				.finally(() => {
+					this.sending.delete(delivery);
+					this.wake();
+				});
+		}
+	}
+
+	private async send(webhook: Webhook, delivery: Delivery): Promise<void> {
+		if (this.refuse(webhook, delivery)) return;
+		const [attempted, outcome] = await this.attempt(webhook, delivery);
+		const { store } = this.service;
+		if (!store.isOpen) return;
+		store.transaction(() => {
+			const current = store.table(webhooks.name)!.find(webhook.id) as Webhook | undefined;
+			// Deleted in the meantime, together with its deliveries.
+			if (!current) return;
+			if (outcome.error === null) this.succeed(current, attempted);
+			else this.fail(current, attempted, outcome);
+		});
+	}
+
+	/** Ends a delivery that its receiver may no longer get, without an attempt. */
+	private refuse(webhook: Webhook, delivery: Delivery): boolean {
+		const { store, now } = this.service;
+		const error = explainRefusal(store, webhook, store.events.find(delivery.sequence));
+		if (error === undefined) return false;
+		const started_at = new Date(now()).toISOString();
+		const refused = { started_at, duration_ms: 0, response_status: null, error: `Not sent. ${error}` };
+		const attempts = [...delivery.attempts, refused];
+		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts });
+		return true;
+	}
+
+	private succeed(webhook: Webhook, delivery: Delivery): void {
+		const { store, now } = this.service;
+		store.deliveries.save(delivery);
+		const at = new Date(now()).toISOString();
+		store.table(webhooks.name)!.save({ ...webhook, failing_since: null, last_success_at: at });
+	}
+
+	private fail(webhook: Webhook, delivery: Delivery, outcome: Outcome): void {
+		const { store } = this.service;
+		const now = this.service.now();
+		const isGone = outcome.status === 410;
+		const since = webhook.failing_since ?? new Date(now).toISOString();
+		const isHopeless = now - Date.parse(since) >= disableAfterMs;
+		const delay = nextDelay(delivery.attempts.length, outcome.retryAfter, now);
+		const isLast = isGone || isHopeless || delay === undefined || webhook.status === 'disabled';
+		store.deliveries.save(
+			isLast ? delivery : { ...delivery, status: 'pending', nextAttemptAt: now + delay },
+		);
+		const failing = { ...webhook, failing_since: since };
+		store.table(webhooks.name)!.save(failing);
+		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;
+		const change = { status: 'disabled', disabled_reason: isGone ? 'gone' : 'failures' };
+		const writing = { ...this.service, resource: webhooks, actor, request: null, now };
+		changeRecord(writing, failing, change, true);
+		store.deliveries.failPending(webhook.id);
+	}
+}

@@ -1,0 +1,38 @@
+import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
+import type { Writing } from '../../core/store/writing.ts';
+import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
+import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+
+const eventsAtOnce = 5000;
+
+/**
+ * Queues the events that a subscription has missed: those that happened while it was paused, disabled
+ * or not created yet, and failed deliveries. Events that it has received, or is about to receive, are
+ * skipped.
+ *
+ * @param since an RFC 3339 instant
+ * @returns the number of queued events
+ */
+export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
+	const rights = rightsOf(store.whole, authorityOf(store.whole, webhook));
+	if (rights instanceof Ended) return 0;
+	const { events } = rights.store;
+	const wanted = [
+		...readableWith(rights.scopes),
+		{ sql: 'created_at >= ?', values: [since] },
+		typeCondition(webhook.events),
+		{ sql: `resource <> '${webhooks.name}' OR data ->> '$.object.id' <> ?`, values: [webhook.id] },
+		{ sql: "type <> 'webhook.test'", values: [] },
+	];
+	let recovered = 0;
+	let after = 0;
+	for (;;) {
+		const page = events.sequences([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
+		for (const sequence of page) {
+			const isNews = store.whole.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
+			recovered += Number(isNews);
+			after = sequence;
+		}
+		if (page.length < eventsAtOnce) return recovered;
+	}
+}

@@ -1,0 +1,173 @@
+import type { Context } from 'hono';
+import { recordAnswer } from '../../domain/records/record-answer.ts';
+import { jsonAnswer, toResponse } from '../../core/foundation/answer.ts';
+import { parseInput } from '../../core/foundation/field-errors.ts';
+import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { answerWrite } from '../collection/answer-write.ts';
+import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
+import { success } from '../endpoint/responses.ts';
+import { readEndpoints, writeEndpoints } from '../collection/record-routes.ts';
+import { changeRecord, updateRecord } from '../../domain/records/write.ts';
+import { fullAudience, appendEvent } from '../../domain/events/publish.ts';
+import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
+import { requireScope } from '../../domain/access/authentication.ts';
+import { scopeOf } from '../../domain/access/scopes.ts';
+import { customObjects } from '../../core/schemas/custom-objects.ts';
+import { deliveryAnswer, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
+import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import type { Env, Service } from '../../core/service.ts';
+import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
+import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
+import { deliveryRoutes, refuseInactive, webhookOf } from './delivery-routes.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { deleteWebhook } from './revoke-access.ts';
+import { recover } from './recovery.ts';
+
+/** How long a replaced secret still signs, so that receivers have time to change it. */
+const replacedSecretLastsMs = 24 * 60 * 60 * 1000;
+
+/** The routes of subscriptions to events. */
+export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRoute[] {
+	const { store } = service;
+	const { list, get } = readEndpoints(service, webhooks);
+	const { create, update, remove } = writeEndpoints(service, webhooks);
+	const one = get.path;
+	const withSecret = (description: string, ...headers: string[]) =>
+		success(description, 'WebhookWithSecret', 'ETag', ...headers);
+
+	return [
+		endpoint(list),
+		endpoint({
+			...create,
+			description:
+				'Subscribes an address to events. Only this response contains the secret. With an access ' +
+				'token, only events of records that its user can see are sent, and the token needs the ' +
+				'read scope of every resource that the events are about.',
+			answers: { 201: withSecret('The new webhook with its secret.', 'Location') },
+			handle: (c) =>
+				answerWrite(service, webhooks, c, true, (writing, body) => {
+					const { answer, webhook } = createWebhook(writing, body, c.get('authority')!.application ?? null);
+					refuseUnreadEvents(service, c, webhook.events);
+					adopt(service, c, webhook.id);
+					dispatcher.wake();
+					return answer;
+				}),
+		}),
+		endpoint(get),
+		endpoint({
+			...update,
+			handle: (c) =>
+				answerWrite(service, webhooks, c, true, (writing, body) => {
+					const { id, events: known } = webhookOf(writing.store, c);
+					const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
+					const { events } = JSON.parse(answer.body!) as Webhook;
+					refuseUnknownEvents(store, events, known);
+					refuseUnreadEvents(service, c, events);
+					adopt(service, c, id);
+					dispatcher.wake();
+					return answer;
+				}),
+		}),
+		endpoint({
+			...remove,
+			handle: (c) =>
+				answerWrite(service, webhooks, c, false, (writing) =>
+					deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match')),
+				),
+		}),
+		...deliveryRoutes(service),
+		endpoint({
+			method: 'POST',
+			path: `${one}/rotate-secret`,
+			id: 'rotateWebhookSecret',
+			tag: webhooks.name,
+			summary: 'Rotate the secret of a webhook',
+			description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
+			answers: { 200: withSecret('The webhook with its secret.') },
+			handle: (c) =>
+				answerWrite(service, webhooks, c, false, (writing) => {
+					const secret = newWebhookSecret();
+					const change = { secret_hint: hintOf(secret) };
+					const webhook = changeRecord(writing, webhookOf(writing.store, c), change, true);
+					const until = writing.now + replacedSecretLastsMs;
+					const secretId = store.webhookSecrets.set(webhook.id, secret, writing.now, until);
+					return { ...recordAnswer(200, webhook), secretId };
+				}),
+		}),
+		endpoint({
+			method: 'POST',
+			path: `${one}/recover`,
+			id: 'recoverWebhook',
+			tag: webhooks.name,
+			summary: 'Recover missed events',
+			description:
+				'Sends, in sequence, the events since an instant that the webhook has missed: those that ' +
+				'happened while it was paused, disabled or not created yet, and failed deliveries, whether ' +
+				'or not a retry is due.',
+			body: recoverSchema,
+			answers: { 202: success('The number of queued events.', 'WebhookRecovered') },
+			handle: (c) =>
+				answerWrite(service, webhooks, c, true, (writing, body) => {
+					const webhook = webhookOf(writing.store, c);
+					refuseInactive(webhook);
+					const { since } = parseInput(recoverSchema, body);
+					return jsonAnswer(202, { recovered: recover(writing, webhook, since) });
+				}),
+		}),
+		endpoint({
+			method: 'POST',
+			path: `${one}/test`,
+			id: 'testWebhook',
+			tag: webhooks.name,
+			summary: 'Test a webhook',
+			description:
+				'Sends webhook.test once, regardless of the status of the webhook, and returns the outcome.',
+			answers: { 200: success('The delivery, succeeded or failed.', 'WebhookDelivery') },
+			handle: (c) => test(service, dispatcher, c),
+		}),
+	];
+}
+
+async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): Promise<Response> {
+	const { store } = service;
+	const webhook = webhookOf(c.get('store'), c);
+	// The stored answer holds only the delivery's id, because its outcome is not known yet.
+	const queued = await answerWrite(service, webhooks, c, false, (writing) => {
+		const { now, newId } = writing;
+		const event = appendEvent(writing, 'test', fullAudience(writing, webhook), webhook);
+		const id = newId('dlv', now);
+		store.deliveries.add(id, webhook.id, event.sequence, now, null);
+		return jsonAnswer(200, { id });
+	});
+	const { id } = (await queued.json()) as { id: string };
+	const delivery = store.deliveries.find(webhook.id, id)!;
+	const isNews = delivery.attempts.length === 0;
+	const [tried] = isNews ? await dispatcher.attempt(webhook, delivery) : [delivery];
+	if (isNews && store.isOpen) store.deliveries.save(tried);
+	const body = JSON.stringify(deliveryAnswer(tried));
+	const answer = { status: 200, headers: Object.fromEntries(queued.headers), body };
+	return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
+}
+
+/** The permission of the last change is the one that a subscription depends on. */
+function adopt({ store }: Service, c: Context<Env>, id: string): void {
+	const { grant } = c.get('authority')!;
+	const scopes = c.get('scopes');
+	if (grant && scopes) store.begunWith.set(id, { ...grant, scopes });
+}
+
+/**
+ * Refuses events of records that the access token may not read.
+ *
+ * @throws Problem insufficient_scope
+ */
+function refuseUnreadEvents({ store }: Service, c: Context<Env>, events: string[]): void {
+	for (const { type, resource } of eventTypesIn(store)) {
+		if (!events.some((pattern) => covers(pattern, type))) continue;
+		requireScope(c, scopeOf(resource.name, 'read'));
+	}
+	// This includes custom objects that do not exist yet, or no longer.
+	if (events.some((pattern) => pattern.startsWith('custom.'))) {
+		requireScope(c, scopeOf(customObjects.name, 'read'));
+	}
+}

@@ -1,0 +1,64 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Plan } from './foundation/plans.ts';
+import type { Problem } from './foundation/problem.ts';
+import type { TokenGrant } from './store/credentials/begun-with.ts';
+import type { Store } from './store/store.ts';
+import type { StoreView } from './store/sight/visible-store.ts';
+
+/** The dependencies that every part of the service shares. */
+export interface Service {
+	store: Store;
+	plan: Plan;
+	requestsPerMinute: number;
+	tokenLifetimes: TokenLifetimes;
+	/** Milliseconds since 1970. */
+	now(): number;
+	newId(prefix: string, now: number): string;
+}
+
+/** In milliseconds. */
+export interface TokenLifetimes {
+	accessToken: number;
+	/** How long a replaced refresh token remains valid. */
+	replacedRefreshToken: number;
+}
+
+/** Who sent a request: the API key it came with, or the user whose access token it came with. */
+export interface Caller {
+	type: 'api_key' | 'user';
+	id: string;
+}
+
+/** On whose behalf something is done, while a request is answered or days after it. */
+export interface Authority {
+	caller: Caller;
+	/** The id of the OAuth client that a user acts through; undefined for an API key and in the console. */
+	application: string | undefined;
+	/** The permission that the user gave the application. */
+	grant?: TokenGrant | undefined;
+}
+
+/** The type parameters of hono's contexts in this service. */
+export interface Env {
+	/** Absent when the app is called in process. */
+	Bindings: Partial<HttpBindings> & {
+		/** The refusal of a request that could not be parsed. */
+		refusal?: Problem;
+	};
+	Variables: {
+		requestId: string;
+		caller: Caller | undefined;
+		/** The store as the caller sees it. */
+		store: StoreView;
+		/** The scopes of the access token; undefined for an API key, which has every scope. */
+		scopes: string[] | undefined;
+		/** On whose behalf the request is answered. */
+		authority: Authority | undefined;
+		/** The rate-limit window that the request counts against; undefined until it is known. */
+		window: string | undefined;
+		/** Whether the access token of the request has expired. */
+		isExpired: boolean;
+		/** Set when the connection is dropped instead of answered. */
+		isDropped: boolean;
+	};
+}

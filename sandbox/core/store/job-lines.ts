@@ -1,0 +1,75 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { readRows } from './threads/page-rows.ts';
+
+export interface Line {
+	/** The position in the file, from 0. */
+	position: number;
+	text: string;
+}
+
+/** The lines of jobs' NDJSON files, either uploads or results. */
+export class JobLines {
+	private readonly statements: Record<'insert' | 'page' | 'last' | 'shorten', StatementSync>;
+	private readonly database: DatabaseSync;
+	private readonly name: string;
+
+	/** @param name the name of the table; the table of jobs has to exist */
+	constructor(database: DatabaseSync, name: string) {
+		this.database = database;
+		this.name = name;
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS ${name} (
+				job_id TEXT, position INTEGER, text TEXT NOT NULL, PRIMARY KEY (job_id, position)
+			) WITHOUT ROWID
+		`);
+		this.statements = {
+			insert: database.prepare(`INSERT INTO ${name} VALUES (?, ?, ?)`),
+			page: database.prepare(`
+				SELECT position, text FROM ${name} WHERE job_id = ? AND position > ?
+				ORDER BY position LIMIT ?
+			`),
+			last: database.prepare(`
+				SELECT position, text FROM ${name} WHERE job_id = ? ORDER BY position DESC LIMIT 1
+			`),
+			shorten: database.prepare(`DELETE FROM ${name} WHERE job_id = ? AND position <= ?`),
+		};
+	}
+
+	add(jobId: string, { position, text }: Line): void {
+		this.statements.insert.run(jobId, position, text);
+	}
+
+	/** Reads the lines after a position, in order: fewer than the limit if they are large. */
+	page(jobId: string, after: number, limit: number): Line[] {
+		const values = [jobId, after, limit];
+		return readRows(this.statements.page, { values, isPage: true }) as unknown as Line[];
+	}
+
+	last(jobId: string): Line | undefined {
+		return this.statements.last.get(jobId) as Line | undefined;
+	}
+
+	/** Removes the lines up to a position. */
+	dropUntil(jobId: string, position: number): void {
+		this.statements.shorten.run(jobId, position);
+	}
+
+	drop(jobId: string): void {
+		this.dropUntil(jobId, Number.MAX_SAFE_INTEGER);
+	}
+
+	/** Deletes lines uploaded for jobs that were never created. */
+	dropOrphans(): void {
+		this.database.exec(`DELETE FROM ${this.name} WHERE job_id NOT IN (SELECT id FROM jobs)`);
+	}
+
+	/**
+	 * Deletes the lines of expired jobs.
+	 *
+	 * @param now an RFC 3339 instant
+	 */
+	dropExpired(now: string): void {
+		const expired = "SELECT id FROM jobs WHERE results_expire_at <> '' AND results_expire_at <= ?";
+		this.database.prepare(`DELETE FROM ${this.name} WHERE job_id IN (${expired})`).run(now);
+	}
+}

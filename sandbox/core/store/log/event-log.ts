@@ -1,0 +1,87 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { audienceText, audienceIncludes } from './audience.ts';
+import { EventReader, eventOf, type NewEvent, type StoredEvent } from './event-reader.ts';
+import type { BackgroundReader } from '../threads/background-reader.ts';
+import { madeThrough, ofApplications, type Viewer } from '../sight/visibility.ts';
+
+/** How long the log keeps events. */
+export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Selects the events that administrators and API keys receive. */
+const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
+
+/** The log of events. An event is appended in the transaction of the change that it reports. */
+export class Events extends EventReader {
+	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
+	private readonly expiry = { doneFor: -1 };
+
+	constructor(database: DatabaseSync, reader: BackgroundReader) {
+		super(database, reader, [forAccount]);
+		// AUTOINCREMENT, so that no number is reused after the last event has expired.
+		// The data comes last, so that scanning the columns before it does not touch it.
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS events (
+				sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+				created_at TEXT NOT NULL, resource TEXT NOT NULL, record_id TEXT NOT NULL,
+				seen_by TEXT NOT NULL, is_for_account INTEGER NOT NULL, actor TEXT NOT NULL,
+				request TEXT NOT NULL, data TEXT NOT NULL
+			);
+			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
+			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
+		`);
+		this.statements = {
+			insert: database.prepare(`
+				INSERT INTO events
+					(id, type, created_at, resource, record_id, seen_by, actor, data, is_for_account, request)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			`),
+			expire: database.prepare('DELETE FROM events WHERE created_at <= ?'),
+			find: database.prepare('SELECT * FROM events WHERE sequence = ?'),
+		};
+	}
+
+	/**
+	 * A view of the log with the events that somebody received: they could see the record at that time.
+	 */
+	readableBy({ caller, seesAll, application }: Viewer): EventReader {
+		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
+		if (application !== undefined) {
+			const { sql, values } = madeThrough(caller, application, 'data', '$.object');
+			conditions.push({ sql: `resource NOT IN ('${ofApplications.join("','")}') OR (${sql})`, values });
+		}
+		return new EventReader(this.database, this.reader, conditions);
+	}
+
+	/** Call it in the transaction of the change. */
+	add(event: NewEvent): StoredEvent {
+		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
+		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];
+		const { lastInsertRowid } = this.statements.insert.run(
+			...about,
+			JSON.stringify(actor),
+			data,
+			Number(isForAccount),
+			JSON.stringify(request),
+		);
+		return { ...event, sequence: Number(lastInsertRowid) };
+	}
+
+	/** The instant of the newest event; empty if there are none. */
+	lastInstant(): string {
+		const row = this.database.prepare('SELECT max(created_at) AS value FROM events').get()!;
+		return (row['value'] as string | null) ?? '';
+	}
+
+	/** Deletes events that are older than `eventsAreKeptMs`. */
+	expire(now: number): void {
+		// A batch writes many events at one instant.
+		if (now === this.expiry.doneFor) return;
+		this.expiry.doneFor = now;
+		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
+	}
+
+	/** Finds an event without regard to its audience. */
+	find(sequence: number): StoredEvent {
+		return eventOf(this.statements.find.get(sequence)!);
+	}
+}

@@ -1,0 +1,12 @@
+import type { CustomField } from '../../schemas/custom-field-type.ts';
+import type { StoreView } from '../sight/visible-store.ts';
+
+/** The custom fields of a resource, archived ones included, by key. */
+export function customFieldsOf(store: StoreView, resource: string): Map<string, CustomField> {
+	const table = store.whole.table('custom-fields')!;
+	return table.cached(`of ${resource}`, () => {
+		const ofResource = { sql: '"resource" = ?', values: [resource] };
+		const found = table.findAll([ofResource], 10_000) as CustomField[];
+		return new Map(found.map((field) => [field.key, field]));
+	});
+}

@@ -1,0 +1,24 @@
+import type { StoredRecord } from '../../schemas/resource.ts';
+
+const texts = new WeakMap<StoredRecord, string>();
+
+/**
+ * A record as JSON. It is serialized once for the table, the event and the answer, which is safe
+ * because records are replaced and never changed in place.
+ */
+export function recordJson(record: StoredRecord): string {
+	let text = texts.get(record);
+	if (text === undefined) texts.set(record, (text = JSON.stringify(record)));
+	return text;
+}
+
+/**
+ * Parses the JSON of a record.
+ *
+ * @param text the result of `recordJson`
+ */
+export function parseRecord(text: string): StoredRecord {
+	const record = JSON.parse(text) as StoredRecord;
+	texts.set(record, text);
+	return record;
+}

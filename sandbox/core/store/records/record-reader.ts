@@ -1,0 +1,243 @@
+import type { Resource, StoredRecord } from '../../schemas/resource.ts';
+import type { Column } from './columns.ts';
+import type { Condition } from './condition.ts';
+import { live, sqlName } from './table-definition.ts';
+import type { QueryCache } from './query-cache.ts';
+import type { PreparedStatements } from '../threads/prepared-statements.ts';
+import { pageOf, readRows } from '../threads/page-rows.ts';
+import type { Query, Row } from '../threads/select.ts';
+import type { BackgroundReader } from '../threads/background-reader.ts';
+import { parseRecord } from './record-json.ts';
+import type { Rows } from './rows.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection } from './selection.ts';
+import { entriesByField, valueIndex } from './value-index.ts';
+
+/** Of more records, it is faster to look for a page of them in the order of the list. */
+const maxSorted = 2000;
+
+/** The most deleted records that a page may have to skip while others wait. */
+const maxSkipped = 2000;
+
+/** The parts of a table that every reader of it shares. */
+export interface RecordSource {
+	resource: Resource;
+	columns: Column[];
+	statements: PreparedStatements;
+	reader: BackgroundReader;
+	rows: Rows;
+	cache: QueryCache;
+}
+
+/** Reads the records of a table that meet certain conditions, such as those that a user can see. */
+export class RecordReader {
+	readonly resource: Resource;
+	readonly columns: Column[];
+	readonly source: RecordSource;
+	private readonly name: string;
+	/** Conditions that hold for every record that this reader finds. */
+	private readonly visible: readonly Condition[];
+
+	constructor(source: RecordSource, visible: readonly Condition[]) {
+		this.source = source;
+		this.resource = source.resource;
+		this.columns = source.columns;
+		this.name = sqlName(source.resource);
+		this.visible = visible;
+	}
+
+	/** Finds a live record. */
+	find(id: string): StoredRecord | undefined {
+		if (this.visible.length > 0) return this.findAll([{ sql: 'id = ?', values: [id] }], 1)[0];
+		const sql = `SELECT document FROM ${this.name} WHERE id = ? AND ${live}`;
+		const row = this.source.statements.get(sql).get(id);
+		return row && parseRecord(documentOf(row));
+	}
+
+	/** Finds a record, deleted or not. */
+	findEver(id: string): StoredRecord | undefined {
+		const conditions = [{ sql: 'id = ?', values: [id] }];
+		const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+		return this.page(selection).map(parseRecord)[0];
+	}
+
+	/** Finds live records that meet all conditions. */
+	findAll(conditions: Condition[], limit: number): StoredRecord[] {
+		const selection = { conditions, order: [], after: undefined, includeDeleted: false, limit };
+		return this.page(selection).map(parseRecord);
+	}
+
+	/** Reads records as JSON texts. */
+	page(selection: Selection): string[] {
+		const { sql, values } = this.pageQuery(selection);
+		return this.source.statements.get(sql).all(...values).map(documentOf);
+	}
+
+	/**
+	 * The ids of all records of a list in its order, as JSON lists of `limit` ids, without blocking other
+	 * requests: whoever reads everything sorts it once.
+	 */
+	async idsInOrder(selection: Selection): Promise<string[]> {
+		const conditions = this.indexed([...selection.conditions, ...this.visible], false);
+		const query = idsQuery(this.name, { ...selection, conditions }, selection.limit);
+		const [rows] = await this.source.reader.read([query]);
+		return rows!.map(({ ids }) => ids as string);
+	}
+
+	/**
+	 * Reads records of a list by their ids, as far as they are in it still, without blocking other requests.
+	 *
+	 * @param ids a JSON list in the order of the list
+	 */
+	async recordsOf(ids: string, selection: Selection): Promise<RecordPage> {
+		const conditions = [...selection.conditions, ...this.visible];
+		const [rows] = await this.source.reader.read([recordsQuery(this.name, { ...selection, conditions }, ids)]);
+		return documentsOf(rows!, selection.limit);
+	}
+
+	/** Which of these records can be seen, deleted or not. */
+	visibleAmong(ids: string[]): Set<string> {
+		if (this.visible.length === 0) return new Set(ids);
+		const { sql, values } = allOf([
+			{ sql: 'id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] },
+			...this.visible,
+		]);
+		const rows = this.source.statements.get(`SELECT id FROM ${this.name} WHERE ${sql}`).all(...values);
+		return new Set(rows.map((row) => String(row['id'])));
+	}
+
+	/** Whether all records of a page can be seen, deleted or not. */
+	sees({ documents }: RecordPage): boolean {
+		if (this.visible.length === 0) return true;
+		// The id is a record's first field, and parsing large pages would take long.
+		const ids = documents.map((document) => /"id":"([^"]*)"/.exec(document)![1]!);
+		return this.visibleAmong(ids).size === ids.length;
+	}
+
+	/** Counts exactly. */
+	count(conditions: Condition[], includeDeleted: boolean): number {
+		const total = this.storedTotal(conditions, includeDeleted);
+		if (total !== undefined) return total;
+		const read = () => {
+			const { sql, values } = this.countQuery(conditions, includeDeleted);
+			return totalOf(this.source.statements.get(sql).all(...values));
+		};
+		if (!this.isCountCacheable(conditions)) return read();
+		return this.source.cache.getOrRead(this.totalKey(conditions, includeDeleted), read);
+	}
+
+	/**
+	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
+	 * rows runs on another thread, so that other requests are answered meanwhile.
+	 */
+	async list(selection: Selection): Promise<RecordPage & { total: number }> {
+		const { conditions, includeDeleted, limit } = selection;
+		const query = this.listQuery(selection);
+		if (this.isQuick(selection)) {
+			const rows = readRows(this.source.statements.get(query.sql), query);
+			return { ...documentsOf(rows, limit), total: this.count(conditions, includeDeleted) };
+		}
+		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
+		return { ...documentsOf(rows, limit), total };
+	}
+
+	/** Whether a page comes from an index alone, however many records there are. */
+	private isQuick({ conditions, order, includeDeleted }: Selection): boolean {
+		const [first] = conditions;
+		if (first) return conditions.length === 1 && first.isUnique === true && !includeDeleted;
+		if (this.visible.length > 0 || !isIndexed(order)) return false;
+		const { rows } = this.source;
+		return includeDeleted || rows.total(true) - rows.total(false) <= maxSkipped;
+	}
+
+	/** Counts exactly, without blocking other requests. */
+	async countAside(conditions: Condition[], includeDeleted = false): Promise<number> {
+		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
+	}
+
+	private async readAndCount(
+		query: Query | undefined,
+		conditions: Condition[],
+		includeDeleted: boolean,
+	): Promise<{ rows: Row[]; total: number }> {
+		const { cache: memory, reader } = this.source;
+		const { changes } = memory;
+		const key = this.totalKey(conditions, includeDeleted);
+		const isCacheable = this.isCountCacheable(conditions);
+		const known =
+			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? memory.get<number>(key) : undefined);
+		const queries = query ? [query] : [];
+		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
+		const read = queries.length > 0 ? await reader.read(queries) : [];
+		const isUnchanged = changes === memory.changes;
+		// What was counted before a write does not fit a page that was read after it.
+		if (known !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
+		const total = known ?? totalOf(read.at(-1)!);
+		if (isCacheable && isUnchanged) memory.set(key, total);
+		return { rows: query ? read[0]! : [], total };
+	}
+
+	private listQuery(selection: Selection): Query {
+		return { ...this.pageQuery({ ...selection, limit: selection.limit + 1 }), isPage: true };
+	}
+
+	/** The cache is cleared when this table changes, not when another does. */
+	private isCountCacheable(conditions: Condition[]): boolean {
+		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
+	}
+
+	private pageQuery(selection: Selection) {
+		const isSorted = selection.order.length > 0;
+		const conditions = this.indexed([...selection.conditions, ...this.visible], isSorted);
+		return pageQuery(this.name, { ...selection, conditions });
+	}
+
+	private countQuery(conditions: Condition[], includeDeleted: boolean) {
+		const all = this.indexed([...conditions, ...this.visible], false);
+		return countQuery(this.name, all, includeDeleted);
+	}
+
+	/**
+	 * Adds a look-up in the index of custom values, if there are conditions on some.
+	 *
+	 * @param isSorted whether only one that leaves few records is worth it
+	 */
+	private indexed(conditions: Condition[], isSorted: boolean): Condition[] {
+		const byField = entriesByField(conditions);
+		const best = byField.find((entries) => this.hasFew(entries)) ?? (isSorted ? undefined : byField[0]);
+		if (!best) return conditions;
+		const sql = `rowid IN (SELECT record FROM ${valueIndex(this.resource)} WHERE ${best.sql})`;
+		return [...conditions, { sql, values: best.values }];
+	}
+
+	private hasFew({ sql, values }: Condition): boolean {
+		const some = `SELECT 1 FROM ${valueIndex(this.resource)} WHERE ${sql} LIMIT ${maxSorted + 1}`;
+		const row = this.source.statements.get(`SELECT count(*) AS count FROM (${some})`).get(...values);
+		return Number(row!['count']) <= maxSorted;
+	}
+
+	/** The number of all records, which the database keeps up to date. */
+	private storedTotal(conditions: Condition[], includeDeleted: boolean): number | undefined {
+		if (conditions.length > 0 || this.visible.length > 0) return undefined;
+		return this.source.rows.total(includeDeleted);
+	}
+
+	private totalKey(conditions: Condition[], includeDeleted: boolean): string {
+		return `total ${JSON.stringify([conditions, includeDeleted, this.visible])}`;
+	}
+}
+
+/** Some records in their order, as JSON texts. */
+export interface RecordPage {
+	documents: string[];
+	/** Whether further records follow. */
+	hasMore: boolean;
+}
+
+function documentsOf(rows: Row[], limit: number): RecordPage {
+	const { page, hasMore } = pageOf(rows, limit);
+	return { documents: page.map(documentOf), hasMore };
+}
+
+const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
+
+export const documentOf = (row: Row): string => row['document'] as string;

@@ -1,0 +1,67 @@
+import { type Cell, quoted } from './columns.ts';
+import type { Condition } from './condition.ts';
+import { live } from './table-definition.ts';
+import { keysetCondition, type Order } from './keyset.ts';
+import type { Query } from '../threads/select.ts';
+
+/** A query of a table: conditions, order, and the position to start after. */
+export interface Selection {
+	conditions: Condition[];
+	/** Its last column is the id. */
+	order: Order[];
+	/** One value for each column of the order. */
+	after: Cell[] | undefined;
+	includeDeleted: boolean;
+	limit: number;
+}
+
+/** Every field to sort by has an index with the id; several have none together. */
+export const isIndexed = ([first, ...rest]: Order[]): boolean =>
+	rest.length <= 1 && rest.every(({ column, descending }) => column === 'id' && descending === first?.descending);
+
+export function pageQuery(table: string, selection: Selection): Query {
+	const { conditions, order, after, includeDeleted, limit } = selection;
+	const all = after ? [...conditions, keysetCondition(order, after)] : conditions;
+	const { sql, values } = allOf(withLive(all, includeDeleted));
+	return {
+		sql: `SELECT document FROM ${table} WHERE ${sql} ${orderBy(order)} LIMIT ?`,
+		values: [...values, limit],
+	};
+}
+
+/** Every id of a list in its order, as JSON lists of so many. */
+export function idsQuery(table: string, { conditions, order, includeDeleted }: Selection, size: number): Query {
+	const { sql, values } = allOf(withLive(conditions, includeDeleted));
+	const placed = `SELECT id, row_number() OVER (${orderBy(order)}) - 1 AS place FROM ${table} WHERE ${sql}`;
+	return {
+		sql: `SELECT json_group_array(id ORDER BY place) AS ids FROM (${placed}) GROUP BY place / ${size} ORDER BY place`,
+		values,
+	};
+}
+
+/** The records with these ids, in the order of the ids, that meet the conditions. */
+export function recordsQuery(table: string, { conditions, includeDeleted }: Selection, ids: string): Query {
+	const named = { sql: 'id IN (SELECT value FROM json_each(?))', values: [ids] };
+	const { sql, values } = allOf(withLive([named, ...conditions], includeDeleted));
+	const inOrder = `ORDER BY instr(?, '"' || id || '"')`;
+	return { sql: `SELECT document FROM ${table} WHERE ${sql} ${inOrder}`, values: [...values, ids], isPage: true };
+}
+
+export function countQuery(table: string, conditions: Condition[], includeDeleted: boolean): Query {
+	const { sql, values } = allOf(withLive(conditions, includeDeleted));
+	return { sql: `SELECT count(*) AS total FROM ${table} WHERE ${sql}`, values };
+}
+
+const withLive = (conditions: Condition[], includeDeleted: boolean): Condition[] =>
+	includeDeleted ? conditions : [...conditions, { sql: live, values: [] }];
+
+function orderBy(order: Order[]): string {
+	const columns = order.map(({ column, descending }) => `${quoted(column)}${descending ? ' DESC' : ''}`);
+	return columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
+}
+
+/** What meets every condition. */
+export const allOf = (conditions: readonly Condition[]): Condition => ({
+	sql: conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true',
+	values: conditions.flatMap(({ values }) => values),
+});

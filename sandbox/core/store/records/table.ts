@@ -1,0 +1,148 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
+import { type Cell, type Column, columnsOf, quoted } from './columns.ts';
+import {
+	hasSearchIndex,
+	indexDefinitions,
+	live,
+	nextStepAt,
+	searchIndexDefinition,
+	sqlName,
+	tableDefinition,
+} from './table-definition.ts';
+import { QueryCache } from './query-cache.ts';
+import { PreparedStatements } from '../threads/prepared-statements.ts';
+import { BackgroundReader } from '../threads/background-reader.ts';
+import { parseRecord } from './record-json.ts';
+import { documentOf, RecordReader } from './record-reader.ts';
+import { Rows } from './rows.ts';
+import { Transactions } from '../transactions.ts';
+import { valueIndexDefinition } from './value-index.ts';
+
+/**
+ * The records of one resource. A row holds the record as JSON, one column for each field that lists
+ * filter or sort by, and one column for search.
+ */
+export class Table extends RecordReader {
+	private readonly database: DatabaseSync;
+	private readonly sqlName: string;
+
+	constructor(database: DatabaseSync, resource: Resource, reader = new BackgroundReader(database, ':memory:')) {
+		const columns = columnsOf(resource);
+		createTable(database, resource, columns);
+		const rows = new Rows(database, resource, columns);
+		const statements = new PreparedStatements(database);
+		const memory = new QueryCache(database);
+		super({ resource, columns, statements, reader, rows, cache: memory }, []);
+		this.database = database;
+		this.sqlName = sqlName(resource);
+		this.createIndexes();
+	}
+
+	/** Finds the id of another live record with these values. */
+	findOther(values: Record<string, Cell>, id: string): string | undefined {
+		const equal = Object.keys(values).map((column) => `${quoted(column)} = ?`);
+		const where = [...equal, 'id <> ?', live].join(' AND ');
+		const statement = this.source.statements.get(`SELECT id FROM ${this.sqlName} WHERE ${where} LIMIT 1`);
+		return statement.get(...Object.values(values), id)?.['id'] as string | undefined;
+	}
+
+	/**
+	 * Finds live records whose timed transition is due, earliest first. Times are instants.
+	 *
+	 * @param id restricts it to one record
+	 */
+	due(now: string, limit: number, id?: string): Array<{ record: StoredRecord; at: string }> {
+		const sql = `
+			SELECT document, ${nextStepAt} FROM ${this.sqlName}
+			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
+			ORDER BY ${nextStepAt}, id LIMIT ?
+		`;
+		const rows = this.source.statements.get(sql).all(...(id === undefined ? [] : [id]), now, limit);
+		return rows.map((row) => ({
+			record: parseRecord(documentOf(row)),
+			at: row[nextStepAt] as string,
+		}));
+	}
+
+	/** The highest number in a column, deleted records included; 0 if there are no records. */
+	highest(column: string): number {
+		const row = this.source.statements.get(`SELECT max(${quoted(column)}) AS value FROM ${this.sqlName}`);
+		return Number(row.get()!['value'] ?? 0);
+	}
+
+	/** The instant of the latest change of a record; empty if there are no records. */
+	lastUpdate(): string {
+		const row = this.source.statements.get(`SELECT max(updated_at) AS value FROM ${this.sqlName}`).get()!;
+		return (row['value'] as string | null) ?? '';
+	}
+
+	/**
+	 * Adds the record, or replaces the one with its id.
+	 *
+	 * @param since the instant of the change, which the next timed transition is counted from
+	 */
+	save(record: StoredRecord, since = record.updated_at): void {
+		this.source.cache.clear();
+		this.source.rows.save(record, since);
+	}
+
+	/**
+	 * Adds a record with a new id.
+	 *
+	 * @param since the instant that the next timed transition is counted from
+	 */
+	add(record: StoredRecord, since = record.updated_at): void {
+		this.source.cache.clear();
+		this.source.rows.add(record, since);
+	}
+
+	/** Adds many new records; building the indexes afterwards takes half the time. */
+	fill(records: Iterable<StoredRecord>): void {
+		for (const name of indexDefinitions(this.resource).keys()) {
+			this.database.exec(`DROP INDEX IF EXISTS ${name}`);
+		}
+		for (const record of records) this.add(record);
+		this.createIndexes();
+	}
+
+	/** False if the transaction that created the table was rolled back. */
+	exists(): boolean {
+		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+		return this.source.statements.get(sql).get(this.sqlName) !== undefined;
+	}
+
+	/** Returns the cached value, or reads it if the table has changed since. */
+	cached<T>(key: string, read: () => T): T {
+		return this.source.cache.getOrRead(key, read);
+	}
+
+	/** Clears the cache; call it after a change that bypasses `save`, such as a rollback. */
+	clearCache(): void {
+		this.source.cache.clear();
+	}
+
+	private createIndexes(): void {
+		for (const definition of indexDefinitions(this.resource).values()) {
+			this.database.exec(`CREATE ${definition}`);
+		}
+	}
+}
+
+/** @throws Error if the file has tables of another version */
+function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
+	const tables = [tableDefinition(resource, columns)];
+	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
+	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
+	const known = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
+	const isSame = tables.every((definition, i) => known[i] === `CREATE TABLE ${definition}`);
+	if (!isSame && known.some((sql) => sql !== undefined)) throw new Error('another version of the sandbox has made it');
+	new Transactions(database, () => undefined).run(() =>
+		database.exec(`
+			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;
+			${tables.map((definition) => `CREATE TABLE IF NOT EXISTS ${definition};`).join('')}
+			INSERT INTO totals VALUES ('${sqlName(resource)}', 0, 0) ON CONFLICT DO NOTHING;
+			${hasSearchIndex(resource) ? searchIndexDefinition(resource) : ''}
+		`),
+	);
+}

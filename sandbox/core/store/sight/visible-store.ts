@@ -1,0 +1,52 @@
+import type { EventReader } from '../log/event-reader.ts';
+import type { Store } from '../store.ts';
+import { type Viewer, visibleTo } from './visibility.ts';
+import { type TableView, VisibleTable } from './visible-table.ts';
+
+/**
+ * The store as one caller sees it. Nothing else can be found or changed through it, except explicitly
+ * through `whole`, so new members of the store are hidden by default.
+ */
+export interface StoreView {
+	/** The store with every record. */
+	readonly whole: Store;
+	readonly events: Pick<EventReader, 'page' | 'newest' | 'list' | 'sees' | 'sequences'>;
+	/** The table of a resource; undefined if the service has no such resource. */
+	table(resource: string): TableView | undefined;
+}
+
+/** The store of a caller who does not see every record. */
+class VisibleStore implements StoreView {
+	readonly whole: Store;
+	readonly events: EventReader;
+	private readonly viewer: Viewer;
+
+	constructor(whole: Store, viewer: Viewer) {
+		this.whole = whole;
+		this.events = whole.events.readableBy(viewer);
+		this.viewer = viewer;
+	}
+
+	table(resource: string): TableView | undefined {
+		const table = this.whole.table(resource);
+		const visible = table ? visibleTo(this.viewer, table.resource) : [];
+		return table && visible.length > 0 ? new VisibleTable(table, visible) : table;
+	}
+}
+
+/**
+ * Returns the store as a caller sees it. API keys and administrators see every record; other users see
+ * the records that `visibleTo` selects, and the events that they received. What belongs to an
+ * application is seen only through it.
+ *
+ * @param application see `Viewer`
+ */
+export function storeSeenBy(
+	store: Store,
+	caller: Viewer['caller'],
+	application: Viewer['application'],
+): StoreView {
+	const seesAll = store.seesAll(caller);
+	if (seesAll && application === undefined) return store;
+	return new VisibleStore(store, { caller, seesAll, application });
+}

@@ -1,0 +1,41 @@
+import type { StoredRecord } from '../../schemas/resource.ts';
+import type { Condition } from '../records/condition.ts';
+import { RecordReader } from '../records/record-reader.ts';
+import type { Table } from '../records/table.ts';
+
+/** The methods of a table that are safe for a caller who may not see all of its records. */
+export type TableView = Pick<
+	Table,
+	| 'resource'
+	| 'columns'
+	| 'find'
+	| 'findAll'
+	| 'page'
+	| 'idsInOrder'
+	| 'recordsOf'
+	| 'visibleAmong'
+	| 'sees'
+	| 'count'
+	| 'countAside'
+	| 'list'
+	| 'add'
+	| 'save'
+>;
+
+/** The records of a table that somebody can see. It has no other method of `Table` than those above. */
+export class VisibleTable extends RecordReader implements TableView {
+	private readonly table: Table;
+
+	constructor(table: Table, visible: Condition[]) {
+		super(table.source, visible);
+		this.table = table;
+	}
+
+	add(record: StoredRecord, since?: string): void {
+		this.table.add(record, since);
+	}
+
+	save(record: StoredRecord, since?: string): void {
+		this.table.save(record, since);
+	}
+}

@@ -1,0 +1,170 @@
+import { DatabaseSync } from 'node:sqlite';
+import { customObjects, objectKeyOf, recordsOf } from '../schemas/custom-objects.ts';
+import { resources } from '../schemas/index.ts';
+import { jobs } from '../schemas/jobs.ts';
+import { users } from '../schemas/users.ts';
+import { webhooks } from '../schemas/webhooks.ts';
+import { AccountKey } from './credentials/account-key.ts';
+import { ApiKeys } from './credentials/api-keys.ts';
+import { Clients } from './credentials/clients.ts';
+import { Deliveries } from './log/delivery-log.ts';
+import { Events } from './log/event-log.ts';
+import { addFoldCase } from './records/fold-case.ts';
+import { Grants } from './credentials/grants.ts';
+import { StoredAnswers } from './stored-answers.ts';
+import { JobLines } from './job-lines.ts';
+import { Members } from './credentials/members.ts';
+import { BegunWith } from './credentials/begun-with.ts';
+import { BackgroundReader } from './threads/background-reader.ts';
+import { Sessions } from './credentials/sessions.ts';
+import { Table } from './records/table.ts';
+import { Tokens } from './credentials/tokens.ts';
+import { type Part, Transactions } from './transactions.ts';
+import { WebhookSecrets } from './credentials/webhook-secrets.ts';
+import { WriteClock } from './write-clock.ts';
+
+/** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
+const maxCustomTables = 200;
+
+/** The database of the service: one SQLite file, one table per resource. */
+export class Store {
+	readonly accountKey: AccountKey;
+	readonly apiKeys: ApiKeys;
+	readonly answers: StoredAnswers;
+	readonly members: Members;
+	readonly sessions: Sessions;
+	readonly clients: Clients;
+	readonly grants: Grants;
+	readonly tokens: Tokens;
+	/** This store; views by `storeSeenBy` have fewer records. */
+	readonly whole: Store = this;
+	/** The lines that jobs have not processed yet. */
+	readonly jobItems: JobLines;
+	/** The results of the lines that jobs have processed. */
+	readonly jobResults: JobLines;
+	/** The log of events. */
+	readonly events: Events;
+	/** The deliveries of events to subscriptions. */
+	readonly deliveries: Deliveries;
+	readonly begunWith: BegunWith;
+	readonly webhookSecrets: WebhookSecrets;
+	readonly writeClock: WriteClock;
+	private readonly closing = new AbortController();
+	private readonly database: DatabaseSync;
+	private readonly reader: BackgroundReader;
+	private readonly transactions: Transactions;
+	private readonly tables = new Map<string, Table>();
+	/** The tables of custom objects' records, by the id of the object. */
+	private readonly customTables = new Map<string, Table>();
+
+	/** @param path of a file, which is created if it does not exist, or `:memory:` */
+	constructor(path: string) {
+		this.database = new DatabaseSync(path);
+		this.database.exec(`
+			PRAGMA journal_mode = WAL;
+			PRAGMA synchronous = NORMAL;
+			PRAGMA busy_timeout = 5000;
+			PRAGMA wal_autocheckpoint = 8192;
+			PRAGMA cache_size = -65536;
+			PRAGMA temp_store = MEMORY;
+		`);
+		this.transactions = new Transactions(this.database, () => this.forget());
+		this.reader = new BackgroundReader(this.database, path);
+		addFoldCase(this.database);
+		this.accountKey = new AccountKey(this.database);
+		this.apiKeys = new ApiKeys(this.database);
+		this.answers = new StoredAnswers(this.database);
+		this.members = new Members(this.database, () => this.table(users.name)!);
+		this.sessions = new Sessions(this.database);
+		this.clients = new Clients(this.database);
+		this.grants = new Grants(this.database);
+		this.tokens = new Tokens(this.database, this.accountKey);
+		for (const one of [...resources, jobs, webhooks]) {
+			this.tables.set(one.name, new Table(this.database, one, this.reader));
+		}
+		this.jobItems = new JobLines(this.database, 'job_items');
+		this.jobResults = new JobLines(this.database, 'job_results');
+		this.events = new Events(this.database, this.reader);
+		this.deliveries = new Deliveries(this.database);
+		this.begunWith = new BegunWith(this.database);
+		this.webhookSecrets = new WebhookSecrets(this.database);
+		this.writeClock = new WriteClock(this.latestStamp());
+	}
+
+	/** The table of a resource; undefined if the service has no such resource. */
+	table(resource: string): Table | undefined {
+		return this.tables.get(resource) ?? this.customTable(resource);
+	}
+
+	/** Whether a caller sees every record: an API key or an administrator. */
+	seesAll({ type, id }: { type: string; id: string }): boolean {
+		return type !== 'user' || this.members.find(id)?.role === 'admin';
+	}
+
+	/** Signs a user out everywhere, and revokes every grant to an application. */
+	endAccess(userId: string): void {
+		this.sessions.closeAll(userId);
+		this.grants.revokeOfUser(userId);
+	}
+
+	/** Runs a transaction, or a part of the current one; see `Transactions`. */
+	transaction<T>(work: () => T, isKept?: (result: T) => boolean): T {
+		return this.transactions.run(work, isKept);
+	}
+
+	/** Runs a transaction of many parts; see `Transactions`. */
+	transactionOfParts<T>(work: (part: Part) => T, isKept?: (result: T) => boolean): T {
+		return this.transactions.runParts(work, isKept);
+	}
+
+	/** Clears caches after a rollback, and drops tables that the rollback removed. */
+	private forget(): void {
+		for (const table of this.tables.values()) table.clearCache();
+		for (const [id, table] of this.customTables) {
+			if (table.exists()) table.clearCache();
+			else this.customTables.delete(id);
+		}
+	}
+
+	/** The table of a custom object's records, created on first use. */
+	private customTable(resource: string): Table | undefined {
+		const key = objectKeyOf(resource);
+		if (key === undefined) return undefined;
+		const objects = this.tables.get(customObjects.name)!;
+		const definition = objects.cached(`key ${key}`, () => {
+			const byKey = { sql: '"key" = ?', values: [key] };
+			return objects.findAll([byKey], 1)[0] ?? null;
+		});
+		if (!definition) return undefined;
+		const known = this.customTables.get(definition.id);
+		const table = known ?? new Table(this.database, recordsOf(definition), this.reader);
+		// The least recently used one is first, and is forgotten first.
+		this.customTables.delete(definition.id);
+		this.customTables.set(definition.id, table);
+		if (this.customTables.size > maxCustomTables) {
+			this.customTables.delete(this.customTables.keys().next().value!);
+		}
+		return table;
+	}
+
+	/** The instant of the latest write; empty for a new database. */
+	private latestStamp(): string {
+		const latest = [...this.tables.values()].map((table) => table.lastUpdate());
+		return [...latest, this.events.lastInstant()].toSorted().at(-1)!;
+	}
+
+	/** Aborts when the store closes, for work that outlives a request. */
+	get closed(): AbortSignal {
+		return this.closing.signal;
+	}
+
+	get isOpen(): boolean {
+		return this.database.isOpen;
+	}
+
+	close(): void {
+		this.reader.close();
+		this.database.close();
+		this.closing.abort();
+	}
+}

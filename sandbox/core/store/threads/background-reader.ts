@@ -1,0 +1,50 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { readRows } from './page-rows.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import type { Query, Row } from './select.ts';
+import { ThreadReader } from './thread-reader.ts';
+
+/** So many slow reads run side by side; further ones wait. */
+const maxThreads = 4;
+
+/**
+ * Runs slow reads, such as a search among 100,000 records, in threads with their own connections, so
+ * that short requests do not wait for them, nor one search for another. An in-memory database is visible
+ * to one connection only, so its reads run in this thread.
+ */
+export class BackgroundReader {
+	private readonly database: DatabaseSync;
+	private readonly path: string;
+	private readonly statements: PreparedStatements;
+	private threads: ThreadReader[] = [];
+
+	/** @param path of the file that `database` has open, or `:memory:` */
+	constructor(database: DatabaseSync, path: string) {
+		this.database = database;
+		this.path = path;
+		this.statements = new PreparedStatements(database);
+	}
+
+	/** @returns the rows of each query, from one snapshot */
+	async read(queries: Query[]): Promise<Row[][]> {
+		// Uncommitted writes are visible on their own connection only.
+		if (this.path === ':memory:' || this.database.isTransaction) {
+			return queries.map((query) => readRows(this.statements.get(query.sql), query));
+		}
+		return await this.freeThread().read(queries);
+	}
+
+	close(): void {
+		for (const thread of this.threads) thread.close();
+	}
+
+	/** A thread that does nothing, or the one with the least to do. */
+	private freeThread(): ThreadReader {
+		this.threads = this.threads.filter(({ isRunning }) => isRunning);
+		const [least] = this.threads.toSorted((one, other) => one.load - other.load);
+		if (least && (least.load === 0 || this.threads.length >= maxThreads)) return least;
+		const thread = new ThreadReader(this.path);
+		this.threads.push(thread);
+		return thread;
+	}
+}

@@ -1,0 +1,46 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Query, Row } from './select.ts';
+
+/** The most text on a page, in characters; a single record may have more. */
+export const maxPageSize = 2_000_000;
+
+/** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
+export function readRows(
+	statement: StatementSync,
+	{ values, isPage }: Pick<Query, 'values' | 'isPage'>,
+): Row[] {
+	if (!isPage) return statement.all(...values);
+	const rows: Row[] = [];
+	let size = 0;
+	for (const row of statement.iterate(...values)) {
+		rows.push(row);
+		size += sizeOf(row);
+		if (size > maxPageSize && rows.length > 1) break;
+	}
+	return rows;
+}
+
+/**
+ * Cuts rows where the page ends: at the limit, or earlier if they are large.
+ *
+ * @param rows of `readRows`, with a query for one row more than the limit
+ */
+export function pageOf(rows: Row[], limit: number): { page: Row[]; hasMore: boolean } {
+	let count = 0;
+	let size = 0;
+	for (const row of rows.slice(0, limit)) {
+		size += sizeOf(row);
+		if (size > maxPageSize && count > 0) break;
+		count += 1;
+	}
+	return { page: rows.slice(0, count), hasMore: rows.length > count };
+}
+
+function sizeOf(row: Row): number {
+	let size = 0;
+	for (const name in row) {
+		const value = row[name];
+		if (typeof value === 'string') size += value.length;
+	}
+	return size;
+}

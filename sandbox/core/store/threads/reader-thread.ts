@@ -1,0 +1,44 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { addFoldCase } from '../records/fold-case.ts';
+import { readRows } from './page-rows.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+import type { Query, Row } from './select.ts';
+
+export interface ReadRequest {
+	id: number;
+	queries: Query[];
+}
+
+/** Holds either rows or an error. */
+export interface ReadAnswer {
+	id: number;
+	rows?: Row[][];
+	error?: Error;
+}
+
+const database = new DatabaseSync(workerData as string, { readOnly: true });
+// There are several threads, so each caches less than the main one.
+database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
+addFoldCase(database);
+const statements = new PreparedStatements(database);
+
+/** In one transaction, so that all queries see the same state. */
+function read(queries: Query[]): Row[][] {
+	database.exec('BEGIN');
+	try {
+		return queries.map((query) => readRows(statements.get(query.sql), query));
+	} finally {
+		database.exec('COMMIT');
+	}
+}
+
+parentPort!.on('message', ({ id, queries }: ReadRequest) => {
+	const answer: ReadAnswer = { id };
+	try {
+		answer.rows = read(queries);
+	} catch (error) {
+		answer.error = error as Error;
+	}
+	parentPort!.postMessage(answer);
+});

@@ -1,0 +1,15 @@
+import type { Resource } from '../schemas/resource.ts';
+import type { RequestOrigin } from '../foundation/origin.ts';
+import type { StoreView } from './sight/visible-store.ts';
+
+/** The context of a write: the caller, their view of the store, the resource, time and request. */
+export interface Writing {
+	store: StoreView;
+	resource: Resource;
+	actor: { type: string; id: string };
+	/** Null for writes of the service itself. */
+	request: RequestOrigin | null;
+	/** Milliseconds since 1970. */
+	now: number;
+	newId(prefix: string, now: number): string;
+}

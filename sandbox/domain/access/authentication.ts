@@ -1,0 +1,99 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { Ended, rightsOf } from './authority.ts';
+import { scopeFor } from './scopes.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import type { Authority, Env, Service } from '../../core/service.ts';
+import type { Store } from '../../core/store/store.ts';
+
+/**
+ * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
+ * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
+ */
+export const identifyCaller = ({ store, now }: Service) =>
+	createMiddleware<Env>(async (c, next) => {
+		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
+		const key = store.apiKeys.find(bearer);
+		const token = key ? undefined : store.tokens.findAccess(bearer);
+		c.set('isExpired', token !== undefined && now() >= token.expiresAt);
+		c.set('store', store);
+		if (key) {
+			store.apiKeys.noteUse(key, now());
+			setRights(store, c, { caller: { type: 'api_key', id: key.id }, application: undefined });
+		} else if (token && !c.get('isExpired')) {
+			const { userId, clientId: application, ...grant } = token;
+			setRights(store, c, { caller: { type: 'user', id: userId }, application, grant });
+		} else if (!token) {
+			const id = store.sessions.findByApiToken(bearer, now());
+			if (id !== undefined) setRights(store, c, { caller: { type: 'user', id }, application: undefined });
+		}
+		await next();
+	});
+
+/** @returns whether the caller may still do anything */
+function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
+	const rights = rightsOf(store, authority);
+	if (rights instanceof Ended) return false;
+	c.set('authority', authority);
+	c.set('caller', authority.caller);
+	c.set('scopes', rights.scopes);
+	c.set('store', rights.store);
+	return true;
+}
+
+/**
+ * Asks again after a wait, such as for the body of the request, which a client may take its time with.
+ *
+ * @throws Problem invalid_credentials, insufficient_scope
+ */
+export function requireRightsStill({ store }: Service, c: Context<Env>): void {
+	if (!setRights(store, c, c.get('authority')!)) throw invalidCredentials(true);
+	refuseScopeOfRoute(c);
+}
+
+/** Requires valid credentials (challenges: RFC 6750, section 3). */
+export const requireCredentials = createMiddleware<Env>(async (c, next) => {
+	if (c.get('caller')) return next();
+	if (c.get('isExpired')) {
+		throw new Problem('token_expired', 'Get a new access token with the refresh token.', {
+			headers: { 'WWW-Authenticate': challenge('invalid_token') },
+		});
+	}
+	throw invalidCredentials(Boolean(c.req.header('Authorization')));
+});
+
+function invalidCredentials(isGiven: boolean): Problem {
+	const detail = isGiven
+		? 'This API key or access token is unknown or was revoked. Check that it was copied completely.'
+		: 'Send an API key or access token in the header Authorization: Bearer <API_KEY>.';
+	return new Problem('invalid_credentials', detail, {
+		headers: { 'WWW-Authenticate': isGiven ? challenge('invalid_token') : challenge() },
+	});
+}
+
+/** Requires the scope of the route from an access token; an API key has every scope. */
+export const requireScopeOfRoute = createMiddleware<Env>(async (c, next) => {
+	refuseScopeOfRoute(c);
+	await next();
+});
+
+function refuseScopeOfRoute(c: Context<Env>): void {
+	if (!c.get('scopes')) return;
+	const scope = scopeFor(c.req.method, c.req.path);
+	if (scope === undefined) throw new Problem('not_found', `There is nothing at ${c.req.path}.`);
+	if (scope !== null) requireScope(c, scope);
+}
+
+/** @throws Problem insufficient_scope */
+export function requireScope(c: Context<Env>, scope: string): void {
+	const allowed = c.get('scopes');
+	if (!allowed || allowed.includes(scope)) return;
+	const detail = `This needs the scope ${scope}. Connect again and ask the user to allow it.`;
+	throw new Problem('insufficient_scope', detail, {
+		headers: { 'WWW-Authenticate': `${challenge('insufficient_scope')}, scope="${scope}"` },
+		members: { scope },
+	});
+}
+
+const challenge = (error?: string): string =>
+	`Bearer realm="crm-platform"${error === undefined ? '' : `, error="${error}"`}`;

@@ -1,0 +1,53 @@
+import { grantableScopes, scopes as everyScope } from './scopes.ts';
+import type { Authority, Caller } from '../../core/service.ts';
+import type { StoredRecord } from '../../core/schemas/resource.ts';
+import type { Store } from '../../core/store/store.ts';
+import { storeSeenBy, type StoreView } from '../../core/store/sight/visible-store.ts';
+
+/** What a caller may do and see at this moment. */
+export interface Rights {
+	/** Undefined for an API key, which has every scope. */
+	scopes: string[] | undefined;
+	store: StoreView;
+}
+
+/** Why something that was allowed once is so no longer; for the person who began it. */
+export class Ended {
+	readonly reason: string;
+
+	constructor(reason: string) {
+		this.reason = reason;
+	}
+}
+
+/**
+ * Says whether a caller may do something now, and what they see. Nothing of the answer lasts: ask again
+ * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
+ * revoked, and users deactivated and demoted, while work is under way.
+ *
+ * @param scope what the work needs; undefined if it only has to be somebody who may still sign in
+ */
+export function rightsOf(store: Store, authority: Authority, scope?: string): Rights | Ended {
+	const { caller, application, grant } = authority;
+	if (caller.type === 'api_key') {
+		if (!store.apiKeys.has(caller.id)) return new Ended('The API key was revoked.');
+		return { scopes: undefined, store: storeSeenBy(store, caller, application) };
+	}
+	const member = caller.type === 'user' ? store.members.find(caller.id) : undefined;
+	if (!member) return new Ended('The user can no longer sign in.');
+	if (grant && !store.grants.has(grant.grantId)) {
+		return new Ended('The application’s access was revoked.');
+	}
+	const scopes = grantableScopes(member.role, grant?.scopes ?? [...everyScope.keys()]);
+	if (scope !== undefined && !scopes.includes(scope)) {
+		return new Ended(`The user no longer has the right to do this (${scope}).`);
+	}
+	return { scopes, store: storeSeenBy(store, caller, application) };
+}
+
+/** The authority that a job or a subscription was begun with. */
+export const authorityOf = (store: Store, record: StoredRecord): Authority => ({
+	caller: record['created_by'] as Caller,
+	application: (record['application_id'] as string | null | undefined) ?? undefined,
+	grant: store.begunWith.find(record.id),
+});

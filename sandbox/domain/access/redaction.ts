@@ -1,0 +1,37 @@
+import type { Context } from 'hono';
+import { type Access, scopeOf } from './scopes.ts';
+import type { Env } from '../../core/service.ts';
+import type { Answer } from '../../core/foundation/answer.ts';
+import { isObject, type JsonObject } from '../../core/foundation/json.ts';
+
+/** Whether the caller may read, or write, the records of a resource. */
+export function hasAccess(c: Context<Env>, access: Access, resource: string): boolean {
+	const scopes = c.get('scopes');
+	return !scopes || scopes.includes(scopeOf(resource, access));
+}
+
+/** The fields that stay in the answer to a write. A secret belongs to the caller who asked for it. */
+const alwaysReturned = ['id', 'version', 'secret'];
+
+/** Redacts the answer to a write for a caller who may write these records but not read them. */
+export function redactAnswer(answer: Answer): Answer {
+	const body: unknown = answer.body === null ? null : JSON.parse(answer.body);
+	if (!isObject(body)) return answer;
+	const results = body['results'];
+	const kept = Array.isArray(results)
+		? { ...body, results: (results as JsonObject[]).map(redactResult) }
+		: redactRecord(body);
+	return { ...answer, body: JSON.stringify(kept) };
+}
+
+/** @param result of an item of a batch, or of a line of a job */
+export function redactResult(result: JsonObject): JsonObject {
+	const { data } = result;
+	return isObject(data) ? { ...result, data: redactRecord(data) } : result;
+}
+
+/** Without an id it is not a record but a summary, which says nothing about records. */
+function redactRecord(record: JsonObject): JsonObject {
+	if (!('id' in record)) return record;
+	return Object.fromEntries(Object.entries(record).filter(([field]) => alwaysReturned.includes(field)));
+}

@@ -1,0 +1,73 @@
+import type { Writing } from '../../core/store/writing.ts';
+import { covers } from './event-types.ts';
+import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
+import { scopeOf } from '../access/scopes.ts';
+import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
+import { isInAudience } from '../../core/store/log/audience.ts';
+import type { StoredEvent } from '../../core/store/log/event-reader.ts';
+import type { Store } from '../../core/store/store.ts';
+import { ofApplications } from '../../core/store/sight/visibility.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+/**
+ * Queues an event for every active subscription that matches it and may read it. A subscription
+ * receives no events about itself, or else its own activation would be its first event.
+ *
+ * @param about the id of the event's record
+ */
+export function queueDeliveries(writing: Writing, event: StoredEvent, about: string): void {
+	const { store, newId, now } = writing;
+	for (const webhook of activeWebhooks(store)) {
+		if (webhook.id === about || !wants(store, webhook, event)) continue;
+		store.whole.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
+	}
+}
+
+const testEvent = `${webhooks.object}.test`;
+
+export function activeWebhooks({ whole }: StoreView): Webhook[] {
+	const table = whole.table(webhooks.name)!;
+	const isActive = { sql: '"status" = ?', values: ['active'] };
+	return table.cached('active', () => table.findAll([isActive], 10_000) as Webhook[]);
+}
+
+/**
+ * Whether a subscription matches an event and may read it: one made with an access token receives only
+ * what the token's user can see, for the scopes granted.
+ */
+function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
+	const { events, created_by: by } = webhook;
+	if (!events.some((pattern) => covers(pattern, event.type))) return false;
+	if (rightsToRead(store.whole, webhook, event) instanceof Ended) return false;
+	if (ofApplications.includes(event.resource) && !seesRecordOf(store.whole, webhook, event)) return false;
+	return store.whole.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
+}
+
+/**
+ * Explains why an event may not be sent to a subscription now, although it was one for it when it
+ * happened; undefined if it may. A record that is out of sight is no longer told of, except that it is
+ * gone.
+ */
+export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
+	const rights = rightsToRead(store, webhook, event);
+	if (rights instanceof Ended) return rights.reason;
+	// A test belongs to no pattern.
+	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
+	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
+	const isFarewell = event.type.endsWith('.deleted');
+	const isSeen = isFarewell || store.seesAll(webhook.created_by) || seesRecordOf(store, webhook, event);
+	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
+}
+
+const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | Ended =>
+	rightsOf(store, authorityOf(store, webhook), scopeOf(resource, 'read'));
+
+function seesRecordOf(store: Store, webhook: Webhook, { resource, data }: StoredEvent): boolean {
+	const rights = rightsOf(store, authorityOf(store, webhook));
+	if (rights instanceof Ended) return false;
+	const conditions = [{ sql: 'id = ?', values: [idIn(data)] }];
+	const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
+	return rights.store.table(resource)?.page(selection).length === 1;
+}
+
+const idIn = (data: string): string => (JSON.parse(data) as { object: { id: string } }).object.id;

@@ -1,0 +1,10 @@
+import { accountId } from '../../core/foundation/account-id.ts';
+import type { StoredEvent } from '../../core/store/log/event-reader.ts';
+
+/** Serializes an event, always to the same bytes, so that signatures stay valid. */
+export function eventJson(event: StoredEvent): string {
+	const { id, type, timestamp, sequence, actor, request, data } = event;
+	const version = { api_version: 'v1', account_id: accountId };
+	const about = { id, type, timestamp, ...version, sequence, actor, request };
+	return `${JSON.stringify(about).slice(0, -1)},"data":${data}}`;
+}

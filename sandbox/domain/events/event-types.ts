@@ -1,0 +1,74 @@
+import { namesOf } from '../../core/schemas/names.ts';
+import { anyRecords, customObjects, recordsOf } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { jobs } from '../../core/schemas/jobs.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+/** One kind of event: `deal.won`. */
+export interface EventType {
+	type: string;
+	description: string;
+	/** The resource of `data.object`. */
+	resource: Resource;
+}
+
+const changes = { created: 'created', updated: 'changed', deleted: 'deleted' };
+
+export const eventTypeOf = ({ eventPrefix, object }: Resource, what: string): string =>
+	`${eventPrefix ?? object}.${what}`;
+
+const changesOf = (resource: Resource): EventType[] =>
+	Object.entries(changes).map(([what, done]) => {
+		const { aOne } = namesOf(resource);
+		const description = `${aOne.charAt(0).toUpperCase()}${aOne.slice(1)} was ${done}.`;
+		return { type: eventTypeOf(resource, what), description, resource };
+	});
+
+const happeningsOf = (resource: Resource): EventType[] =>
+	Object.entries(resource.events ?? {}).map(([what, { description }]) => {
+		return { type: eventTypeOf(resource, what), description, resource };
+	});
+
+/** The event types of the resources that every account has. Jobs have a single one, for their end. */
+export const eventTypes: readonly EventType[] = [
+	...[...resources, webhooks].flatMap((one) => [...changesOf(one), ...happeningsOf(one)]),
+	...happeningsOf(jobs),
+];
+
+/** The event types of custom objects; `{key}` stands for the object's key. */
+export const customEventTypes: readonly EventType[] = changesOf(anyRecords);
+
+/** Matches the records of all custom objects, including objects defined later. */
+const allCustom = 'custom.*';
+
+/** Patterns that match several types: all of one resource, or all types. */
+export const eventPatterns: readonly string[] = [
+	'*',
+	...new Set(eventTypes.map(({ type }) => type.replace(/\.\w+$/, '.*'))),
+	allCustom,
+];
+
+/** Every event type that this account has now. */
+export function eventTypesIn({ whole }: StoreView): EventType[] {
+	const table = whole.table(customObjects.name)!;
+	return table.cached('event types', () => [
+		...eventTypes,
+		...table.findAll([], 10_000).flatMap((object) => changesOf(recordsOf(object))),
+	]);
+}
+
+/** @param pattern a type, `contact.*` or `*` */
+export const covers = (pattern: string, type: string): boolean =>
+	pattern === type || (/^(.+\.)?\*$/.test(pattern) && type.startsWith(pattern.slice(0, -1)));
+
+/** Explains why a pattern matches no type; undefined if it matches one. */
+export function explainPattern(pattern: string, known: EventType[]): string | undefined {
+	const types = known.map(({ type }) => type);
+	if (pattern === allCustom || types.some((type) => covers(pattern, type))) return undefined;
+	const like = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
+	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
+	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
+	return `There is no event ${pattern}. There are: ${(like.length > 0 ? like : patterns).join(', ')}.`;
+}

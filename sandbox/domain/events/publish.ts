@@ -1,0 +1,153 @@
+import type { Writing } from '../../core/store/writing.ts';
+import type { StoredRecord } from '../../core/schemas/resource.ts';
+import type { StoredEvent } from '../../core/store/log/event-reader.ts';
+import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
+import { quoted } from '../../core/store/records/columns.ts';
+import { parseRecord, recordJson } from '../../core/store/records/record-json.ts';
+import { audienceOf, seenThrough } from '../../core/store/sight/visibility.ts';
+import { queueDeliveries } from './delivery-queue.ts';
+import { differenceOf } from './difference.ts';
+import { eventTypeOf } from './event-types.ts';
+
+type Change = 'created' | 'updated' | 'deleted';
+
+/** Who receives an event. */
+interface Recipients {
+	audience: Audience;
+	/** Whether administrators and API keys are among them. */
+	isForAccount: boolean;
+}
+
+/**
+ * Publishes the events of a written record. Call it in the transaction of the change, so that the
+ * database keeps both or neither (transactional outbox).
+ *
+ * A change can alter who sees the record. Users who keep seeing it receive `updated`. Users who lose
+ * sight of it receive `deleted`, with the record as they last saw it. Users who gain sight of it
+ * receive `created`, without its earlier values. The same goes for what they see through it.
+ *
+ * @param stored the record before the change; undefined for a new record
+ */
+export function publishChange(
+	writing: Writing,
+	change: Change,
+	record: StoredRecord,
+	stored: StoredRecord | undefined,
+): void {
+	if (change !== 'updated' || !stored) {
+		publish(writing, change, fullAudience(writing, record), record);
+	} else {
+		const { stayed, left, came } = audiences(writing, record, stored);
+		publish(writing, 'updated', stayed, record, stored);
+		const { version, updated_at: at } = record;
+		publish(writing, 'deleted', left, { ...stored, version, updated_at: at, deleted_at: at });
+		publish(writing, 'created', came, record);
+		publishSeenThrough(writing, record, stored);
+	}
+	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
+}
+
+const idOrder = [{ column: 'id', descending: false }];
+/** A record may have a megabyte. */
+const recordsAtOnce = 20;
+
+/**
+ * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:
+ * the messages of a contact.
+ */
+function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
+	const { left, came } = audiences(writing, record, stored);
+	if (isEmptyAudience(left.audience) && isEmptyAudience(came.audience)) return;
+	for (const { resource, field } of seenThrough(writing.resource)) {
+		const table = writing.store.whole.table(resource.name)!;
+		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
+		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
+		let page: StoredRecord[] = [];
+		do {
+			const last = page.at(-1);
+			page = table.page({ ...selection, after: last && [last.id] }).map(parseRecord);
+			for (const one of page) publishSight({ ...writing, resource }, one, stored, record.updated_at);
+		} while (page.length === recordsAtOnce);
+	}
+}
+
+/** @param stored the record that `seen` is seen through, before its change */
+function publishSight(writing: Writing, seen: StoredRecord, stored: StoredRecord, at: string): void {
+	const { audience: after } = fullAudience(writing, seen);
+	const before = audienceOf(writing.resource, seen, (name, id) =>
+		id === stored.id ? stored : writing.store.whole.table(name)!.findEver(id),
+	);
+	const lost = { audience: subtract(before, after), isForAccount: false };
+	publish(writing, 'deleted', lost, { ...seen, deleted_at: at });
+	publish(writing, 'created', { audience: subtract(after, before), isForAccount: false }, seen);
+}
+
+/** Publishes the events that the resource's definition declares, such as `deal.won`. */
+export function publishDomainEvents(
+	writing: Writing,
+	record: StoredRecord,
+	stored: StoredRecord | undefined,
+): void {
+	const happened = Object.entries(writing.resource.events ?? {}).filter(([, { when }]) =>
+		when?.(record, stored),
+	);
+	if (happened.length === 0) return;
+	const { stayed, came } = audiences(writing, record, stored ?? record);
+	for (const [name] of happened) {
+		publish(writing, name, stayed, record, stored);
+		publish(writing, name, came, record);
+	}
+}
+
+/** Appends one event to the log, and queues it for the subscriptions that match it. */
+function publish(
+	writing: Writing,
+	what: string,
+	told: Recipients,
+	record: StoredRecord,
+	stored?: StoredRecord,
+): void {
+	if (!told.isForAccount && isEmptyAudience(told.audience)) return;
+	queueDeliveries(writing, appendEvent(writing, what, told, record, stored), record.id);
+}
+
+/** Appends one event to the log without queuing any delivery. */
+export function appendEvent(
+	{ store, resource, actor, request, now, newId }: Writing,
+	what: string,
+	told: Recipients,
+	record: StoredRecord,
+	stored?: StoredRecord,
+): StoredEvent {
+	const difference = stored ? differenceOf(stored, record) : { previous: null, changed: [] };
+	const { events, writeClock } = store.whole;
+	events.expire(now);
+	return events.add({
+		id: newId('evt', now),
+		type: eventTypeOf(resource, what),
+		timestamp: writeClock.stamp(now),
+		resource: resource.name,
+		recordId: record.id,
+		...told,
+		actor,
+		request,
+		data: `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`,
+	});
+}
+
+/** Everyone who can see the record now. */
+export const fullAudience = ({ store, resource }: Writing, record: StoredRecord): Recipients => ({
+	audience: audienceOf(resource, record, (name, id) => store.whole.table(name)!.findEver(id)),
+	isForAccount: true,
+});
+
+/** The users who see a record before and after a change, only before it, and only after it. */
+function audiences(writing: Writing, record: StoredRecord, stored: StoredRecord) {
+	const { audience: before } = fullAudience(writing, stored);
+	const { audience: after } = fullAudience(writing, record);
+	return {
+		stayed: { audience: intersectionOf(before, after), isForAccount: true },
+		left: { audience: subtract(before, after), isForAccount: false },
+		came: { audience: subtract(after, before), isForAccount: false },
+	};
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod/v4';
+import { plainText } from '../../core/schemas/fields.ts';
+import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import { absent, type Cell, columnsOf, isComparable, isList, quoted } from '../../core/store/records/columns.ts';
+import { foldCase } from '../../core/store/records/fold-case.ts';
+
+/** A query parameter that filters a list. */
+export interface Filter {
+	/** The name of the query parameter: `created_at[gte]`. */
+	parameter: string;
+	operator: '=' | '>=' | '>' | '<=' | '<' | 'contains' | 'starts_with' | 'empty';
+	/**
+	 * The SQL of the compared value; of a list, one element has to match. For `empty`, the whole
+	 * condition.
+	 */
+	sql: string;
+	isList: boolean;
+	/**
+	 * Whether the filter leaves few records, so that its index is better than one on the sort order.
+	 */
+	isSelective: boolean;
+	/** Whether no two live records have the same value. */
+	isUnique?: boolean;
+	/** The key of the custom field whose values the filter compares. */
+	customField?: string;
+	/** Parses one value. */
+	type: z.ZodType;
+	/** Describes one value. */
+	schema: JsonSchema;
+	/** Whether the filter takes several comma-separated values. */
+	takesList: boolean;
+}
+
+const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
+const notFilters = ['id', 'object', 'version'];
+
+const known = new WeakMap<Resource['properties'], Filter[]>();
+
+/** The filters of a list, in the order of the resource's fields. */
+export function filtersOf(resource: Resource): Filter[] {
+	// Cached: definitions never change, and deriving their filters takes most of the start-up time. The
+	// records of all custom objects have the same fields.
+	let filters = known.get(resource.properties);
+	if (!filters) known.set(resource.properties, (filters = readFilters(resource)));
+	return filters;
+}
+
+function readFilters(resource: Resource): Filter[] {
+	const unique = Object.values(resource.unique);
+	const selective = [...resource.lookups, ...unique.flat()];
+	const columns = new Map(columnsOf(resource).map((column) => [column.name, column]));
+	return Object.entries(resource.properties)
+		.filter(([name]) => !notFilters.includes(name))
+		.flatMap(([name, schema]) => {
+			const column = columns.get(name);
+			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
+			const isArray = typesOf(schema).includes('array');
+			const canBeEmpty = isArray || typesOf(schema).includes('null');
+			const nothing = isArray ? '[]' : column ? absent(column) : '';
+			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, nothing)] : [];
+			if (isComparable(resource, name)) {
+				const isSelective = selective.includes(name);
+				const isUnique = unique.some((fields) => fields.join() === name);
+				const filters = valueFilters(name, sql, resource.fields[name]!, isSelective);
+				return [...filters.map((filter) => ({ ...filter, isUnique })), ...empty];
+			}
+			if (isList(schema)) return [listFilter(name, sql, schema), ...empty];
+			return [...textFilters(name, sql, notNull(schema)), ...empty];
+		});
+}
+
+/** The longest text that `contains` and `starts_with` look for, in characters. */
+const maxPartLength = 255;
+
+/** A text of accents alone, for example, would match everything. */
+const partOfText = z
+	.string()
+	.max(maxPartLength)
+	.refine((text) => foldCase(text) !== '', { message: 'Enter at least one letter or digit.' });
+
+/** Whether a value is free text, and not a choice, a time or an id. */
+export const isFreeText = (schema: JsonSchema): boolean =>
+	schema.type === 'string' &&
+	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) &&
+	!schema.format?.startsWith('date');
+
+/** Filters by a part of a free text, ignoring case and accents; none for other values. */
+function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter[] {
+	if (!isFreeText(schema)) return [];
+	return (['contains', 'starts_with'] as const).map((operator) => ({
+		parameter: `${parameter}[${operator}]`,
+		operator,
+		sql,
+		isList: false,
+		isSelective: false,
+		type: partOfText,
+		schema: { title: schema.title!, type: 'string', minLength: 1, maxLength: maxPartLength },
+		takesList: false,
+	}));
+}
+
+/**
+ * Selects records with a value, or those without.
+ *
+ * @param nothing a value that counts as empty, besides NULL
+ */
+export const emptyFilter = (
+	parameter: string,
+	sql: string,
+	{ title }: JsonSchema,
+	nothing: Cell = '',
+): Filter => ({
+	parameter: `${parameter}[empty]`,
+	operator: 'empty',
+	sql: `coalesce(${sql}, '') IN ('', ${typeof nothing === 'string' ? `'${nothing}'` : nothing})`,
+	isList: false,
+	isSelective: false,
+	type: z.boolean(),
+	schema: { title: title!, type: 'boolean' },
+	takesList: false,
+});
+
+/**
+ * Filters for a single value: equality, comparison if values are ordered, and parts if it is free text.
+ */
+export function valueFilters(
+	parameter: string,
+	sql: string,
+	type: z.ZodType,
+	isSelective = false,
+): Filter[] {
+	const schema = notNull(jsonSchema(type, 'output'));
+	const isOrdered =
+		['number', 'integer'].includes(String(schema.type)) ||
+		['date', 'date-time'].includes(schema.format ?? '');
+	// A free text may contain commas, so the parameter is always one value.
+	const takesList =
+		schema.enum !== undefined || 'x-resource' in schema || schema.format === 'email';
+	const filter = { sql, type, schema, isList: false, isSelective };
+	const compared = Object.entries(comparisons).map(([name, operator]) => ({
+		...filter,
+		parameter: `${parameter}[${name}]`,
+		operator,
+		takesList: false,
+		isSelective: false,
+	}));
+	const equal: Filter = { ...filter, parameter, operator: '=', takesList };
+	return [equal, ...(isOrdered ? compared : []), ...textFilters(parameter, sql, schema)];
+}
+
+/**
+ * Selects records whose list contains at least one of the values.
+ *
+ * @param type of one value
+ */
+export function listFilter(
+	parameter: string,
+	sql: string,
+	schema: JsonSchema,
+	type: z.ZodType = plainText(),
+): Filter {
+	const { title, items, 'x-important': important, 'x-resource': target } = schema;
+	return {
+		parameter,
+		operator: '=',
+		sql,
+		isList: true,
+		isSelective: false,
+		type,
+		schema: { title, ...items, 'x-important': important, 'x-resource': target } as JsonSchema,
+		takesList: true,
+	};
+}

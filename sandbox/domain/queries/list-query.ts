@@ -1,0 +1,148 @@
+import { z } from 'zod/v4';
+import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
+import { readQuery } from './read-query.ts';
+import { pointInTime } from '../../core/schemas/fields.ts';
+import { namesOf } from '../../core/schemas/names.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import type { AccountKey } from '../../core/store/credentials/account-key.ts';
+import { type Cell, sortColumn } from '../../core/store/records/columns.ts';
+import type { Condition } from '../../core/store/records/condition.ts';
+import type { Order } from '../../core/store/records/keyset.ts';
+import { searchConditions } from '../../core/store/records/search.ts';
+import { filterCondition } from './filter-conditions.ts';
+import { decodeCursor, listFingerprint } from './cursor.ts';
+import { type Filter, valueFilters } from './filters.ts';
+
+export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
+
+/** In characters. This bounds the number of words, each of which is a condition. */
+export const maxSearchLength = 200;
+
+/** SQLite refuses a condition of a thousand parts. */
+export const maxFilters = 100;
+
+/** The default order of a list. */
+export const standardOrder = 'created_at';
+
+export interface ListQuery {
+	limit: number;
+	order: Order[];
+	after: Cell[] | undefined;
+	conditions: Condition[];
+	includeDeleted: boolean;
+	fields: string[] | undefined;
+	fingerprint: string;
+}
+
+export const sortableFields = (resource: Resource): string[] => [
+	'id',
+	'created_at',
+	'updated_at',
+	...resource.sortable,
+];
+
+/** The query parameters that every list has. */
+export const pageParameters = {
+	cursor: z.string().optional().meta({
+		description: 'The next_cursor of the previous page; filters and sort must stay the same.',
+	}),
+	limit: z.int().min(pageSize.minimum).max(pageSize.maximum).default(pageSize.standard).meta({
+		description: 'Maximum number of records per page. A page of large records has fewer, and a next_cursor.',
+	}),
+};
+
+/** The query parameter that selects fields. */
+export const fieldsQuery = ({ properties }: Resource) => ({
+	fields: z.array(z.enum(Object.keys(properties))).optional().meta({
+		description: 'The fields to return, besides id and object.',
+	}),
+});
+
+const instantParameter = (description: string, example: string) =>
+	pointInTime.optional().meta({ description, examples: [example] });
+
+const known = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
+
+/** The query parameters of a list, besides its filters: pages, order, search and fields. */
+export function listQueryOf(resource: Resource) {
+	const query = known.get(resource.properties) ?? newListQuery(resource);
+	known.set(resource.properties, query);
+	return query;
+}
+
+function newListQuery(resource: Resource) {
+	const { many } = namesOf(resource);
+	const orders = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
+	return z.object({
+		...pageParameters,
+		sort: z.array(z.enum(orders)).default([standardOrder]).meta({
+			description: 'Fields to sort by; a minus sign means descending order.',
+		}),
+		q: z.string().trim().min(1).max(maxSearchLength).optional().meta({
+			title: 'Search',
+			description: `Words to search for in ${resource.searched.join(', ')}.`,
+		}),
+		ids: z.array(z.string().min(1)).max(pageSize.maximum).optional().meta({
+			title: 'IDs',
+			description: `Only ${many} with one of these ids.`,
+		}),
+		...fieldsQuery(resource),
+		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${many}.` }),
+		// Time windows are half open, so that one ends where the next begins.
+		updated_since: instantParameter('Only records changed at this instant or later.', '2025-03-01T00:00:00.000Z'),
+		updated_until: instantParameter('Only records changed before this instant.', '2025-04-01T00:00:00.000Z'),
+	});
+}
+
+const changeFilters = valueFilters('updated', '"updated_at"', pointInTime);
+const changeWindow = new Map([
+	['updated_since', changeFilters.find(({ operator }) => operator === '>=')!],
+	['updated_until', changeFilters.find(({ operator }) => operator === '<')!],
+]);
+
+/**
+ * Parses the query of a list request.
+ *
+ * @param findFilter finds a filter by the name of its parameter
+ * @param key verifies cursors
+ * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
+ */
+export function parseListQuery(
+	resource: Resource,
+	given: Map<string, string>,
+	findFilter: (parameter: string) => Filter | undefined,
+	key: AccountKey,
+): ListQuery {
+	const schema = listQueryOf(resource);
+	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, given);
+	const order = orderBy(resource, query.sort);
+	const conditions: Condition[] = [];
+	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true });
+	if (q !== undefined) conditions.push(...searchConditions(resource, q));
+	const [sortedBy] = order.map(({ column }) => column) as [string];
+	const filters = [...given].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
+	const [excess] = filters.slice(maxFilters);
+	if (excess) throw invalidParameter(excess[0], `A list takes at most ${maxFilters} filters.`);
+	for (const [name, text] of filters) {
+		const filter = changeWindow.get(name) ?? findFilter(name);
+		if (!filter) throw unknownParameter(name);
+		conditions.push(filterCondition(filter, text, sortedBy));
+	}
+	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
+	const after =
+		cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
+	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
+}
+
+/** The id comes last as a tie-breaker. */
+function orderBy(resource: Resource, sort: string[]): Order[] {
+	const order: Order[] = [];
+	for (const part of sort) {
+		const descending = part.startsWith('-');
+		const name = descending ? part.slice(1) : part;
+		const column = sortColumn(resource, name);
+		if (!order.some((earlier) => earlier.column === column)) order.push({ column, descending });
+		if (name === 'id') return order;
+	}
+	return [...order, { column: 'id', descending: order.at(-1)!.descending }];
+}

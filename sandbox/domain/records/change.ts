@@ -1,0 +1,148 @@
+import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
+import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { quoted } from '../../core/store/records/columns.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
+import { fieldErrors } from '../../core/foundation/field-errors.ts';
+import { excessIn } from './excess.ts';
+import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
+import { isObject, type JsonObject } from '../../core/foundation/json.ts';
+import { ruleContext } from './rules.ts';
+import { refuseIllegalTransition } from './transitions.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/** The fields of a record that a client sets, directly or through rules. */
+export type Values = Record<string, unknown>;
+
+/**
+ * Validates a change and returns the resulting values of the record.
+ *
+ * @param stored the record to change; undefined for a new one
+ * @param byService whether the change comes from the service, which may set every field
+ * @throws Problem validation_failed with every error, invalid_state_transition
+ */
+export function changedValues(
+	writing: Writing,
+	stored: StoredRecord | undefined,
+	change: JsonObject,
+	byService = false,
+): Values {
+	const { store, resource } = writing;
+	const excess = byService ? [] : excessIn(change, resource.properties);
+	if (excess.length > 0) throw invalid(excess);
+	const errors = byService ? [] : refusedFields(resource, stored, change);
+	const merged = mergePatch(resource, stored, change);
+	if (hasCustomFields(resource)) {
+		const custom = customChange(stored, change);
+		if (isObject(custom)) {
+			const result = mergeCustomValues(store, resource, stored, custom);
+			merged['custom_fields'] = result.values;
+			errors.push(...result.errors);
+		}
+	}
+	const parsed = resource.input.safeParse(merged);
+	if (!parsed.success) errors.push(...fieldErrors(parsed.error, merged));
+	errors.push(...missingReferences(store, resource, merged, change));
+	if (parsed.success && errors.length === 0) {
+		const known = { ...stored, ...(byService && change), ...parsed.data };
+		const context = ruleContext(writing);
+		const values = { ...known, ...resource.complete?.(known, stored, context) };
+		refuseIllegalTransition(resource, stored, values);
+		errors.push(...(resource.check?.(values, stored, context) ?? []));
+		if (errors.length === 0) return values;
+	}
+	throw invalid(errors);
+}
+
+const invalid = (errors: FieldError[]): Problem =>
+	new Problem('validation_failed', sentence(errors), { errors });
+
+/**
+ * The problem of a record that shares a unique value with another record, even one the caller cannot
+ * see; undefined if there is no such record.
+ */
+export function duplicateOf(store: StoreView, resource: Resource, record: StoredRecord): Problem | undefined {
+	for (const fields of Object.values(resource.unique)) {
+		if (!areGiven(fields, record)) continue;
+		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
+		const other = store.whole.table(resource.name)!.findOther(values, record.id);
+		if (other === undefined) continue;
+		const seen = store.table(resource.name)!.find(other);
+		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);
+	}
+	return undefined;
+}
+
+/**
+ * Refuses a record that shares the value of a unique custom field with another record.
+ *
+ * @throws Problem duplicate
+ */
+export function refuseCustomDuplicates(
+	store: StoreView,
+	resource: Resource,
+	record: StoredRecord,
+	change: JsonObject,
+): void {
+	const custom = customChange(record, change);
+	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);
+}
+
+/** Finds live records by the values of these fields; none if a value is absent. */
+export function findByFields(
+	store: StoreView,
+	resource: Resource,
+	fields: string[],
+	values: Values,
+): StoredRecord[] {
+	if (!areGiven(fields, values)) return [];
+	const conditions = fields.map((field) => ({
+		sql: `${quoted(field)} = ?`,
+		values: [values[field] as string],
+	}));
+	return store.table(resource.name)!.findAll(conditions, 2);
+}
+
+const areGiven = (fields: string[], values: Values): boolean =>
+	fields.every((field) => values[field] != null && values[field] !== '');
+
+/** Expands null for `custom_fields` to null for each custom field. */
+function customChange(stored: StoredRecord | undefined, change: JsonObject): unknown {
+	const custom = change['custom_fields'] ?? {};
+	if (change['custom_fields'] !== null) return custom;
+	const keys = Object.keys((stored?.['custom_fields'] as JsonObject) ?? {});
+	return Object.fromEntries(keys.map((key) => [key, null]));
+}
+
+/** Reports references to missing records. References to unknown resources are not checked. */
+function missingReferences(
+	store: StoreView,
+	resource: Resource,
+	merged: JsonObject,
+	change: JsonObject,
+): FieldError[] {
+	return Object.keys(change).flatMap((field) => {
+		const target = referencedResource(resource, field);
+		const table = target === undefined ? undefined : store.table(target);
+		const value = merged[field];
+		const ids = Array.isArray(value) ? value : [value];
+		const missing = ids.some((id) => typeof id === 'string' && table && !table.find(id));
+		if (!missing) return [];
+		return [
+			{
+				pointer: `/${field}`,
+				code: 'reference_not_found',
+				detail: `${field} refers to no record in ${target}.`,
+			},
+		];
+	});
+}
+
+function sentence(errors: FieldError[]): string {
+	const first = errors[0]!;
+	const place = 'pointer' in first ? first.pointer.slice(1).replaceAll('/', '.') : first.parameter;
+	const others = errors.length - 1;
+	const isCut = errors.length >= maxErrors;
+	const more = isCut ? ' (and more errors)' : others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
+	return `${place ? `${place}: ` : ''}${first.detail}${more}`;
+}

@@ -1,0 +1,88 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { resources } from '../../core/schemas/index.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { Service } from '../../core/service.ts';
+import type { Store } from '../../core/store/store.ts';
+import { changeRecord } from './write.ts';
+
+const actor = { type: 'system', id: 'clock' };
+
+/** So many steps are taken before a request is answered. */
+const stepsOfRequest = 50;
+
+/** So many steps of a longer backlog are taken at once, some milliseconds' work. */
+const stepsPerTurn = 3;
+
+const passing = resources.filter(({ states }) => states?.timed);
+
+/** The stores whose backlog is being worked off. */
+const busy = new WeakSet<Store>();
+
+/**
+ * Applies the timed transitions that are due, such as sending a scheduled message, in chronological
+ * order. There is no timer, so a test can skip days by advancing the clock. Call it before answering a
+ * request.
+ *
+ * No request waits for a long backlog, which is worked off a few steps at a time while requests are
+ * answered. Until then lists may show records as they were; a record that is read or changed by itself is
+ * brought up to date by `applyOwnTransitions`.
+ */
+export function applyDueTransitions(service: Service): void {
+	const { store } = service;
+	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
+	busy.add(store);
+	workOff(service)
+		.catch(console.error)
+		.finally(() => busy.delete(store));
+}
+
+/** Applies the due transitions of one record, whatever else waits. */
+export function applyOwnTransitions(service: Service, resource: Resource, id: string): void {
+	const { store } = service;
+	if (!busy.has(store) || !resource.states?.timed) return;
+	store.transaction(() => {
+		for (let step = nextStep(service, resource, id); step; step = nextStep(service, resource, id)) {
+			takeStep(service, resource, step);
+		}
+	});
+}
+
+async function workOff(service: Service): Promise<void> {
+	do await turn();
+	while (service.store.isOpen && takeSteps(service, stepsPerTurn));
+}
+
+/** @returns whether there may be more to do */
+function takeSteps(service: Service, most: number): boolean {
+	const { store } = service;
+	const resource = passing.find((one) => nextStep(service, one));
+	if (!resource) return false;
+	store.transaction(() => {
+		for (let i = 0; i < most; i++) {
+			const step = nextStep(service, resource);
+			if (!step) return;
+			takeStep(service, resource, step);
+		}
+	});
+	return true;
+}
+
+interface Step {
+	record: StoredRecord;
+	/** The instant, RFC 3339. */
+	at: string;
+}
+
+/**
+ * The earliest step. Steps are taken one at a time, because the next step of the same record may be due
+ * before those of other records.
+ */
+function nextStep({ store, now }: Service, resource: Resource, id?: string): Step | undefined {
+	return store.table(resource.name)!.due(new Date(now()).toISOString(), 1, id)[0];
+}
+
+function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
+	const { change } = resource.states!.timed!.next(record, at);
+	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
+	changeRecord(writing, record, change, true);
+}

@@ -1,0 +1,32 @@
+import { resources } from '../../core/schemas/index.ts';
+import type { StoredRecord } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { recordJson } from '../../core/store/records/record-json.ts';
+import type { Answer } from '../../core/foundation/answer.ts';
+
+/** A record with a strong ETag (RFC 9110, 8.8.3). */
+export const recordAnswer = (
+	status: number,
+	record: StoredRecord,
+	headers: Record<string, string> = {},
+): Answer => ({
+	status,
+	headers: { 'Content-Type': 'application/json', ETag: etag(record), ...headers },
+	body: recordJson(record),
+	id: record.id,
+});
+
+const unversioned = new Map(
+	[...resources, webhooks].map(({ object, unversioned: fields = [] }) => [object, fields]),
+);
+
+/** The version, and behind it what the service sets without a new one: the same tag is the same body. */
+export function etag(record: StoredRecord): string {
+	const fields = unversioned.get(String(record['object'])) ?? [];
+	const more = fields.map((field) => `.${String(record[field] ?? '').replaceAll(/\W/g, '')}`);
+	return `"${record.version}${more.join('')}"`;
+}
+
+/** Whether a tag, also one of the version alone, is of this version. A weak one never is. */
+export const isOfVersion = (tag: string, { version }: StoredRecord): boolean =>
+	/^"(\d+)(\.\w*)*"$/.exec(tag.trim())?.[1] === String(version);

@@ -1,0 +1,18 @@
+import type { RuleContext } from '../../core/schemas/resource.ts';
+import { quoted } from '../../core/store/records/columns.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/** The context that a resource's rules receive during a write. */
+export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext => ({
+	actor,
+	at: new Date(now).toISOString(),
+	newId: (prefix) => newId(prefix, now),
+	find: (resource, id) => store.table(resource)?.find(id),
+	count: (resource) => store.whole.table(resource)?.count([], false) ?? 0,
+	next: (resource, field) => (store.whole.table(resource)?.highest(field) ?? 0) + 1,
+	findBy(resource, field, value, limit = 100) {
+		const cell = typeof value === 'boolean' ? Number(value) : value;
+		const condition = { sql: `${quoted(field)} = ?`, values: [cell] };
+		return store.whole.table(resource)?.findAll([condition], limit) ?? [];
+	},
+});

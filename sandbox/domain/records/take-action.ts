@@ -1,0 +1,26 @@
+import { parseInput } from '../../core/foundation/field-errors.ts';
+import type { JsonObject } from '../../core/foundation/json.ts';
+import { actionInput, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import type { Writing } from '../../core/store/writing.ts';
+import { ruleContext } from './rules.ts';
+import { changeRecord, existingRecord, requireVersion } from './write.ts';
+
+/**
+ * Applies an action of the resource to a record.
+ *
+ * @param ifMatch the value of the header If-Match, if there is one
+ * @throws Problem not_found, version_mismatch, validation_failed for input that the action does not take
+ */
+export function takeAction(
+	writing: Writing,
+	id: string,
+	action: NonNullable<Resource['actions']>[string],
+	input: JsonObject,
+	ifMatch: string | undefined,
+): StoredRecord {
+	const record = existingRecord(writing.store, writing.resource, id);
+	requireVersion(record, ifMatch);
+	const values = parseInput(actionInput(action), input);
+	const change = action.change(record, values, ruleContext(writing));
+	return changeRecord(writing, record, change, true);
+}

@@ -1,0 +1,195 @@
+import { Problem } from '../../core/foundation/problem.ts';
+import { publishChange } from '../events/publish.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { firstVersion } from '../../core/schemas/record.ts';
+import { arrangeRecord, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { recordJson } from '../../core/store/records/record-json.ts';
+import { isUniqueViolation } from '../../core/store/records/unique-violation.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { TableView } from '../../core/store/sight/visible-table.ts';
+import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
+import type { Answer } from '../../core/foundation/answer.ts';
+import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
+import { findMatch } from './match.ts';
+import type { JsonObject } from '../../core/foundation/json.ts';
+import { ruleContext } from './rules.ts';
+import { countTags } from './tag-usage.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/** @param given values of read-only fields */
+export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
+	const { resource, now, actor } = writing;
+	const id = writing.newId(resource.idPrefix, now);
+	const at = writing.store.whole.writeClock.stamp(now);
+	const values = changedValues(writing, undefined, body);
+	const record = arrangeRecord(resource, {
+		...values,
+		...given,
+		id,
+		object: resource.object,
+		...firstVersion(actor, at),
+	});
+	save(writing, undefined, record, body);
+	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
+}
+
+/** @param ifMatch the value of the header If-Match, if there is one */
+export function updateRecord(
+	writing: Writing,
+	id: string,
+	body: JsonObject,
+	ifMatch: string | undefined,
+): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	requireVersion(stored, ifMatch);
+	return recordAnswer(200, changeRecord(writing, stored, body));
+}
+
+/**
+ * Marks a record as deleted. It stays in the database for lists with `include_deleted`.
+ *
+ * @throws Problem in_use
+ */
+export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
+	const stored = existingRecord(writing.store, writing.resource, id);
+	requireVersion(stored, ifMatch);
+	const { store, resource } = writing;
+	const user = resource.usedBy?.(stored, ruleContext(writing));
+	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
+	if (resource.insteadOfDeletion) {
+		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
+		if (record !== stored) publishChange(writing, 'deleted', record, stored);
+	} else {
+		const next = nextVersion(writing, stored);
+		const record = { ...next, deleted_at: next.updated_at };
+		store.table(resource.name)!.save(record);
+		countTags(store, stored, undefined);
+		publishChange(writing, 'deleted', record, stored);
+	}
+	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
+		const byService = { ...writing, store: store.whole, resource: changedResource(name) };
+		deleteRecord(byService, other, undefined);
+	}
+	return { status: 204, headers: {}, body: null };
+}
+
+/**
+ * Updates the record whose field `matchOn` has the value in the body, or creates a record.
+ *
+ * @param ifMatch the value of the header If-Match, if there is one
+ * @throws Problem version_mismatch, also if the condition asks for a record and there is none
+ */
+export function upsertRecord(
+	writing: Writing,
+	matchOn: string,
+	body: JsonObject,
+	ifMatch: string | undefined,
+): Answer {
+	const match = findMatch(writing.store, writing.resource, matchOn, body);
+	if (match) {
+		requireVersion(match, ifMatch);
+		return recordAnswer(200, changeRecord(writing, match, body));
+	}
+	if (ifMatch === undefined) return createRecord(writing, body);
+	throw new Problem('version_mismatch', `No record has this ${matchOn}, so none was changed or created.`);
+}
+
+/** @throws Problem not_found if the definition of the records was deleted meanwhile */
+export function existingTable(store: StoreView, { name }: Resource): TableView {
+	const table = store.table(name);
+	if (table) return table;
+	throw new Problem('not_found', `There are no ${name} any more.`);
+}
+
+/** @throws Problem not_found if there is no such record, or it is deleted */
+export function existingRecord(store: StoreView, resource: Resource, id: string): StoredRecord {
+	const record = existingTable(store, resource).find(id);
+	if (record) return record;
+	throw new Problem('not_found', `There is no record ${id} in ${resource.name}.`);
+}
+
+/**
+ * Applies a change. A change without effect creates no new version.
+ *
+ * @param byService whether the change comes from the service, which may set every field
+ */
+export function changeRecord(
+	writing: Writing,
+	stored: StoredRecord,
+	body: JsonObject,
+	byService = false,
+): StoredRecord {
+	const values = changedValues(writing, stored, body, byService);
+	const same = arrangeRecord(writing.resource, { ...stored, ...values });
+	if (JSON.stringify(same) === recordJson(stored)) return stored;
+	const record = { ...same, ...nextVersion(writing, same) };
+	save(writing, stored, record, body);
+	return record;
+}
+
+const changedResource = (name: string): Resource =>
+	[...resources, webhooks].find((one) => one.name === name)!;
+
+/** Saves a record, publishes its events, and applies the consequences for other records. */
+function save(
+	writing: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+	body: JsonObject,
+): void {
+	const { store, resource } = writing;
+	refuseCustomDuplicates(store, resource, record, body);
+	saveUnique(writing, stored, record);
+	countTags(store, stored, record);
+	publishChange(writing, stored ? 'updated' : 'created', record, stored);
+	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
+	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
+	for (const { resource: name, id, change } of consequences) {
+		const other = { ...writing, store: store.whole, resource: changedResource(name) };
+		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
+	}
+}
+
+/**
+ * Saves a record. Another one with the same unique value is found by the table's unique indexes, and
+ * looked for only then.
+ *
+ * @throws Problem duplicate
+ */
+function saveUnique(
+	{ store, resource, now }: Writing,
+	stored: StoredRecord | undefined,
+	record: StoredRecord,
+): void {
+	const table = store.table(resource.name)!;
+	const since = new Date(now).toISOString();
+	try {
+		if (stored) table.save(record, since);
+		else table.add(record, since);
+	} catch (error) {
+		throw (isUniqueViolation(error) && duplicateOf(store, resource, record)) || error;
+	}
+}
+
+const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+	...stored,
+	version: stored.version + 1,
+	updated_at: store.whole.writeClock.stamp(now),
+	updated_by: actor,
+});
+
+/**
+ * Checks If-Match with the strong comparison of RFC 9110, 13.1.1, so that weak tags never match.
+ *
+ * @throws Problem version_mismatch
+ */
+export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
+	if (ifMatch === undefined || ifMatch.trim() === '*') return;
+	if (ifMatch.split(',').some((tag) => isOfVersion(tag, stored))) return;
+	throw new Problem(
+		'version_mismatch',
+		`The record is at version ${stored.version} now. Read it again and repeat the change.`,
+		{ headers: { ETag: etag(stored) } },
+	);
+}

@@ -1,0 +1,199 @@
+import type { Context } from 'hono';
+import { own } from '../../core/foundation/json.ts';
+import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
+import type { Route } from '../../api/http/route.ts';
+import type { Env, Service } from '../../core/service.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import { formMiddleware } from '../pages/forms.ts';
+import { alert } from '../pages/page.ts';
+import { copyScript } from '../pages/copy-script.ts';
+import { eventsPath, recordsPath } from '../pages/navigation.ts';
+import { madeNotice, Notices } from '../pages/notices.ts';
+import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
+import { takeAction } from '../../domain/records/take-action.ts';
+import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { createWebhook } from '../../api/webhooks/create-webhook.ts';
+import { deleteWebhook } from '../../api/webhooks/revoke-access.ts';
+import { eventsBody } from './events-page.ts';
+import { formErrors, recordForm, type Submission, submitForm } from './form-page.ts';
+import { actionFields, formFields } from './form-fields.ts';
+import { changeOf, formTexts, startOf } from './form-values.ts';
+import { homeBody } from './home-page.ts';
+import { listBody } from './list-page.ts';
+import { recordBody } from './record-page.ts';
+import { resourceLabels, recordPath, titleOf } from './titles.ts';
+import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
+
+const list = '/records/{resource}';
+const one = `${list}/{id}`;
+const secretNote = 'Copy it now: it is not shown again. Receivers check with it who has sent an event.';
+const noErrors = { errors: new Map<string, string[]>(), message: undefined };
+
+/** The console: pages on which people see and change what the API serves. */
+export function consoleRoutes(service: Service): Route[] {
+	const notices = new Notices(service.now);
+	const page = (path: string, show: (c: Context<Env>, visitor: Visitor) => Response | Promise<Response>): Route => ({
+		method: 'GET',
+		path,
+		handler: forVisitors(service, show),
+	});
+	const form = (path: string, submissionOf: (c: Context<Env>, visitor: Visitor) => Submission): Route => ({
+		method: 'POST',
+		path,
+		handler: forVisitors(service, (c, visitor) =>
+			submitForm(service, c, visitor, () => submissionOf(c, visitor)),
+		),
+		middleware: formMiddleware,
+	});
+	const recordOf = (c: Context<Env>, { store }: Visitor, resource: Resource) => {
+		const id = c.req.param('id')!;
+		applyOwnTransitions(service, resource, id);
+		return existingRecord(store, resource, id);
+	};
+
+	/** The form of a new record or of one there is, as it begins or as it was refused. */
+	const showForm = (
+		c: Context<Env>,
+		visitor: Visitor,
+		resource: Resource,
+		stored: StoredRecord | undefined,
+		refused?: { typed: FormTexts; problem: ProblemBody },
+	) => {
+		writingOf(service, c, resource, stored ? 'change' : 'create');
+		const fields = formFields(visitor.store, resource, stored);
+		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
+		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
+		const { one: label } = resourceLabels(visitor.store, resource);
+		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
+		const title = stored ? `Edit ${titleOf(resource, stored)}` : `New ${label.toLowerCase()}`;
+		const body = recordForm(visitor, {
+			title,
+			fields,
+			state: { texts, errors, isNew: !stored },
+			message,
+			to,
+			version: stored && (refused?.typed.get('version') ?? String(stored.version)),
+			cancel: to,
+			submit: stored ? 'Save' : `Create ${label.toLowerCase()}`,
+		});
+		return visitor.show(title, body, (refused?.problem.status ?? 200) as 422);
+	};
+
+	const create = form(list, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const fields = formFields(visitor.store, resource, undefined);
+		return {
+			resource,
+			deed: 'create',
+			effect: (writing, typed) => {
+				const values = changeOf(fields, formTexts(fields, {}), typed);
+				if (resource.name !== webhooks.name) {
+					return recordPath(resource, { id: createRecord(writing, values).id! });
+				}
+				const { webhook, secret } = createWebhook(writing, values, null);
+				notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
+				return recordPath(resource, webhook);
+			},
+			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { typed, problem }),
+		};
+	});
+
+	const update = form(one, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const stored = recordOf(c, visitor, resource);
+		const fields = formFields(visitor.store, resource, stored);
+		return {
+			resource,
+			deed: 'change',
+			effect: (writing, typed) => {
+				const change = changeOf(fields, formTexts(fields, stored), typed);
+				updateRecord(writing, stored.id, change, versionIn(typed));
+				return recordPath(resource, stored);
+			},
+			refused: (typed, problem) => showForm(c, visitor, resource, stored, { typed, problem }),
+		};
+	});
+
+	/** What cannot be done is said on the page of the record. */
+	const showRefusal =
+		(visitor: Visitor, resource: Resource, record: StoredRecord): Submission['refused'] =>
+		async (_, { status, detail }) =>
+			visitor.show(
+				titleOf(resource, record),
+				await recordBody(service, visitor, resource, record, alert(detail)),
+				status as 409,
+			);
+
+	const remove = form(`${one}/delete`, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const record = recordOf(c, visitor, resource);
+		return {
+			resource,
+			deed: 'delete',
+			effect: (writing, typed) => {
+				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
+				deletion(writing, record.id, versionIn(typed));
+				return recordsPath(resource.name);
+			},
+			refused: showRefusal(visitor, resource, record),
+		};
+	});
+
+	const act = form(`${one}/actions/{action}`, (c, visitor) => {
+		const resource = resourceIn(c, visitor);
+		const record = recordOf(c, visitor, resource);
+		const action = own(resource.actions, c.req.param('action')!);
+		if (!action) throw new Problem('not_found', 'There is no such action.');
+		const fields = actionFields(visitor.store, action.input ?? {});
+		return {
+			resource,
+			deed: 'change',
+			effect: (writing, typed) => {
+				const input = changeOf(fields, formTexts(fields, {}), typed);
+				takeAction(writing, record.id, action, input, versionIn(typed));
+				return recordPath(resource, record);
+			},
+			refused: showRefusal(visitor, resource, record),
+		};
+	});
+
+	return [
+		page(eventsPath, async (c, visitor) =>
+			visitor.show('Events', await eventsBody(service, visitor, new URL(c.req.url))),
+		),
+		page(list, async (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			const body = await listBody(service, visitor, resource, new URL(c.req.url));
+			return visitor.show(resourceLabels(visitor.store, resource).many, body);
+		}),
+		page(`${list}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
+		page(one, async (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			const record = recordOf(c, visitor, resource);
+			const made = resource.name === webhooks.name ? notices.take(visitor.session) : undefined;
+			const body = await recordBody(service, visitor, resource, record, made);
+			// It may have changed hands while what belongs to it was counted.
+			recordOf(c, visitor, resource);
+			return visitor.show(titleOf(resource, record), body, 200, made && copyScript);
+		}),
+		page(`${one}/edit`, (c, visitor) => {
+			const resource = resourceIn(c, visitor);
+			return showForm(c, visitor, resource, recordOf(c, visitor, resource));
+		}),
+		create,
+		update,
+		remove,
+		act,
+	];
+}
+
+/** The home page, for those who open it in a browser. */
+export const homeHandler = (service: Service): Route['handler'] =>
+	forVisitors(service, async (c, visitor) =>
+		visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)),
+	);
+
+/** A form changes the version that it shows; without one it changes none. */
+const versionIn = (form: FormTexts): string => `"${form.get('version') ?? ''}"`;

@@ -1,0 +1,162 @@
+import { html } from 'hono/html';
+import { typeCondition } from '../../domain/events/event-conditions.ts';
+import { eventJson } from '../../domain/events/event-json.ts';
+import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
+import { type JsonObject, own } from '../../core/foundation/json.ts';
+import type { Service } from '../../core/service.ts';
+import { eventsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { readSeen } from '../../domain/queries/read-seen.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import type { Condition } from '../../core/store/records/condition.ts';
+import type { StoredEvent } from '../../core/store/log/event-reader.ts';
+import { linkToRecord, recordLink, titleOf } from './titles.ts';
+import { actorOf, isEmptyValue, timeOf, toneOf } from './values.ts';
+import type { Visitor } from './visitor.ts';
+
+const eventsAtOnce = 25;
+const recentEvents = 10;
+
+/** The log of events, the newest first, with what became of their deliveries. */
+export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
+	const type = address.searchParams.get('type') ?? '';
+	const before = Number(address.searchParams.get('before') ?? Infinity);
+	const conditions: Condition[] = [
+		...(type === '' ? [] : [typeCondition([type])]),
+		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
+	];
+	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
+	const older = new URLSearchParams({ type, before: String(events.at(-1)?.sequence) });
+	return html`<h1>Events</h1>
+		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
+		${typeForm(visitor, type)} ${eventList(service, visitor, events)}
+		<p class="row">
+			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}">Newest</a>` : ''}
+			${hasMore
+				? html`<a class="button" href="${eventsPath}?${older.toString()}">Older</a>`
+				: ''}
+		</p>`;
+}
+
+/** The latest events of all records, or of one. */
+export async function recentEventList(
+	service: Service,
+	visitor: Visitor,
+	about?: { resource: Resource; record: StoredRecord },
+): Promise<Html> {
+	const conditions = about
+		? [
+				{ sql: 'resource = ?', values: [about.resource.name] },
+				{ sql: 'record_id = ?', values: [about.record.id] },
+			]
+		: [];
+	const { events } = await newestEvents(visitor, conditions, recentEvents);
+	return eventList(service, visitor, events);
+}
+
+const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
+	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
+
+function typeForm({ store }: Visitor, chosen: string): Html {
+	const types = [...eventPatterns, ...eventTypesIn(store.whole).map(({ type }) => type)].toSorted();
+	return html`<form class="search row" method="get" action="${eventsPath}">
+		<label for="type">Type</label>
+		<select id="type" name="type">
+			<option value="">All events</option>
+			${types
+				.filter((type) => type !== '*')
+				.map((type) => html`<option ${type === chosen ? 'selected' : ''}>${type}</option>`)}
+		</select>
+		<button>Show</button>
+	</form>`;
+}
+
+function eventList(service: Service, visitor: Visitor, events: StoredEvent[]): Html {
+	if (events.length === 0) return html`<p class="card quiet">Nothing has happened yet.</p>`;
+	const deliveries = service.store.deliveries.ofEvents(events.map(({ sequence }) => sequence));
+	return html`<ol class="card events">
+		${events.map((event) =>
+			eventItem(
+				service,
+				visitor,
+				event,
+				// Each sees the subscriptions that they have made, and administrators see all.
+				deliveries.filter(
+					({ sequence, webhookId }) =>
+						sequence === event.sequence && visitor.store.table(webhooks.name)!.find(webhookId),
+				),
+			),
+		)}
+	</ol>`;
+}
+
+interface EventData {
+	object: StoredRecord;
+	previous: Record<string, unknown> | null;
+	changed: string[];
+}
+
+function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliveries: Delivery[]): Html {
+	const data = JSON.parse(event.data) as EventData;
+	const { object } = data;
+	const table = visitor.store.table(event.resource);
+	const isThere = table?.find(object.id) !== undefined;
+	return html`<li>
+		<div class="row apart">
+			<strong class="event-type">${event.type}</strong>
+			<small>${timeOf(event.timestamp)}</small>
+		</div>
+		<p>
+			${table && isThere ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
+			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)}</span>
+		</p>
+		${changes(data)}
+		${deliveries.map((delivery) => deliveryLine(visitor, delivery))}
+		<details>
+			<summary aria-label="Content of ${event.type} for ${object.id}">Content</summary>
+			<pre tabindex="0">${JSON.stringify(JSON.parse(eventJson(event)), null, 2)}</pre>
+		</details>
+	</li>`;
+}
+
+/** The fields that changed, as they were and as they became. */
+const changes = ({ object, previous, changed }: EventData): Html =>
+	changed.length === 0
+		? html``
+		: html`<ul class="changes">
+				${changed.map(
+					(field) => html`<li>
+						<code>${field}</code>: <del>${briefly(valueAt(previous, field))}</del> →
+						<ins>${briefly(valueAt(object, field))}</ins>
+					</li>`,
+				)}
+			</ul>`;
+
+/** @param field a name, or `custom_fields.<key>` */
+const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
+	field.split('.').reduce<unknown>((value, name) => own(value as JsonObject | null | undefined, name), values);
+
+const maxBriefLength = 60;
+
+function briefly(value: unknown): string {
+	if (isEmptyValue(value)) return 'empty';
+	const text = typeof value === 'string' ? value : JSON.stringify(value);
+	return text.length > maxBriefLength ? `${text.slice(0, maxBriefLength - 1)}…` : text;
+}
+
+/** What became of an event on its way to a subscription. */
+export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
+	const { status, attempts, nextAttemptAt, webhookId } = delivery;
+	const last = attempts.at(-1);
+	const answer = last?.error ?? (last ? `The receiver responded with ${last.response_status}.` : '');
+	return html`<p class="delivery">
+		<span class="badge ${toneOf(status)}">${status}</span>
+		to ${linkToRecord(store, webhooks.name, webhookId)}
+		<small>
+			${attempts.length} ${attempts.length === 1 ? 'attempt' : 'attempts'}. ${answer}
+			${nextAttemptAt === null ? '' : html`Next attempt ${timeOf(nextAttemptAt)}.`}
+		</small>
+	</p>`;
+}

@@ -1,0 +1,108 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
+import type { Env, Service } from '../../core/service.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import { formInputs, handleForm } from '../pages/own-forms.ts';
+import { alert, type Html } from '../pages/page.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import type { Writing } from '../../core/store/writing.ts';
+import type { FormField } from './form-fields.ts';
+import { type FormState, formInput } from './widgets.ts';
+import { type Deed, type Visitor, writingOf } from './visitor.ts';
+
+interface Asked {
+	title: string;
+	fields: FormField[];
+	state: FormState;
+	/** What is wrong beside the fields. */
+	message: string | undefined;
+	/** Where the form is sent. */
+	to: string;
+	/** The version of the record that the form shows; undefined for a new one. */
+	version: string | undefined;
+	submit: string;
+	cancel: string;
+}
+
+/** A form for a record: the fields people use first, the rest one click away. */
+export function recordForm({ session }: Visitor, asked: Asked): Html {
+	const { title, fields, state, message, to, version, submit, cancel } = asked;
+	const inputs = (isImportant: boolean) =>
+		fields.filter((field) => field.isImportant === isImportant).map((field) => formInput(state, field));
+	const more = inputs(false);
+	const isWrong = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
+	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && isWrong(name));
+	return html`<h1>${title}</h1>
+		${alert(message)}
+		<form class="card" method="post" action="${to}">
+			${formInputs(session)}
+			${version === undefined ? '' : html`<input type="hidden" name="version" value="${version}" />`}
+			<div class="fields">${inputs(true)}</div>
+			${more.length === 0
+				? ''
+				: html`<details class="more" ${hasErrors ? 'open' : ''}>
+						<summary>More fields</summary>
+						<div class="fields">${more}</div>
+					</details>`}
+			<p class="row"><button class="main">${submit}</button> <a href="${cancel}">Cancel</a></p>
+		</form>`;
+}
+
+/** What a submitted form is about, and what follows. */
+export interface Submission {
+	resource: Resource;
+	deed: Deed;
+	/** @returns where to go on */
+	effect(writing: Writing, form: FormTexts): string;
+	/** Shows what is wrong, with what was typed. */
+	refused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
+}
+
+/**
+ * Does what a form asks for, once and in one transaction, as the API does.
+ *
+ * @param submissionOf is not called for a form that was handled before, whose record may be gone
+ */
+export const submitForm = (
+	service: Service,
+	c: Context<Env>,
+	visitor: Visitor,
+	submissionOf: () => Submission,
+): Promise<Response> =>
+	handleForm(service, c, visitor.session, async (form, doOnce) => {
+		const { resource, deed, effect, refused } = submissionOf();
+		const writing = writingOf(service, c, resource, deed);
+		try {
+			return doOnce(() => effect(writing, form));
+		} catch (error) {
+			if (!(error instanceof Problem) || error.status === 404) throw error;
+			return await refused(form, error.body(c.get('requestId')));
+		}
+	});
+
+/** What is wrong with a form: by the name of the input, and as a whole. */
+export function formErrors(resource: Resource, fields: FormField[], problem: ProblemBody) {
+	const errors = new Map<string, string[]>();
+	const others: string[] = [];
+	const add = (name: string, detail: string) => {
+		const isAsked = fields.some((field) => field.name === name.split('.')[0]);
+		if (isAsked) errors.set(name, [...(errors.get(name) ?? []), detail]);
+		else others.push(detail);
+	};
+	for (const error of problem.errors) {
+		add('pointer' in error ? nameAt(error.pointer) : error.parameter, error.detail);
+	}
+	if (problem.code === 'invalid_state_transition') add(resource.states!.field, problem.detail);
+	else if (problem.errors.length === 0) others.push(problem.detail);
+	const summary = 'Not saved. Correct the marked fields.';
+	return { errors, message: others.length > 0 ? others.join(' ') : summary };
+}
+
+/** `/links/0/id` is the input `links.0.id`. */
+const nameAt = (pointer: string): string =>
+	pointer
+		.slice(1)
+		.split('/')
+		.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+		.join('.');

@@ -1,0 +1,46 @@
+import { html } from 'hono/html';
+import { docsPath } from '../../api/http/docs-path.ts';
+import type { Service } from '../../core/service.ts';
+import { customerResources, eventsPath, recordsPath, settingsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
+import { recentEventList } from './events-page.ts';
+import { resourceLabels } from './titles.ts';
+import type { Visitor } from './visitor.ts';
+
+/**
+ * How many records there are of each kind, and what happened last.
+ *
+ * @param origin of the API
+ */
+export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
+	const { session, store } = visitor;
+	const objects = store.table(customObjects.name)!.findAll([], 10_000);
+	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	const tiles = [...customerResources, ...ofObjects].map(async (resource) => {
+		const total = await store.table(resource.name)!.countAside([]);
+		return html`<li>
+			<a class="card" href="${recordsPath(resource.name)}">
+				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).many}
+			</a>
+		</li>`;
+	});
+	const key =
+		session.member.role === 'admin'
+			? html`get a key in <a href="${settingsPath}">API and integrations</a>`
+			: 'ask an administrator for a key';
+	return html`<h1>Welcome, ${session.member.name}</h1>
+		<p class="quiet">This is a sandbox with made-up customers. Change whatever you like, and see here what
+			your workflows do. Its API is at <code>${origin}</code>: ${key}, and read the
+			<a href="${docsPath}">API documentation</a>.</p>
+		<ul class="tiles">
+			${await Promise.all(tiles)}
+		</ul>
+		<section aria-labelledby="recent">
+			<div class="row apart">
+				<h2 id="recent">Recent events</h2>
+				<a href="${eventsPath}">All events</a>
+			</div>
+			${await recentEventList(service, visitor)}
+		</section>`;
+}

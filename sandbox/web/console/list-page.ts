@@ -1,0 +1,186 @@
+import { html } from 'hono/html';
+import { own } from '../../core/foundation/json.ts';
+import type { Service } from '../../core/service.ts';
+import { recordsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
+import { listPage } from '../../domain/queries/read-list.ts';
+import { maxSearchLength, parseListQuery, sortableFields } from '../../domain/queries/list-query.ts';
+import type { JsonSchema } from '../../core/schemas/json-schema.ts';
+import { objectKeyOf } from '../../core/schemas/custom-objects.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
+import { existingTable } from '../../domain/records/write.ts';
+import { customFieldSchema } from './form-fields.ts';
+import { resourceLabels, recordLink, titleField } from './titles.ts';
+import { shownValue } from './values.ts';
+import { may, type Visitor } from './visitor.ts';
+
+const pageLength = '25';
+
+/** What changed last is what somebody who tries a workflow looks for. */
+const usualSort = '-updated_at';
+
+/** What to know before making one. */
+const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
+	make the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
+	makes its own webhook when a workflow is published, and deletes it afterwards: make one here for other programs.`;
+
+interface Listed {
+	data: StoredRecord[];
+	next_cursor: string | null;
+	total: number;
+}
+
+/**
+ * The records of a resource, found as the API finds them: its parameters are those of the page.
+ *
+ * @throws Problem invalid_parameter, unknfieldsparameter, invalid_cursor
+ */
+export async function listBody(
+	{ store: { accountKey } }: Service,
+	visitor: Visitor,
+	resource: Resource,
+	address: URL,
+): Promise<Html> {
+	// A field of the search form that is left empty asks for nothing.
+	const asked = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
+	const given = new Map([['sort', usualSort], ['limit', pageLength], ...asked]);
+	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
+	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
+	const { data, next_cursor: next, total } = JSON.parse(page) as Listed;
+	const path = recordsPath(resource.name);
+	const { one, many } = resourceLabels(visitor.store, resource);
+	const to = (change: Record<string, string | undefined>) => {
+		const entries = Object.entries({ ...Object.fromEntries(asked), ...change });
+		const kept = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+		return `${path}?${new URLSearchParams(kept).toString()}`;
+	};
+	return html`<div class="row apart">
+			<h1>${many} <small>${total.toLocaleString('en-GB')}</small></h1>
+			${may(visitor, 'create', resource)
+				? html`<a class="button main" href="${path}/new">New ${one.toLowerCase()}</a>`
+				: ''}
+		</div>
+		<p class="quiet">${resource.description} ${resource.name === webhooks.name ? webhooksExplained : ''}</p>
+		${searchForm(resource, asked, path)}
+		${data.length === 0
+			? html`<p class="card quiet">No records match.</p>`
+			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, given.get('sort')!, to)}</div>`}
+		<p class="row">
+			${asked.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
+			${next === null ? '' : html`<a class="button" href="${to({ cursor: next })}">Next page</a>`}
+		</p>`;
+}
+
+/** Full text, and the choices among the fields that people use first. */
+function searchForm(resource: Resource, asked: Map<string, string>, path: string): Html {
+	const choices = resource.important
+		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
+		.filter(([, { enum: options }]) => options !== undefined);
+	const known = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
+	const others = [...asked].filter(([name]) => !known.includes(name));
+	return html`<form class="search row" role="search" method="get" action="${path}">
+			<div class="grow">
+				<label class="unseen" for="q">Search</label>
+				<input id="q" name="q" type="search" maxlength="${maxSearchLength}"
+					placeholder="Search by ${resource.searched.slice(0, 3).join(', ').replaceAll('_', ' ')}"
+					value="${asked.get('q') ?? ''}" />
+			</div>
+			${choices.map(([name, { title, enum: options, 'x-enum-labels': labels }]) => {
+				return html`<div>
+					<label class="unseen" for="filter-${name}">${title}</label>
+					<select id="filter-${name}" name="${name}">
+						<option value="">Any ${title?.toLowerCase()}</option>
+						${options!
+							.filter((option) => option !== null)
+							.map(
+								(option) => html`<option value="${option}" ${asked.get(name) === option ? 'selected' : ''}>
+									${(labels as Record<string, string>)[String(option)]}
+								</option>`,
+							)}
+					</select>
+				</div>`;
+			})}
+			${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+			<button>Search</button>
+			${asked.size > 0 ? html`<a href="${path}">Clear</a>` : ''}
+		</form>
+		${others.map(([name, value]) => html`<p class="quiet">Only records whose <code>${name}</code> is <code>${value}</code>.</p>`)}`;
+}
+
+/** Beside its title, a record is listed with the fields that people use first. */
+function listedFields({ properties, important }: Resource, title: string | undefined): string[] {
+	const parts = title === 'name' && properties['name']!.readOnly ? ['first_name', 'last_name'] : [];
+	const isShort = ({ items, properties: members, maxLength }: JsonSchema) =>
+		!items?.properties && !members && Number(maxLength ?? 0) <= 300;
+	// A stage is listed with the name of its pipeline.
+	const named = important.map((name) => String(properties[name]!['x-item-of'] ?? '').split('.')[0]);
+	return important
+		.filter((name) => name !== title && !parts.includes(name) && isShort(properties[name]!))
+		.filter((name) => name !== 'custom_fields' && !named.includes(String(properties[name]!['x-resource'])))
+		.slice(0, 5);
+}
+
+interface ListedColumn {
+	/** Of the field; undefined for a custom one, by which the API does not sort. */
+	name?: string;
+	schema: JsonSchema;
+	valueIn(record: StoredRecord): unknown;
+}
+
+/** A custom object has its own fields, the others have those that people use first. */
+function listedColumns({ store }: Visitor, resource: Resource, title: string | undefined): ListedColumn[] {
+	const isCustom = objectKeyOf(resource.name) !== undefined;
+	const fields = isCustom ? [...customFieldsOf(store, resource.name).values()] : [];
+	const custom = fields.filter(({ archived_at: archivedAt }) => archivedAt === null).map((field) => ({
+		schema: customFieldSchema(field),
+		valueIn: (record: StoredRecord) => own(record['custom_fields'] as Record<string, unknown>, field.key),
+	}));
+	const names = custom.length > 0 ? ['owner_id'] : listedFields(resource, title);
+	const column = (name: string): ListedColumn => ({
+		name,
+		schema: resource.properties[name]!,
+		valueIn: (record) => record[name],
+	});
+	return [...custom.slice(0, 4), ...[...names, 'updated_at'].map(column)];
+}
+
+function recordsTable(
+	visitor: Visitor,
+	resource: Resource,
+	records: StoredRecord[],
+	sort: string,
+	to: (change: Record<string, string | undefined>) => string,
+): Html {
+	const title = titleField(resource);
+	const columns = listedColumns(visitor, resource, title);
+	const header = ({ name = '', schema }: Pick<ListedColumn, 'name' | 'schema'>) => {
+		const label = schema.title ?? 'Record';
+		if (!sortableFields(resource).includes(name)) return html`<th scope="col">${label}</th>`;
+		const direction = { [name]: 'ascending', [`-${name}`]: 'descending' }[sort];
+		const next = sort === name ? `-${name}` : name;
+		return html`<th scope="col" ${direction ? html`aria-sort="${direction}"` : ''}>
+			<a href="${to({ sort: next, cursor: undefined })}">${label}</a>
+		</th>`;
+	};
+	return html`<table>
+		<thead>
+			<tr>${[{ name: title ?? 'id', schema: resource.properties[title ?? ''] ?? {} }, ...columns].map(header)}</tr>
+		</thead>
+		<tbody>
+			${records.map(
+				(record) => html`<tr>
+					<th scope="row">${recordLink(resource, record)}</th>
+					${columns.map(
+						(one) => html`<td>
+							${shownValue(visitor.store, one.schema, one.valueIn(record))}
+							${one.name === 'amount' ? String(record['currency'] ?? '') : ''}
+						</td>`,
+					)}
+				</tr>`,
+			)}
+		</tbody>
+	</table>`;
+}

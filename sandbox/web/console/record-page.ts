@@ -1,0 +1,185 @@
+import { html } from 'hono/html';
+import { own } from '../../core/foundation/json.ts';
+import type { Service } from '../../core/service.ts';
+import { recordsPath } from '../pages/navigation.ts';
+import { formInputs } from '../pages/own-forms.ts';
+import type { Html } from '../pages/page.ts';
+import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { resources } from '../../core/schemas/index.ts';
+import type { JsonSchema } from '../../core/schemas/json-schema.ts';
+import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { quoted } from '../../core/store/records/columns.ts';
+import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
+import { actionFields, customFieldSchema } from './form-fields.ts';
+import { formTexts } from './form-values.ts';
+import { formInput } from './widgets.ts';
+import { deliveryLine, recentEventList } from './events-page.ts';
+import { fieldsOfObject } from './fields-of-object.ts';
+import { resourceLabels, recordPath, titleField, titleOf } from './titles.ts';
+import { isEmptyValue, shownValue, timeOf } from './values.ts';
+import { may, type Visitor } from './visitor.ts';
+
+/** Shown at the end or not at all: people need them rarely. */
+const technical = ['object', 'version', 'created_by', 'updated_by', 'created_at', 'updated_at', 'deleted_at'];
+
+/** A record: its fields, what can be done with it, what belongs to it and what happened to it. */
+export async function recordBody(
+	service: Service,
+	visitor: Visitor,
+	resource: Resource,
+	record: StoredRecord,
+	notice: Html | '' = '',
+): Promise<Html> {
+	const { many } = resourceLabels(visitor.store, resource);
+	return html`<p class="quiet"><a href="${recordsPath(resource.name)}">${many}</a></p>
+		<div class="row apart">
+			<h1>${titleOf(resource, record)}</h1>
+			${actions(visitor, resource, record)}
+		</div>
+		${notice}
+		<div class="columns">
+			<section class="card" aria-label="Fields">
+				${fieldList(visitor, resource, record)}
+				<details class="more">
+					<summary>As the API returns it</summary>
+					<pre tabindex="0">${JSON.stringify(record, null, 2)}</pre>
+				</details>
+			</section>
+			<div>
+				${fieldsOfObject(visitor, resource, record)} ${await related(visitor, resource, record)}
+				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
+				<section aria-labelledby="recent">
+					<h2 id="recent">Recent events</h2>
+					${await recentEventList(service, visitor, { resource, record })}
+				</section>
+			</div>
+		</div>`;
+}
+
+/** Fields that have a value, those people use first at the top. */
+function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord): Html {
+	const { properties, important } = resource;
+	const others = Object.keys(properties).filter(
+		(name) => ![...important, ...technical, 'custom_fields', 'id'].includes(name),
+	);
+	const line = (schema: JsonSchema, value: unknown) =>
+		html`<div><dt>${schema.title}</dt><dd>${shownValue(store, schema, value)}</dd></div>`;
+	const custom = (record['custom_fields'] ?? {}) as Record<string, unknown>;
+	const definitions = hasCustomFields(resource) ? [...customFieldsOf(store, resource.name).values()] : [];
+	return html`<dl class="record">
+		${important
+			.filter((name) => name !== titleField(resource) && name !== 'custom_fields')
+			.map((name) => line(properties[name]!, record[name]))}
+		${definitions
+			.filter(({ key }) => !isEmptyValue(own(custom, key)))
+			.map((field) => line(customFieldSchema(field), own(custom, field.key)))}
+		${others
+			.filter((name) => !isEmptyValue(record[name]))
+			.map((name) => line(properties[name]!, record[name]))}
+		<div>
+			<dt>ID</dt>
+			<dd><code>${record.id}</code>, version ${record.version}</dd>
+		</div>
+		<div><dt>Created</dt><dd>${timeOf(record.created_at)}</dd></div>
+		<div><dt>Last changed</dt><dd>${timeOf(record.updated_at)}</dd></div>
+	</dl>`;
+}
+
+function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Html {
+	const { store, session } = visitor;
+	const path = recordPath(resource, record);
+	const hidden = html`${formInputs(session)}
+		<input type="hidden" name="version" value="${record.version}" />`;
+	return html`<div class="row">
+		${Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {}).map(([name, { summary, input }]) => {
+			const fields = input ? actionFields(store, input) : [];
+			const state = { texts: formTexts(fields, {}), errors: new Map<string, string[]>(), isNew: true };
+			const verb = summary.split(' ')[0];
+			const form = html`<form method="post" action="${path}/actions/${name}">
+				${hidden} ${fields.map((field) => formInput(state, field))}
+				<button title="${summary}">${verb}</button>
+			</form>`;
+			return fields.length === 0
+				? form
+				: html`<details class="menu"><summary>${verb}…</summary>${form}</details>`;
+		})}
+		${may(visitor, 'change', resource) ? html`<a class="button main" href="${path}/edit">Edit</a>` : ''}
+		${may(visitor, 'delete', resource)
+			? html`<details class="menu">
+					<summary class="danger">Delete…</summary>
+					<form method="post" action="${path}/delete">
+						${hidden}
+						<p><small>${afterDeletion(resource)}</small></p>
+						<button class="danger">Delete</button>
+					</form>
+				</details>`
+			: ''}
+	</div>`;
+}
+
+/** What becomes of a deleted record. */
+const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
+	insteadOfDeletion
+		? `It is kept, and its ${Object.entries(insteadOfDeletion).map((change) => change.join(' becomes ')).join(', ')}.`
+		: 'It leaves all lists. The API still finds it with include_deleted.';
+
+/** The records that name this one, by the fields that records are looked up by or by a link. */
+async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {
+	const { store } = visitor;
+	const add = (other: Resource, values: Record<string, string>) =>
+		may(visitor, 'create', other)
+			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
+					aria-label="New ${resourceLabels(store, other).one.toLowerCase()}">New</a>`
+			: '';
+	const naming = resources.flatMap((other) =>
+		other.lookups
+			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
+			.map((field) => ({ other, field })),
+	);
+	const byField = await Promise.all(
+		naming.map(async ({ other, field }) => {
+			const names = { sql: `${quoted(field)} = ?`, values: [id] };
+			const query = new URLSearchParams({ [field]: id }).toString();
+			return html`<li class="row">
+				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).many}
+					<small>by ${other.properties[field]!.title}</small></a>
+				<span>${await store.table(other.name)!.countAside([names])}</span>
+				${add(other, { [field]: id })}
+			</li>`;
+		}),
+	);
+	const linking = resources.filter(({ properties }) =>
+		properties['links']?.items?.properties?.['resource']?.enum?.includes(resource.name),
+	);
+	const byLink = linking.map(
+		(other) => html`<li class="row">
+			<span class="grow">${resourceLabels(store, other).many}</span>
+			${add(other, { 'links.0.resource': resource.name, 'links.0.id': id })}
+		</li>`,
+	);
+	if (byField.length + byLink.length === 0) return html``;
+	return html`<section aria-labelledby="related">
+		<h2 id="related">Related records</h2>
+		<ul class="card related">${[...byField, ...byLink]}</ul>
+	</section>`;
+}
+
+function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Html {
+	const { deliveries: latest } = store.deliveries.page(id, [...deliveryStatuses], undefined, 10);
+	return html`<section aria-labelledby="deliveries">
+		<h2 id="deliveries">Latest deliveries</h2>
+		<ol class="card events">
+			${latest.length === 0 ? html`<li class="quiet">No event has been sent yet.</li>` : ''}
+			${latest.map(
+				(delivery) => html`<li>
+					<div class="row apart">
+						<strong class="event-type">${delivery.eventType}</strong>
+						<small>${timeOf(delivery.createdAt)}</small>
+					</div>
+					${deliveryLine(visitor, delivery)}
+				</li>`,
+			)}
+		</ol>
+	</section>`;
+}

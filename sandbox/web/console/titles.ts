@@ -1,0 +1,66 @@
+import { html } from 'hono/html';
+import { recordsPath } from '../pages/navigation.ts';
+import type { Html } from '../pages/page.ts';
+import { capital, namesOf } from '../../core/schemas/names.ts';
+import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts';
+import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+
+/** The fields that name a record to people, the best first. */
+const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
+
+/** The field by which people recognise a resource's records; undefined if there is none. */
+export const titleField = ({ properties }: Resource): string | undefined =>
+	naming.find((field) => field in properties);
+
+const maxTitleLength = 80;
+
+/** What a record is called: by its name, else by its id. */
+export function titleOf(resource: Resource, record: Record<string, unknown>): string {
+	const named = naming.find((field) => field in resource.properties && record[field]);
+	const title = String(named === undefined ? record['id'] : record[named]);
+	return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
+}
+
+export const recordPath = (resource: Resource, { id }: Pick<StoredRecord, 'id'>): string =>
+	`${recordsPath(resource.name)}/${id}`;
+
+export const recordLink = (resource: Resource, record: StoredRecord): Html =>
+	html`<a href="${recordPath(resource, record)}">${titleOf(resource, record)}</a>`;
+
+/** A link to a record, or its id alone if the visitor does not see it. */
+export function linkToRecord(store: StoreView, resource: string, id: string): Html {
+	const table = store.table(resource);
+	const record = table?.find(id);
+	return table && record ? recordLink(table.resource, record) : html`<code>${id}</code>`;
+}
+
+/** What the records of a resource are called: `Contact` and `Contacts`. */
+export function resourceLabels(store: StoreView, resource: Resource): { one: string; many: string } {
+	const key = objectKeyOf(resource.name);
+	const byKey = { sql: '"key" = ?', values: [key ?? ''] };
+	const [object] = key === undefined ? [] : store.table(customObjects.name)!.findAll([byKey], 1);
+	if (object) return { one: String(object['label_singular']), many: String(object['label_plural']) };
+	const { one, many } = namesOf(resource);
+	return { one: capital(one), many: capital(many) };
+}
+
+/**
+ * The items of a list that records of a resource have, by id, as `Renewals: Proposal`. Everyone sees these
+ * records.
+ *
+ * @param place of the list, such as `pipelines.stages`
+ */
+export function itemTitles({ whole }: StoreView, place: string): ReadonlyMap<string, string> {
+	const [resource = '', list = ''] = place.split('.');
+	const table = whole.table(resource)!;
+	return table.cached(`titles of ${list}`, () => {
+		const titles = table.findAll([], 10_000).flatMap((record) =>
+			(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [
+				item.id,
+				`${titleOf(table.resource, record)}: ${item.name}`,
+			]),
+		);
+		return new Map(titles);
+	});
+}

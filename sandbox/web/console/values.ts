@@ -1,0 +1,101 @@
+import { html } from 'hono/html';
+import { isObject, own } from '../../core/foundation/json.ts';
+import type { Service } from '../../core/service.ts';
+import type { Html } from '../pages/page.ts';
+import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
+import { users } from '../../core/schemas/users.ts';
+import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import { itemTitles, linkToRecord } from './titles.ts';
+
+const instantFormat = new Intl.DateTimeFormat('en-GB', {
+	dateStyle: 'medium',
+	timeStyle: 'short',
+	timeZone: 'UTC',
+});
+
+/** An instant in UTC, as everywhere in the console. */
+export const timeOf = (at: string | number): Html => {
+	const date = new Date(at);
+	return html`<time datetime="${date.toISOString()}">${instantFormat.format(date)} <abbr>UTC</abbr></time>`;
+};
+
+/** Whether a field has nothing to show. */
+export const isEmptyValue = (value: unknown): boolean =>
+	value === null ||
+	value === undefined ||
+	value === '' ||
+	(typeof value === 'object' && Object.values(value).every(isEmptyValue));
+
+/** The value of a field, for people. */
+export function shownValue(store: StoreView, schema: JsonSchema, value: unknown): Html {
+	if (isEmptyValue(value)) return html`<span class="quiet">–</span>`;
+	if (Array.isArray(value)) {
+		const items = value.map((item) => shownValue(store, itemSchema(schema), item));
+		return html`<ul class="values">${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+	}
+	if (isObject(value)) return shownObject(store, schema, value);
+	const text = String(value);
+	if (typeof schema['x-resource'] === 'string') return linkToRecord(store, schema['x-resource'], text);
+	if (typeof schema['x-item-of'] === 'string') {
+		return html`${itemTitles(store, schema['x-item-of']).get(text) ?? text}`;
+	}
+	const label = own(schema['x-enum-labels'] as Record<string, string> | undefined, text);
+	if (label !== undefined) return html`<span class="badge ${toneOf(text)}">${label}</span>`;
+	if (schema.format === 'date-time' && !Number.isNaN(Date.parse(text))) return timeOf(text);
+	if (schema.format === 'email') return html`<a href="mailto:${text}">${text}</a>`;
+	if (schema.format === 'uri' && /^https?:\/\//i.test(text)) return html`<a href="${text}" rel="noreferrer">${text}</a>`;
+	if (typeof value === 'boolean') return html`${value ? 'Yes' : 'No'}`;
+	if (typeof value === 'number') return html`${value.toLocaleString('en-GB')}`;
+	return html`<span class="text">${text}</span>`;
+}
+
+/** A list's items refer to what the list refers to. */
+const itemSchema = (schema: JsonSchema): JsonSchema => ({
+	...schema.items,
+	...('x-resource' in schema && { 'x-resource': schema['x-resource'] }),
+});
+
+function shownObject(store: StoreView, schema: JsonSchema, value: Record<string, unknown>): Html {
+	const { resource, id } = value;
+	if (typeof resource === 'string' && typeof id === 'string') return linkToRecord(store, resource, id);
+	const { name } = value;
+	const isNamed = typeof name === 'string' && typeof id === 'string';
+	const others = Object.entries(value).filter(([, member]) => !isEmptyValue(member));
+	const members = isNamed ? others.filter(([member]) => !['id', 'name', 'position'].includes(member)) : others;
+	return html`${isNamed ? html`<strong>${name}</strong> <code>${id}</code>` : ''}<dl class="members">
+		${members.map(([name, member]) => {
+			const about = own(schema.properties, name) ?? {};
+			return html`<div>
+				<dt>${about.title ?? name}</dt>
+				<dd>${shownValue(store, about, member)}</dd>
+			</div>`;
+		})}
+	</dl>`;
+}
+
+/** Choices that are good or bad news wherever they occur. */
+const tones: Record<string, string> = {
+	...Object.fromEntries(
+		['won', 'solved', 'completed', 'active', 'customer', 'delivered', 'read', 'succeeded', 'sent'].map(
+			(choice) => [choice, 'is-good'],
+		),
+	),
+	...Object.fromEntries(
+		['lost', 'failed', 'urgent', 'disabled', 'deactivated', 'canceled'].map((choice) => [choice, 'is-bad']),
+	),
+};
+
+export const toneOf = (choice: string): string => own(tones, choice) ?? '';
+
+/** Who did something: a user, an API key or the service. */
+export function actorOf({ store }: Service, seen: StoreView, { type, id }: { type: string; id: string }): Html {
+	if (type === 'user') return linkToRecord(seen, users.name, id);
+	if (type !== 'api_key') return html`the service (${id})`;
+	// The names of keys are for administrators, as in the settings.
+	const key = seen === store ? store.apiKeys.list().find((one) => one.id === id) : undefined;
+	return key ? html`${key.name} <small>(API key)</small>` : html`<code>${id}</code>`;
+}
+
+/** Whether values of a field are texts too long for one line. */
+export const isLongText = (schema: JsonSchema): boolean =>
+	typesOf(schema).includes('string') && Number(schema['maxLength'] ?? 0) > 300;

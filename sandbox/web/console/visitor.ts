@@ -1,0 +1,113 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { grantableScopes, scopeOf } from '../../domain/access/scopes.ts';
+import { own } from '../../core/foundation/json.ts';
+import { Problem } from '../../core/foundation/problem.ts';
+import type { Route } from '../../api/http/route.ts';
+import type { Env, Service } from '../../core/service.ts';
+import { navigation } from '../pages/navigation.ts';
+import { type Html, renderPage } from '../pages/page.ts';
+import { type Session, sessionOf } from '../pages/session.ts';
+import { signInAddress } from '../pages/sign-in.ts';
+import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
+import { jobs } from '../../core/schemas/jobs.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { type StoreView, storeSeenBy } from '../../core/store/sight/visible-store.ts';
+import type { Writing } from '../../core/store/writing.ts';
+
+/** A signed-in user, with the records and events that the API would show them. */
+export interface Visitor {
+	session: Session;
+	/** As they see it at this moment, because a page may wait for slow reads. */
+	readonly store: StoreView;
+	/** Shows a page with the navigation beside it. */
+	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
+}
+
+type Answered = Response | Promise<Response>;
+
+/** Handles requests of signed-in users; sends others to sign in, and shows refusals as pages. */
+export const forVisitors =
+	(service: Service, handler: (c: Context<Env>, visitor: Visitor) => Answered): Route['handler'] =>
+	async (c) => {
+		const { pathname, search } = new URL(c.req.url);
+		const session = sessionOf(service, c);
+		if (!session) {
+			return c.redirect(signInAddress(c.req.method === 'GET' ? pathname + search : '/'), 303);
+		}
+		applyDueTransitions(service);
+		const show: Visitor['show'] = (title, body, status = 200, script = undefined) =>
+			renderPage(c, {
+				title,
+				body,
+				status,
+				navigation: navigation(service, session, pathname),
+				...(script !== undefined && { script }),
+			});
+		const caller = { type: 'user', id: session.member.id };
+		const visitor: Visitor = {
+			session,
+			get store() {
+				if (!sessionOf(service, c)) throw new Problem('invalid_credentials', 'You are no longer signed in.');
+				return storeSeenBy(service.store, caller, undefined);
+			},
+			show,
+		};
+		try {
+			return await handler(c, visitor);
+		} catch (error) {
+			if (!(error instanceof Problem)) throw error;
+			const title = String(error.body(c.get('requestId'))['title']);
+			return show(title, refusal(title, error.message), error.status as 404);
+		}
+	};
+
+/**
+ * The resource that a path names.
+ *
+ * @throws Problem not_found
+ */
+export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
+	const name = c.req.param('resource')!.replaceAll('.', '/');
+	const table = store.table(name);
+	if (table) return table.resource;
+	throw new Problem('not_found', `There are no records called ${name}.`);
+}
+
+export type Deed = 'create' | 'change' | 'delete';
+
+/** What is done through the API only: it sends what a webhook missed, and takes the lines of a job. */
+const throughApi: Record<string, Deed[]> = {
+	[webhooks.name]: ['change'],
+	[jobs.name]: ['create', 'change', 'delete'],
+};
+
+/** Whether the visitor may do this to these records here; a role allows what it allows by token. */
+export const may = ({ session }: Pick<Visitor, 'session'>, deed: Deed, { name }: Resource): boolean =>
+	!(own(throughApi, name) ?? []).includes(deed) &&
+	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
+
+/** @throws Problem insufficient_scope if the visitor may not write these records */
+export function writingOf(service: Service, c: Context<Env>, resource: Resource, deed: Deed): Writing {
+	// A form may take its time to arrive, so the session is looked at again.
+	const session = sessionOf(service, c);
+	if (!session || !may({ session }, deed, resource)) {
+		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
+	}
+	const { newId, now } = service;
+	const actor = { type: 'user', id: session.member.id };
+	return {
+		newId,
+		resource,
+		store: storeSeenBy(service.store, actor, undefined),
+		actor,
+		request: { id: c.get('requestId'), idempotency_key: null },
+		now: now(),
+	};
+}
+
+const refusal = (title: string, detail: string): Html => html`<section class="card">
+	<h1>${title}</h1>
+	<p>${detail}</p>
+</section>`;

@@ -1,0 +1,160 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { html, raw } from 'hono/html';
+import type { Route } from '../../api/http/route.ts';
+import type { Service } from '../../core/service.ts';
+import { docsPath } from '../../api/http/docs-path.ts';
+import { iconLinks } from './icon.ts';
+import { refusalPage } from './page.ts';
+import { sessionOf } from './session.ts';
+import { signInAddress } from './sign-in.ts';
+
+const scriptPath = `${docsPath}/scalar.js`;
+
+/**
+ * Keeps the page from calling any other address. Scalar injects styles while it renders, so inline
+ * styles are allowed; inline scripts are not.
+ */
+const policy = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"connect-src 'self'",
+	"style-src 'self' 'unsafe-inline'",
+	"img-src 'self' data: blob:",
+	"font-src 'self' data:",
+	"form-action 'none'",
+	"frame-ancestors 'none'",
+	"base-uri 'none'",
+].join('; ');
+
+/**
+ * The clients, of Scalar's forty or so, that are not offered for request samples. Those of its card *Client
+ * Libraries* are fixed (featured-clients in @scalar/api-reference): shell/curl, ruby/native, node/undici,
+ * php/guzzle and python/python3, without those that are hidden here. So none of the five is.
+ */
+const hiddenClients = {
+	...Object.fromEntries(
+		[
+			...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'js', 'julia', 'kotlin'],
+			...['objc', 'ocaml', 'powershell', 'r', 'rust', 'swift'],
+		].map((language) => [language, true]),
+	),
+	node: ['axios', 'ofetch'],
+	php: ['curl', 'laravel'],
+	python: ['aiohttp', 'httpx_async', 'httpx_sync'],
+	shell: ['httpie', 'wget'],
+};
+
+/** The way back to the console; Scalar leaves as much room above its own page. */
+const barStyle = `
+:root { --scalar-custom-header-height: 2.5rem; }
+.bar {
+	position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 2.5rem; padding: 0 1.25rem; display: flex;
+	align-items: center; justify-content: space-between; font: .875rem system-ui, sans-serif; color: #fff; background: #1f2937;
+}
+.bar a { color: #fff; }
+`;
+
+/** By default Scalar loads fonts, collects telemetry and offers its own services. */
+const configuration = {
+	url: '/openapi.json',
+	hiddenClients,
+	defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+	metaData: { title: 'API documentation · CRM Platform' },
+	defaultOpenFirstTag: false,
+	documentDownloadType: 'direct',
+	hideClientButton: true,
+	showDeveloperTools: 'never',
+	withDefaultFonts: false,
+	telemetry: false,
+	proxyUrl: '',
+	agent: { disabled: true },
+	mcp: { disabled: true },
+};
+
+/**
+ * The interactive documentation: Scalar, served from its npm package, with the service's OpenAPI
+ * document.
+ *
+ * @param scriptFile Scalar's script; undefined if it is not installed
+ */
+export function docsRoutes(scriptFile: string | undefined, service: Service): Route[] {
+	let script: string | undefined;
+	return [
+		{
+			method: 'GET',
+			path: docsPath,
+			handler(c) {
+				if (scriptFile === undefined) {
+					const detail =
+						'It is shown by the npm package @scalar/api-reference, which is not installed here. ' +
+						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
+					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
+				}
+				const session = sessionOf(service, c);
+				const token = session ? service.store.sessions.apiToken(session.token) : '';
+				const authentication = {
+					preferredSecurityScheme: 'apiKey',
+					securitySchemes: { apiKey: { token } },
+				};
+				// Scalar would resolve the document's relative server to //v1/contacts.
+				const servers = [{ url: new URL(c.req.url).origin }];
+				c.header('Content-Security-Policy', policy);
+				c.header('X-Content-Type-Options', 'nosniff');
+				// It holds a token.
+				c.header('Cache-Control', 'no-store');
+				return c.html(
+					html`<!doctype html>
+						<html lang="en">
+							<head>
+								<meta charset="utf-8" />
+								<meta name="viewport" content="width=device-width, initial-scale=1" />
+								<title>${configuration.metaData.title}</title>
+								${iconLinks}
+								<style>${raw(barStyle)}</style>
+							</head>
+							<body>
+								<nav class="bar" aria-label="CRM Platform">
+									<a href="/">← CRM Platform</a>
+									${session
+										? html`<span>Requests are sent as ${session.member.name}.</span>`
+										: html`<a href="${signInAddress(docsPath)}">Sign in to send requests</a>`}
+								</nav>
+								<script id="api-reference"
+									data-configuration="${JSON.stringify({ ...configuration, authentication, servers })}"></script>
+								<script src="${scriptPath}"></script>
+							</body>
+						</html>`,
+				);
+			},
+		},
+		...(scriptFile === undefined
+			? []
+			: [
+					{
+						method: 'GET',
+						path: scriptPath,
+						handler(c) {
+							// The script has some megabytes, so it is read on first use and not at
+							// every start.
+							script ??= readFileSync(scriptFile, 'utf8').replace('title:`Curl`', 'title:`cURL`');
+							const type = 'text/javascript; charset=utf-8';
+							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });
+						},
+					} satisfies Route,
+				]),
+	];
+}
+
+/** Finds Scalar's script. */
+export function findScript(): string | undefined {
+	try {
+		const here = join(import.meta.dirname, 'docs.ts');
+		const main = createRequire(here).resolve('@scalar/api-reference');
+		const file = join(dirname(main), 'browser', 'standalone.js');
+		return existsSync(file) ? file : undefined;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,83 @@
+import { html } from 'hono/html';
+import { docsPath } from '../../api/http/docs-path.ts';
+import type { Service } from '../../core/service.ts';
+import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
+import { resources } from '../../core/schemas/index.ts';
+import { jobs } from '../../core/schemas/jobs.ts';
+import { capital, namesOf } from '../../core/schemas/names.ts';
+import type { Resource } from '../../core/schemas/resource.ts';
+import { webhooks } from '../../core/schemas/webhooks.ts';
+import { icon } from './icon.ts';
+import type { Html } from './page.ts';
+import type { Session } from './session.ts';
+import { signOutForm } from './sign-in.ts';
+
+export const eventsPath = '/events';
+export const settingsPath = '/settings/api';
+
+/** Where the records of a resource are listed, and below which each of them has its page. */
+export const recordsPath = (resource: string): string => `/records/${resource.replaceAll('/', '.')}`;
+
+interface Place {
+	path: string;
+	label: string;
+}
+
+/** Whether records describe the account, which everyone sees, rather than its customers. */
+const isSetup = ({ visibility }: Resource): boolean => visibility === 'everyone';
+
+/** The resources whose records are about customers. */
+export const customerResources = resources.filter((resource) => !isSetup(resource));
+
+/** Every page of the console, in groups; `current` is the path of the one being shown. */
+export function navigation(service: Service, session: Session, current: string): Html {
+	const { member } = session;
+	return html`<header class="navigation">
+		<a class="brand" href="/">${icon} CRM Platform</a>
+		<nav aria-label="Main">
+			${Object.entries(places(service, session)).map(
+				([group, members]) => html`<p>${group}</p>
+					<ul>
+						${members.map(({ path, label }) => {
+							const isCurrent = current === path || current.startsWith(`${path}/`);
+							return html`<li>
+								<a href="${path}" ${isCurrent ? html`aria-current="page"` : ''}>${label}</a>
+							</li>`;
+						})}
+					</ul>`,
+			)}
+		</nav>
+		<div class="who">
+			<p><strong>${member.name}</strong><br /><small>${member.email}</small></p>
+			${signOutForm(session, '/')}
+		</div>
+	</header>`;
+}
+
+function places({ store }: Service, { member }: Session): Record<string, Place[]> {
+	const definitions = store.table(customObjects.name)!;
+	const objects = definitions.cached('all', () => definitions.findAll([], 10_000));
+	const placeOf = (resource: Resource) => ({
+		path: recordsPath(resource.name),
+		label: capital(namesOf(resource).many),
+	});
+	return {
+		Records: [
+			...customerResources.map(placeOf),
+			...objects.map((object) => ({
+				path: recordsPath(recordsName(String(object['key']))),
+				label: String(object['label_plural']),
+			})),
+		],
+		Activity: [
+			{ path: eventsPath, label: 'Events' },
+			{ path: recordsPath(webhooks.name), label: 'Webhooks' },
+			{ path: recordsPath(jobs.name), label: 'Jobs' },
+		],
+		Developers: [
+			...(member.role === 'admin' ? [{ path: settingsPath, label: 'API and integrations' }] : []),
+			{ path: docsPath, label: 'API documentation' },
+		],
+		Setup: resources.filter(isSetup).map(placeOf),
+	};
+}

@@ -1,0 +1,52 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { runOnce } from '../../api/http/idempotency.ts';
+import type { Env, Service } from '../../core/service.ts';
+import { readForm, refuseForeignForm } from './forms.ts';
+import type { FormTexts } from './form-texts.ts';
+import type { Html } from './page.ts';
+import { csrfToken, hasCsrfToken, type Session } from './session.ts';
+
+/** What every form of a signed-in user carries: whom it is from, and which form it is. */
+export const formInputs = (session: Session): Html =>
+	html`<input type="hidden" name="csrf" value="${csrfToken(session)}" />
+		<input type="hidden" name="form" value="${randomUUID()}" />`;
+
+/**
+ * Handles a form of a signed-in user, unless it was handled before: a double click, or a page sent again
+ * after a broken connection, leads to where the first one led.
+ *
+ * @param handle calls `doOnce` for the effect
+ */
+export async function handleForm(
+	service: Service,
+	c: Context<Env>,
+	session: Session,
+	handle: (form: FormTexts, doOnce: DoOnce) => Response | Promise<Response>,
+): Promise<Response> {
+	const form = await readForm(c);
+	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
+	const key = form.has('form') ? await keyOf(c, session) : undefined;
+	const earlier = key === undefined ? undefined : service.store.answers.find(key, service.now());
+	if (earlier) return c.redirect(earlier.answer.headers['Location']!, 303);
+	return await handle(form, (effect) => {
+		const answer = runOnce(service, { key, fingerprint: key ?? '' }, () => {
+			return { status: 303, headers: { Location: effect() }, body: null };
+		});
+		return c.redirect(answer.headers['Location']!, 303);
+	});
+}
+
+/**
+ * Performs the effect of a form in one transaction.
+ *
+ * @param effect returns where to go on
+ */
+export type DoOnce = (effect: () => string) => Response;
+
+/** With what was typed: a form that is gone back to and filled in anew is another one. */
+async function keyOf(c: Context<Env>, { member }: Session): Promise<string> {
+	const about = `${member.id} ${c.req.path}\n${await c.req.text()}`;
+	return `form ${createHash('sha256').update(about).digest('base64url')}`;
+}

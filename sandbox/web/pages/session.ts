@@ -1,0 +1,45 @@
+import { createHmac } from 'node:crypto';
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Env, Service } from '../../core/service.ts';
+import type { Member } from '../../core/store/credentials/members.ts';
+import { isSameSecret } from '../../core/store/credentials/secrets.ts';
+import type { FormTexts } from './form-texts.ts';
+
+const cookie = 'crm_session';
+
+/** A signed-in user in one browser. */
+export interface Session {
+	token: string;
+	member: Member;
+}
+
+export function sessionOf({ store, now }: Service, c: Context<Env>): Session | undefined {
+	const token = getCookie(c, cookie);
+	const userId = token === undefined ? undefined : store.sessions.find(token, now());
+	const member = userId === undefined ? undefined : store.members.find(userId);
+	return token !== undefined && member ? { token, member } : undefined;
+}
+
+/** Opens a session, always with a new token, which prevents session fixation. */
+export function openSession({ store, now }: Service, c: Context<Env>, userId: string): void {
+	setCookie(c, cookie, store.sessions.open(userId, now()), {
+		httpOnly: true,
+		// Lax, because applications send their users here from other sites.
+		sameSite: 'Lax',
+		secure: new URL(c.req.url).protocol === 'https:',
+		path: '/',
+	});
+}
+
+export function closeSession({ store }: Service, c: Context<Env>, { token }: Session): void {
+	store.sessions.close(token);
+	deleteCookie(c, cookie, { path: '/' });
+}
+
+/** The token in every form of a signed-in user, which a forged form cannot contain. */
+export const csrfToken = ({ token }: Session): string =>
+	createHmac('sha256', token).update('csrf').digest('base64url');
+
+export const hasCsrfToken = (session: Session, form: FormTexts): boolean =>
+	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

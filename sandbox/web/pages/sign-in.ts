@@ -1,0 +1,141 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { users } from '../../core/schemas/users.ts';
+import { addressOf } from '../../api/http/address.ts';
+import { RateLimiter } from '../../api/http/rate-limiter.ts';
+import { isPassword, nobodysPassword } from './password.ts';
+import type { Route } from '../../api/http/route.ts';
+import { demoMembers } from '../../seed/demo-members.ts';
+import type { Env, Service } from '../../core/service.ts';
+import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
+import { alert, renderPage } from './page.ts';
+import {
+	closeSession,
+	csrfToken,
+	hasCsrfToken,
+	openSession,
+	type Session,
+	sessionOf,
+} from './session.ts';
+
+const path = '/sign-in';
+/** The pages that sign-in redirects to. */
+const returnPaths = /^\/((records|events|docs|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
+/** Per e-mail address and client address, so that a stranger elsewhere cannot lock anybody out. */
+const triesPerMinute = 20;
+
+/** Of all e-mail addresses from one client address: fewer than can be computed in a minute. */
+const triesFromOneAddress = 100;
+
+/** The address of the sign-in page, which redirects to `returnTo` afterwards. */
+export const signInAddress = (returnTo: string): string =>
+	`${path}?return_to=${encodeURIComponent(returnTo)}`;
+
+export function signInRoutes(service: Service): Route[] {
+	const tries = new RateLimiter(triesPerMinute);
+	const triesFrom = new RateLimiter(triesFromOneAddress);
+
+	/**
+	 * Takes as long for an unknown e-mail address as for a wrong password, so it does not reveal who
+	 * has an account.
+	 */
+	const verified = async (address: string, email: string, password: string) => {
+		const found = service.store.members.findByEmail(email);
+		const isRight = await isPassword(address, password, found?.passwordHash ?? nobodysPassword);
+		return { isTooMany: isRight === undefined, member: isRight ? found?.member : undefined };
+	};
+
+	const signIn: Route['handler'] = async (c) => {
+		const form = await readForm(c);
+		const email = form.get('email') ?? '';
+		const returnTo = returnPath(form.get('return_to'));
+		const from = addressOf(c);
+		const now = service.now();
+		if (!triesFrom.take(from, now) || !tries.take(`${email.trim().toLowerCase()} ${from}`, now)) {
+			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
+		}
+		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');
+		if (isTooMany) {
+			return signInPage(c, returnTo, email, 429, 'Too many people sign in at this moment. Try again.');
+		}
+		if (!member) {
+			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
+		}
+		openSession(service, c, member.id);
+		noteSignIn(service, member.id);
+		return c.redirect(returnTo, 303);
+	};
+
+	const signOut: Route['handler'] = async (c) => {
+		const form = await readForm(c);
+		const session = sessionOf(service, c);
+		if (session && !hasCsrfToken(session, form)) return refuseForeignForm(c);
+		if (session) closeSession(service, c, session);
+		return c.redirect(signInAddress(returnPath(form.get('return_to'))), 303);
+	};
+
+	return [
+		{
+			method: 'GET',
+			path,
+			handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), ''),
+		},
+		{ method: 'POST', path, handler: signIn, middleware: smallFormMiddleware },
+		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: smallFormMiddleware },
+	];
+}
+
+function noteSignIn({ store, now }: Service, userId: string): void {
+	const table = store.table(users.name)!;
+	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
+}
+
+/** A form with a button to sign out. */
+export const signOutForm = (session: Session, returnTo: string) => html`
+	<form method="post" action="/sign-out">
+		<input type="hidden" name="csrf" value="${csrfToken(session)}" />
+		<input type="hidden" name="return_to" value="${returnTo}" />
+		<button class="link">Sign out</button>
+	</form>
+`;
+
+/** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
+function returnPath(asked: string | null): string {
+	if (asked === null || !returnPaths.test(asked)) return '/';
+	const { pathname, search } = new URL(asked, 'http://localhost');
+	return pathname + search;
+}
+
+const signInPage = (
+	c: Context<Env>,
+	returnTo: string,
+	email: string,
+	status: 200 | 422 | 429 = 200,
+	error?: string,
+) =>
+	renderPage(c, {
+		title: 'Sign in',
+		status,
+		body: html`
+			${alert(error)}
+			<form class="card" method="post" action="${path}">
+				<h1>Sign in</h1>
+				<p class="quiet">with your CRM Platform account.</p>
+				<input type="hidden" name="return_to" value="${returnTo}" />
+				<label for="email">E-mail</label>
+				<input id="email" name="email" type="email" autocomplete="username" required
+					autofocus value="${email}" />
+				<label for="password">Password</label>
+				<input id="password" name="password" type="password" autocomplete="current-password"
+					required />
+				<button class="main">Sign in</button>
+			</form>
+			<p class="quiet">This is a sandbox with these users:</p>
+			<ul class="quiet things">
+				${demoMembers.map(
+					({ email, role, password }) =>
+						html`<li>${email} (${role})<br />password <code>${password}</code></li>`,
+				)}
+			</ul>
+		`,
+	});

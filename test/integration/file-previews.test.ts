@@ -1,0 +1,59 @@
+import { useBinaryStore } from './binary-store.ts';
+import { fileRuns, rowsOf } from './file-runs.ts';
+import { run } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const { setupOf, importOf } = fileRuns(sandbox, store);
+
+describe('an import', () => {
+	test('in a preview writes nothing, and tells what would be refused', async () => {
+		const csv = 'last_name,email,Company\nA,a@trial.example,\nB,b@trial.example,Nobody & Sons\nC,c@trial.example,\n';
+		await sandbox.clear();
+		const { json, failed, hints } = await importOf(csv, { preview: true });
+		expect(json).toMatchObject({
+			preview: true,
+			rows: 3,
+			ready: 2,
+			failed: 1,
+			samples: [{ last_name: 'A', email: 'a@trial.example' }, { last_name: 'C' }],
+		});
+		expect(rowsOf(failed)).toMatchObject([{ import_row: '3', import_error_field: 'company_id' }]);
+		expect(hints).toContainEqual(expect.stringContaining('nothing was written'));
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+
+	test('in a preview is held against the description, in every row, and no file is empty', async () => {
+		const good = Array.from({ length: 300 }, (_, i) => `N${i},n${i}@preview.example,lead,+49301234567,de,7`);
+		const bad = [
+			['email', 'B,not an address,lead,+49301234567,de,7'],
+			['lifecycle_stage', 'B,b1@preview.example,leader,+49301234567,de,7'],
+			['phone', 'B,b2@preview.example,lead,0301234567,de,7'],
+			['custom_fields.nps_score', 'B,b4@preview.example,lead,+49301234567,de,seven'],
+			['last_name', `${'B'.repeat(300)},b5@preview.example,lead,+49301234567,de,7`],
+		];
+		const header = 'last_name,email,Lifecycle Stage,phone,language,NPS Score\n';
+		await sandbox.clear();
+		const { json, failed } = await importOf(`${header}${[...good, ...bad.map(([, row]) => row)].join('\n')}\n`, { preview: true });
+		expect(rowsOf(failed).map(({ import_error_field: field }) => field)).toEqual(bad.map(([field]) => field));
+		expect(json).toMatchObject({ rows: 305, ready: 300, failed: 5 });
+		const { items } = await run(await setupOf(`${header}${good.join('\n')}\n`, { preview: true }));
+		expect(items[0]!.json).toMatchObject({ rows: 300, ready: 300, failed: 0 });
+		expect(items[0]!.binary).toEqual({});
+		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+	});
+
+	test('is the only file of the item, whatever its field is called; of several, one is named', async () => {
+		const { items, files: _, ...setup } = { items: [{}], ...(await setupOf('last_name\nOnly\n', { preview: true })) };
+		const [first, second] = [await store.put('last_name\nOne\n'), await store.put('last_name\nTwo\n')];
+		const { items: [only] } = await run({ ...setup, items, files: { attachment_0: first } });
+		expect(only!.json).toMatchObject({ samples: [{ last_name: 'One' }] });
+		const both = { attachment_0: first, attachment_1: second };
+		await expect(run({ ...setup, items, files: both })).rejects.toThrow(/no file ‘data’.*‘attachment_0’, ‘attachment_1’/);
+		const named = { ...setup.parameters, binaryField: 'attachment_1' };
+		expect((await run({ ...setup, parameters: named, items, files: both })).items[0]!.json).toMatchObject({ samples: [{ last_name: 'Two' }] });
+		await expect(run({ ...setup, parameters: named, items, files: { attachment_0: first } })).rejects.toThrow('‘attachment_0’');
+		await expect(run({ ...setup, items })).rejects.toThrow('The input item has no file');
+	});
+});

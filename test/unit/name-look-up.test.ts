@@ -1,0 +1,59 @@
+import { NodeApiError, type IDataObject, type INode } from 'n8n-workflow';
+
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
+import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
+import { lookUpNames } from '../../nodes/CrmPlatform/mapping/nameLookUp';
+
+const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
+const filter = (name: string, kind: 'list' | 'text') => ({ name, path: [name], label: name, description: '', kind, required: false });
+
+/** A service with more records than are read at once, and no search, that filters by some fields. */
+function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
+	const asked: string[] = [];
+	const others = Array.from({ length: 501 }, (_, i) => ({ id: records[0]?.id === 1 ? 1000 + i : `other ${i}`, name: `other ${i}` }));
+	const send = async ({ query = {} }: ApiRequest) => {
+		const [[name, given] = []] = Object.entries(query).filter(([one]) => Object.hasOwn(kinds, one));
+		if (name !== undefined) asked.push(`${name}=${String(given)}`);
+		const values = [given ?? []].flat().map(String);
+		if (name === 'email' && values.some((one) => !one.includes('@'))) throw new NodeApiError(node, { message: 'refused' }, { httpCode: '422' });
+		const isFiltered = name !== undefined && !ignores;
+		const data = isFiltered ? records.filter((one) => values.includes(String(one[name]))) : [...others, ...records];
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${asked.length}` } });
+	};
+	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => filter(name, kind)) };
+	const description = { list, fields: [] };
+	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
+	return { api, asked };
+}
+
+test('names are asked for together, where a filter takes several', async () => {
+	const { api, asked } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
+	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
+	const outcomes = await lookUpNames(api, 'companies', names, false);
+	expect(asked).toHaveLength(2);
+	expect(outcomes.get('Acme 1')).toEqual({ found: 'a' });
+	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
+});
+
+test('a name in one field and another is that of several', async () => {
+	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }, { id: 'b', external_id: 'Acme Inc' }], { name: 'text', external_id: 'text' });
+	const outcomes = await lookUpNames(api, 'companies', ['Acme Inc', 'external_id:Acme Inc'], false);
+	expect([...outcomes.values()]).toEqual([{ several: ['a', 'b'] }, { found: 'b' }]);
+});
+
+test('names that are no e-mail addresses keep no address from being found', async () => {
+	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
+	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
+	expect((await lookUpNames(api, 'users', names, false)).get('ada@x.example')).toEqual({ found: 'a' });
+});
+
+test('an id that is a number stays a number', async () => {
+	const { api } = serviceOf([{ id: 1, name: 'One & Sons' }], { name: 'text' });
+	expect([...(await lookUpNames(api, 'companies', ['One & Sons'], false)).values()]).toEqual([{ found: 1 }]);
+});
+
+test('a filter that does not filter finds nothing, and says so', async () => {
+	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }], { name: 'text' }, { ignores: true });
+	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
+	expect(outcome).toMatchObject({ cannotBeAsked: { message: expect.stringContaining('do not match the filter name') as unknown } });
+});
