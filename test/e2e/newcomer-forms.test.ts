@@ -74,7 +74,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 			await fill(name, day);
 			await editor.page.keyboard.press('Enter');
 		}
-		expect((await editor.execute()).match(/deal_\w+/g)).toEqual([id]);
+		expect((await editor.execute()).match(/dea_\w+/g)).toEqual([id]);
 		await expectNothingRed();
 	});
 
@@ -84,7 +84,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 		for (const [name, value] of [['recordId', id], ['stageId', 'Negotiation']] as const) {
 			await editor.parameter(name).getByTestId('rlc-mode-selector').click();
 			await editor.page.locator('li[role="option"]').filter({ visible: true, hasText: /^By / }).click();
-			await fill(name, value);
+			await editor.parameter(name).locator('input').last().fill(value);
 		}
 		expect(await editor.execute()).toContain(id);
 		await expectNothingRed();
