@@ -22,6 +22,7 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { builderNotes, everydayHint } from './builderHints';
 import { onceForBuilders } from './builderProperties';
 import { everydayMenu } from './resources';
 
@@ -41,6 +42,7 @@ export class CrmPlatform implements INodeType {
 		description: 'Read and write records in a CRM Platform account',
 		defaults: { name: 'CRM Platform' },
 		usableAsTool: true,
+		builderHint: everydayHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [
@@ -56,7 +58,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [...onceForBuilders(form), ...form],
+		properties: [...onceForBuilders(form, builderNotes), ...form],
 	};
 
 	methods = {

@@ -8,8 +8,9 @@ type Notes = Record<string, string>;
 
 /**
  * The same parameters, each once. n8n 2.41 writes what AI builders read of a node from its parameters, all of them
- * anew for each resource and operation; where the first `resource` lists no choices, it writes each name once,
- * as it is described first. So these go before the form's own, and are shown nowhere.
+ * anew for each resource and operation; where the first `resource` has no choices, it writes each name once, as it
+ * is described first. So these go before the form's own, and are shown nowhere. An empty list of choices would end
+ * n8n at its start, which adds one of its own behind the last.
  */
 export function onceForBuilders(properties: INodeProperties[], notes: Notes = {}): INodeProperties[] {
 	const named = grouped(
@@ -19,7 +20,7 @@ export function onceForBuilders(properties: INodeProperties[], notes: Notes = {}
 	const operations = named.get('operation') ?? [];
 	return [...named.values()].map((variants): INodeProperties => {
 		const [first] = variants as [INodeProperties];
-		const { displayOptions: _shown, description: _description, ...once } = first;
+		const { displayOptions: _shown, description: _description, options: _options, ...once } = first;
 		return {
 			...once,
 			...described(variants, operations, notes[first.name]),
@@ -31,14 +32,14 @@ export function onceForBuilders(properties: INodeProperties[], notes: Notes = {}
 function described(variants: INodeProperties[], operations: INodeProperties[], note?: string): Partial<INodeProperties> {
 	const [first] = variants as [INodeProperties];
 	const { name, type, options, displayName } = first;
-	if (name === 'resource') return { options: [], description: `One of: ${valuesOf(first).join(', ')}` };
+	if (name === 'resource') return { description: `One of: ${valuesOf(first).join(', ')}` };
 	if (name === 'operation') {
 		return { options: distinct(variants), description: `By resource: ${operations.map(operationsOf).join('; ')}` };
 	}
 	const texts = [...new Set(variants.map((variant) => variant.description ?? variant.displayName))];
 	return {
 		description: note ?? (texts.length > 2 ? displayName : texts.join(' / ')),
-		...(type === 'options' && options && { options: distinct(variants) }),
+		...(options && { options: type === 'options' ? distinct(variants) : options }),
 		...(type === 'collection' && { options: collected(variants, operations) }),
 	};
 }
@@ -70,8 +71,8 @@ const distinct = (variants: INodeProperties[]): NonNullable<INodeProperties['opt
 function shownFor(variants: INodeProperties[], operations: INodeProperties[]): Record<string, string[]> {
 	const { resource: _resource, operation: _operation, ...others } = variants[0]?.displayOptions?.show ?? {};
 	if (variants === operations) return {};
-	const byResource = listed('resource', variants, operations.flatMap(resourcesOf));
-	const byOperation = listed('operation', variants, operations.flatMap(valuesOf));
+	const byResource = onlyFor('resource', variants, operations.flatMap(resourcesOf));
+	const byOperation = onlyFor('operation', variants, operations.flatMap(valuesOf));
 	const { resource = [], operation: of = [] } = { ...byResource, ...byOperation };
 	// Where each of the operations is one of these resources alone, the resources go without saying.
 	const goesWithoutSaying = operations
@@ -81,7 +82,7 @@ function shownFor(variants: INodeProperties[], operations: INodeProperties[]): R
 }
 
 /** The values of a choice for which a parameter is shown; nothing where it is shown for all of them. */
-function listed(by: string, variants: INodeProperties[], all: string[], as = by): Record<string, string[]> {
+function onlyFor(by: string, variants: INodeProperties[], all: string[], as = by): Record<string, string[]> {
 	const values = new Set(variants.flatMap((variant) => shown(variant, by)));
 	return values.size > 0 && values.size < new Set(all).size ? { [as]: [...values] } : {};
 }
@@ -95,7 +96,7 @@ function collected(variants: INodeProperties[], operations: INodeProperties[]): 
 	return [...having.values()].map((uses) => {
 		const { option } = uses[0]!;
 		const of = uses.map(({ variant }) => variant);
-		const show = { ...listed('operation', of, operations.flatMap(valuesOf), '/operation'), ...option.displayOptions?.show };
+		const show = { ...onlyFor('operation', of, operations.flatMap(valuesOf), '/operation'), ...option.displayOptions?.show };
 		return Object.keys(show).length > 0 ? { ...option, displayOptions: { show } } : option;
 	});
 }

@@ -9,11 +9,16 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['actionProperties', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['actionProperties', 'builders', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
 		files: ['nodes/CrmPlatform/actionProperties.ts'],
 		imports: [],
+		types: ['model', 'n8n-workflow'],
+	},
+	builders: {
+		files: ['nodes/CrmPlatform/builderProperties.ts', 'nodes/CrmPlatform/builderHints.ts'],
+		imports: ['parameters', 'resources'],
 		types: ['model', 'n8n-workflow'],
 	},
 	execute: {

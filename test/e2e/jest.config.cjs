@@ -8,7 +8,5 @@ module.exports = {
 	testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
 	globalSetup: '<rootDir>/test/e2e/harness/start.mjs',
 	globalTeardown: '<rootDir>/test/e2e/harness/stop.mjs',
-	// A slow machine may take long over a workflow; a test that hangs still ends.
-	testTimeout: 120_000,
 	maxWorkers: 1,
 };

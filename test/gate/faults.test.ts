@@ -82,4 +82,4 @@ test('a warning is reported though the gate lets it pass', () => {
 	} finally {
 		rmSync(resolve(folder, '..'), { recursive: true, force: true });
 	}
-}, 60_000);
+});

@@ -19,7 +19,7 @@ describe("n8n's verification gate", () => {
 	beforeAll(() => {
 		packed = packClone();
 		manifest = JSON.parse(readFileSync(join(packed.unpacked, 'package.json'), 'utf8'));
-	}, 120_000);
+	});
 	afterAll(() => packed?.remove());
 
 	const scan = (kind: 'source' | 'tarball', folder: string): unknown =>
@@ -29,11 +29,11 @@ describe("n8n's verification gate", () => {
 
 	test('finds no error and no warning in the sources', () => {
 		expect(scan('source', packed.source)).toEqual(clean);
-	}, 60_000);
+	});
 
 	test('finds no error and no warning in the tarball', () => {
 		expect(scan('tarball', packed.unpacked)).toEqual(clean);
-	}, 60_000);
+	});
 
 	test('finds no error and no warning in the descriptions as code assembles them', () => {
 		const folder = mkdtempSync(join(dirname(packed.source), 'assembled-'));
@@ -45,7 +45,7 @@ describe("n8n's verification gate", () => {
 			writeFileSync(path, withDescription(readFileSync(path, 'utf8'), description));
 		}
 		expect(scan('source', folder)).toEqual(clean);
-	}, 60_000);
+	});
 
 	test('finds a manifest that obeys its list', () => {
 		expect(manifestFaults(manifest)).toEqual([]);

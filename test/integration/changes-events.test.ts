@@ -168,7 +168,7 @@ test.each(outages)('a service that answers %j for a while costs nothing but time
 	await until(() => n8n.ids().length >= 5);
 	if (ids.length > 0) expect(n8n.ids()).toEqual(ids);
 	expect(n8n.executions).toHaveLength(5);
-}, 120_000);
+});
 
 test('a test by hand shows the latest events and starts nothing', async () => {
 	const ids = await log.contacts(7);

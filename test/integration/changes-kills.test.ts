@@ -43,4 +43,4 @@ test.each(choices)('whenever n8n is killed, each event is started once for each 
 	// n8n does not tell how an execution ended that it was killed in.
 	if (!startsAgain) expect(n8n.executions).toHaveLength(ids.length);
 	if (afterCrash !== 'setAside') expect(n8n.reported).toEqual([]);
-}, 120_000);
+});

@@ -128,7 +128,7 @@ test.each([403, 500])('a record that is answered with %i delays no other, and is
 	expect(n8n.reported.join()).toMatch(status === 403 ? /was set aside and started no execution/ : /could not be read yet/);
 	await sandbox.faults();
 	if (status === 500) await until(() => n8n.ids().length >= 12);
-}, 120_000);
+});
 
 test('in a group, a record that answers 403 stands in the way of no other', async () => {
 	const n8n = await publish({ output: 'current', grouping: 'group' });
@@ -142,7 +142,7 @@ test('in a group, a record that answers 403 stands in the way of no other', asyn
 	expect(n8n.ids()).toEqual(ids.slice(0, -1));
 	expect(n8n.reported.join()).toContain(`The event ${ids.at(-1)} was set aside`);
 	await sandbox.faults();
-}, 120_000);
+});
 
 test('one record whose executions fail does not stop the events of the others', async () => {
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Poison' });

@@ -76,7 +76,7 @@ test('while others write and n8n is killed, the copy of a workflow becomes equal
 	};
 	await until(() => JSON.stringify(succeeded()) === JSON.stringify(expected));
 	expect(succeeded()).toEqual(expected);
-}, 120_000);
+});
 
 test('filters and output fields work as in Get Many, and a record that leaves the scope is reported', async () => {
 	const inScope = await service('&lifecycle_stage=lead');

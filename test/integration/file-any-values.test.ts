@@ -55,4 +55,4 @@ test('an export that is imported again changes no value, whatever the values', a
 		}),
 		{ ...randomRuns(12), endOnFailure: true },
 	);
-}, 120_000);
+});

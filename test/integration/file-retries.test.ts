@@ -54,7 +54,7 @@ describe('an import that failed', () => {
 		service.alter({});
 		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 4 });
 		expect(await contactsLike(domain)).toHaveLength(4);
-	}, 120_000);
+	});
 
 	test('does not write a row that it had refused over the ones after it', async () => {
 		const domain = 'order.example';

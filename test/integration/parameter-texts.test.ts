@@ -62,8 +62,8 @@ describe('anything else is refused by the parameter’s name, before anything is
 	});
 
 	test.each<[INodeParameters, string]>([
-		[{ options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of "erase".'],
-		[{ options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
+		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of "erase".'],
+		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
 		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of "yes".'],
 		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of "magic".'],
 	])('%j of a write', async (more, message) => {

@@ -240,11 +240,11 @@ describe('with the values that both agreed on last', () => {
 	});
 });
 
-test('thousands of items with one address are conflicts within seconds', async () => {
+test('thousands of items with one address are conflicts within seconds of work', async () => {
 	const { records } = own(20_000);
 	const items = records.map((record) => ({ ...record, email: records[0]!.email }));
-	const start = performance.now();
+	const before = process.cpuUsage();
 	const { conflict } = await run(items, { preview: true });
 	expect(conflict).toHaveLength(20_000);
-	expect(performance.now() - start).toBeLessThan(30_000);
-}, 120_000);
+	expect(process.cpuUsage(before).user).toBeLessThan(30_000_000);
+});

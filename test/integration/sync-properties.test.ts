@@ -145,7 +145,7 @@ test('a preview is what the run does; then both agree; then nothing is left to d
 		runs,
 	);
 	expect(agreed).toBeGreaterThan(runs.numRuns / 20);
-}, 300_000);
+});
 
 function expectAgreement(item: IDataObject, record: IDataObject): void {
 	const { 'address.city': city, email, ...values } = item;

@@ -28,7 +28,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		await happen('after');
 		await came('after', 'before', 'meanwhile');
 		expect(trigger.reported).toEqual([]);
-	}, 60_000);
+	});
 
 	test.each([{ events: ['deal.won'] }, { status: 'disabled' }])('405: %j is put right by another subscription', async (changed) => {
 		await trigger.activate();
@@ -89,7 +89,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		expect(await own()).toMatchObject({ url: elsewhere() });
 		await happen('after');
 		await came('after');
-	}, 60_000);
+	});
 
 	test('one that it does not end is told of, and no more are made', async () => {
 		await trigger.activate();
@@ -145,7 +145,7 @@ describe('A recovery that the service describes', () => {
 		expect(trigger.reported).toEqual([]);
 		await happen('Moreno');
 		await came('Moreno');
-	}, 60_000);
+	});
 
 	test('but refuses: the message says what to turn off', async () => {
 		refuse('POST', /\/recover/, 422);

@@ -34,7 +34,6 @@ describe('Another service', () => {
 			await came('Moreno');
 			expect(trigger.answers).toEqual([200]);
 		},
-		60_000,
 	);
 
 	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {

@@ -84,4 +84,4 @@ test('an import whose service and whose n8n are killed goes on when it is run ag
 	expect(done.map((row) => row.last_name)).toEqual(Array.from({ length: rows }, (_, i) => `Person ${i}`));
 	expect(new Set(done.map((row) => row.import_id)).size).toBe(rows);
 	expect(await contacts()).toBe(rows);
-}, 120_000);
+});

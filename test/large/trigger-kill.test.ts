@@ -17,7 +17,7 @@ const attempts = Math.min(kills + 1, 4);
 let n8n: KillableN8n;
 beforeAll(async () => {
 	n8n = await startKillableN8n();
-}, 300_000);
+});
 afterAll(async () => await n8n?.close());
 
 test(`${events} events and ${kills} kills of a real n8n (seed ${seed}): each event starts its workflow once`, async () => {

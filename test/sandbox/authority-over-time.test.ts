@@ -99,11 +99,11 @@ async function flaws(resource: Resource): Promise<string[]> {
 
 test.each(resources.map(({ name }) => name))('jobs of %s stop at the line at which the right to them ends', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
-}, 60_000);
+});
 
 test('jobs of custom records stop at the line at which the right to them ends', async () => {
 	expect(await flaws(recordsOf(given.machine))).toEqual([]);
-}, 60_000);
+});
 
 test('an administrator who takes their own role away in a job changes nobody after that line', async () => {
 	const who = await newBeginner(sandbox, 'admin', everyScope);

@@ -69,10 +69,24 @@ export function fieldsProperties(
 	];
 }
 
+const knownFields = (path = ''): Record<string, string[]> =>
+	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
+
+/** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
+export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>): string =>
+	resources
+		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
+		.filter(({ fields }) => fields.length > 0)
+		.map(({ value, fields }) => {
+			const named = fields.map(([name, values]) => (values.length > 0 ? `${name} (${values.join('|')})` : name));
+			return `${value}: ${named.join(', ')}`;
+		})
+		.join('; ');
+
 /** The choices, in words: JSON does not show them, and a model has to know them. */
 function choicesOf(resource: Resource | undefined): string {
-	const fields = (choices as Record<string, Record<string, string[]>>)[resource?.path ?? ''] ?? {};
-	const named = Object.entries(fields).map(([name, values]) => `${name}: ${values.join(', ')}.`);
+	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
+	const named = chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`);
 	return named.length > 0 ? ` Allowed values: ${named.join(' ')}` : '';
 }
 

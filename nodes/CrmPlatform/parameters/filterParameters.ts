@@ -15,8 +15,7 @@ const values: INodeProperties[] = [
 		type: 'options',
 		typeOptions: { loadOptionsMethod: 'getFilterFields', loadOptionsDependsOn: fieldsDependOn },
 		default: '',
-		description:
-			'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 	},
 	{
 		displayName: 'Operator Name or ID',
@@ -27,8 +26,7 @@ const values: INodeProperties[] = [
 			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
 		},
 		default: 'is',
-		description:
-			'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 	},
 	{
 		...linkedPicker(byNameOrId),
@@ -80,8 +78,7 @@ const values: INodeProperties[] = [
 			loadOptionsDependsOn: [...fieldsDependOn, '&field'],
 		},
 		default: [],
-		description:
-			'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 		...valuesOf(({ takes }) => takes === 'choices'),
 	},
 ];

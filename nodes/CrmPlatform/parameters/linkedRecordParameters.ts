@@ -30,8 +30,7 @@ export function linkedProperty(
 							loadOptionsDependsOn: fieldsDependOn,
 						},
 						default: '',
-						description:
-							'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+						description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 					},
 					linkedPicker(),
 				],

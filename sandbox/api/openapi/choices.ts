@@ -1,23 +1,19 @@
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 
-/** The options of the fields with a fixed set of values. */
+/** The fields that people fill in first or choose from a list, with the options of those that have some. */
 export type Choices = Record<string, string[]>;
 
-/** The options of writable fields, by the path of the collection without the version. */
+/** These of the writable fields, by the path of the collection without the version. */
 export function choicesOf(resources: readonly Resource[]): Record<string, Choices> {
-	const choices = resources.map(({ name, properties }) => [
-		`/${name}`,
-		Object.fromEntries(
-			Object.entries(properties)
-				.filter(([, { readOnly = false }]) => !readOnly)
-				.map(([field, schema]) => [field, optionsOf(schema)])
-				.filter(([, values = []]) => values.length > 0),
-		) as Choices,
-	]);
-	return Object.fromEntries(
-		choices.filter(([, fields = {}]) => Object.keys(fields).length > 0),
-	) as Record<string, Choices>;
+	const choices = resources.map(({ name, properties }): [string, Choices] => {
+		const fields = Object.entries(properties)
+			.filter(([, { readOnly = false }]) => !readOnly)
+			.filter(([, schema]) => optionsOf(schema).length > 0 || schema['x-important'] === true)
+			.map(([field, schema]): [string, string[]] => [field, optionsOf(schema)]);
+		return [`/${name}`, Object.fromEntries(fields)];
+	});
+	return Object.fromEntries(choices.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
 const optionsOf = ({ enum: own, items }: JsonSchema): string[] =>

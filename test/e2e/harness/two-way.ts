@@ -57,7 +57,7 @@ interface TwoWay {
  */
 export async function expectInStep(setup: TwoWay): Promise<number> {
 	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = [async () => undefined] } = setup;
-	const maxMs = 90_000 + edits * 500;
+	const maxMs = 200_000 + edits * 500;
 	const people = Array.from({ length: Math.ceil(edits / 5) }, (_, i) => `person-${i}@${domain}`);
 	for (const email of people) await crm.add(email, 'New');
 	await untilInStep(crm, other, maxMs);

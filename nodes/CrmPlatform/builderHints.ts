@@ -1,0 +1,63 @@
+import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
+
+import { fieldsInWords } from './parameters/fieldParameters';
+import { resources } from './resources';
+
+/** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
+export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
+	{
+		task: 'create or update contacts from items of other names',
+		parameters: {
+			resource: 'contact',
+			operation: 'upsert',
+			fieldsMatchOn: 'email',
+			fieldsMode: 'json',
+			fieldsJson: '={{ { email: $json.mail, last_name: $json.name, lifecycle_stage: "lead" } }}',
+		},
+	},
+	{
+		task: 'find the open deals of at least 1,000',
+		parameters: {
+			resource: 'deal',
+			operation: 'getMany',
+			returnAll: true,
+			filters: {
+				rows: [
+					{ field: 'status', operator: 'isOneOfChoices', choices: ['open'] },
+					{ field: 'amount', operator: 'isAtLeast', value: '1000' },
+				],
+			},
+		},
+	},
+	{
+		task: 'create a ticket',
+		parameters: {
+			resource: 'ticket',
+			operation: 'create',
+			fieldsMode: 'json',
+			fieldsJson: '{ "subject": "No hot water", "priority": "high" }',
+		},
+	},
+];
+
+const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${JSON.stringify(parameters)}`);
+
+export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
+	searchHint:
+		'Give it all items at once: it writes them in batches, so it needs no loop. To start a workflow use crmPlatformTrigger, to keep two systems in step crmPlatformSync, for files of any size resource file.',
+	relatedNodes: [
+		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformTrigger', relationHint: 'Starts a workflow on events, with a public address' },
+		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformPollTrigger', relationHint: 'Starts a workflow on events, without one' },
+		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in step with a table' },
+		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
+	],
+	extraTypeDefContent: [{ content: examples.join('\n') }],
+};
+
+/** What builders read of parameters, where people see a form. */
+export const builderNotes: Record<string, string> = {
+	binaryField: 'The field with the file: of the input for importFile, of the output for exportFile',
+	fields: 'The form of the editor. Write fieldsJson instead, or set fieldsMode to automatic for items whose names are fields',
+	fieldsJson: `Fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(resources)}`,
+	recordId: 'The record: { "__rl": true, "mode": "id", "value": "={{ $json.id }}" }',
+};
