@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
 import { randomRuns } from '../random-runs.ts';
-
 import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/guards';
 import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
 
