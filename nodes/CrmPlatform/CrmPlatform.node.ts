@@ -22,11 +22,8 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { builderNotes, everydayHint } from './builderHints';
-import { onceForBuilders } from './builderProperties';
+import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
-
-const form = propertiesOf(everydayMenu);
 
 export class CrmPlatform implements INodeType {
 	description: INodeTypeDescription = {
@@ -58,7 +55,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [...onceForBuilders(form, builderNotes), ...form],
+		properties: propertiesOf(everydayMenu),
 	};
 
 	methods = {

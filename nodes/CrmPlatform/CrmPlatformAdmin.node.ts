@@ -14,10 +14,7 @@ import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { onceForBuilders } from './builderProperties';
 import { adminMenu } from './resources';
-
-const form = propertiesOf(adminMenu, 'customField');
 
 export class CrmPlatformAdmin implements INodeType {
 	description: INodeTypeDescription = {
@@ -48,7 +45,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [...onceForBuilders(form), ...form],
+		properties: propertiesOf(adminMenu, 'customField'),
 	};
 
 	methods = {

@@ -40,7 +40,13 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	},
 ];
 
-const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${JSON.stringify(parameters)}`);
+/** Parameters as builders write them: expressions by `expr()`. */
+export const asCode = (parameters: IDataObject): string =>
+	JSON.stringify(parameters).replace(/"=((?:[^"\\]|\\.)*)"/g, 'expr("$1")');
+
+const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
+
+const fields = `fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(resources)}`;
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint:
@@ -51,13 +57,5 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in step with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
-	extraTypeDefContent: [{ content: examples.join('\n') }],
-};
-
-/** What builders read of parameters, where people see a form. */
-export const builderNotes: Record<string, string> = {
-	binaryField: 'The field with the file: of the input for importFile, of the output for exportFile',
-	fields: 'The form of the editor. Write fieldsJson instead, or set fieldsMode to automatic for items whose names are fields',
-	fieldsJson: `Fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(resources)}`,
-	recordId: 'The record: { "__rl": true, "mode": "id", "value": "={{ $json.id }}" }',
+	extraTypeDefContent: [{ content: [...examples, fields].join('\n') }],
 };

@@ -17,7 +17,7 @@ export const design: Record<string, Part> = {
 		types: ['model', 'n8n-workflow'],
 	},
 	builders: {
-		files: ['nodes/CrmPlatform/builderProperties.ts', 'nodes/CrmPlatform/builderHints.ts'],
+		files: ['nodes/CrmPlatform/builderHints.ts'],
 		imports: ['parameters', 'resources'],
 		types: ['model', 'n8n-workflow'],
 	},

@@ -10,7 +10,7 @@ declare global {
 }
 
 /** Pages, whose redirects Prism would follow by itself, and what tests steer the sandbox with. */
-const pages = /^\/(_sandbox|sign-in|sign-out|settings|docs|oauth\/authorize)\b/;
+const pages = /^\/(_sandbox|sign-in|sign-out|settings|records|docs|oauth\/authorize)\b/;
 
 /** One of Prism's findings. */
 interface Finding {

@@ -74,17 +74,17 @@ describeWithChromium('In a form, a newcomer can', () => {
 			await fill(name, day);
 			await editor.page.keyboard.press('Enter');
 		}
-		expect((await editor.execute()).match(/deal_\w+/g)).toEqual([id]);
+		expect((await editor.execute()).match(/dea_\w+/g)).toEqual([id]);
 		await expectNothingRed();
 	});
 
 	test('move a deal to a stage by its name', async () => {
 		const { id } = await createRecord('/v1/deals', { title: mark });
 		await add('Move a deal to a stage');
-		for (const [name, value] of [['recordId', id], ['stageId', 'Negotiation']] as const) {
+		for (const [name, mode, value] of [['recordId', 'By ID', id], ['stageId', 'By Name or ID', 'Negotiation']] as const) {
 			await editor.parameter(name).getByTestId('rlc-mode-selector').click();
-			await editor.page.locator('li[role="option"]').filter({ visible: true, hasText: /^By / }).click();
-			await fill(name, value);
+			await editor.page.getByRole('option', { name: mode, exact: true }).filter({ visible: true }).click();
+			await editor.parameter(name).locator('input').last().fill(value);
 		}
 		expect(await editor.execute()).toContain(id);
 		await expectNothingRed();

@@ -61,7 +61,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 	});
 
 	newcomer('Find all customers of a company', async () => {
-		const { id: company_id } = await createRecord('/v1/companies', { name: mark });
+		const { id: company_id } = await createRecord('/v1/companies', { name: `Acme ${mark}` });
 		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', lifecycle_stage: 'customer', company_id });
 		await createRecord('/v1/contacts', { last_name: 'Weiss', lifecycle_stage: 'lead', company_id });
 		await add('Get many contacts');
@@ -70,7 +70,8 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		await fill('value', 'Customer');
 		await click('Add filter');
 		await editor.choose('field', 'Company', 1);
-		await fill('value', mark, 1);
+		// A name that is a UUID alone would be an ID.
+		await fill('value', `Acme ${mark}`, 1);
 		const output = await editor.execute();
 		expect(output.match(/con_\w+/g)).toEqual([id]);
 	});

@@ -64,7 +64,7 @@ test('without recovery, the user is told that events may be missing', async () =
 	await trigger.activate();
 	await change('DELETE');
 	await trigger.look();
-	expect(trigger.reported).toEqual([expect.stringContaining('Events may be missing, as Recover Missed Events is off')]);
+	expect(trigger.reported).toEqual([expect.stringContaining('Events may be missing, because Recover Missed Events is off')]);
 	expect(await own()).toMatchObject({ status: 'active' });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { randomRuns } from '../random-runs.ts';
 import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/guards';
 import type { PlannedChange } from '../../nodes/CrmPlatform/sync/plannedChange';
 
@@ -88,6 +89,7 @@ describe('whatever the limits and the size of the account', () => {
 				const few = [1, 2, 3].includes(count) && inScope - count >= count && share > 0;
 				expect(isAllowed(count, inScope, { share, number })).toBe(count <= number && (few || (count / inScope) * 100 <= share + 1e-9));
 			}),
+			randomRuns(100),
 		);
 	});
 
@@ -99,6 +101,7 @@ describe('whatever the limits and the size of the account', () => {
 				expect(isAllowed(Math.max(1, count - more), inScope, { share, number })).toBe(true);
 				expect(isAllowed(count, inScope + more, { share, number })).toBe(true);
 			}),
+			randomRuns(100),
 		);
 	});
 
@@ -108,6 +111,7 @@ describe('whatever the limits and the size of the account', () => {
 				const { planned, reason } = guarded(missing(count), allowed, { inScope });
 				expect(new Set(planned.map(({ action }) => action))).toEqual(new Set([reason === undefined ? 'delete' : 'conflict']));
 			}),
+			randomRuns(100),
 		);
 	});
 });

@@ -111,7 +111,7 @@ describe('a column of a spreadsheet', () => {
 	});
 
 	test('that several fields fit is refused by their names', () => {
-		expect(() => readContact({ Twin: 'x' })).toThrow(/^"Twin" may mean .* custom_fields\.first, custom_fields\.second\./);
+		expect(() => readContact({ Twin: 'x' })).toThrow(/^"Twin" could mean any of the fields custom_fields\.first, custom_fields\.second\./);
 	});
 
 	test('that is empty gives way to a filled one', () => {

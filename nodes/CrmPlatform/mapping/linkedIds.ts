@@ -94,7 +94,7 @@ export async function findIds(
 			if ('found' in outcome) return outcome.found;
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text)) return id;
-			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, use, choices(field, owners));
+			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners));
 			throw new Error(`${field.label}: "${text}" ${why}`);
 		});
 	return (field, value, values) => {
@@ -136,11 +136,10 @@ function recordProblem(reference: string, name: string, outcome: NamedId, use: R
 	return `does not match any record of ${reference}. Correct it, ${otherwise}.`;
 }
 
-function partProblem({ reference, part }: Field, outcome: NamedId, use: ReferenceUse, choices: string): string {
+function partProblem({ reference, part }: Field, outcome: NamedId, choices: string): string {
 	if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
 	if ('several' in outcome) {
-		const what = use === 'filter' ? 'Filter by' : 'Map';
-		return `is the name of several ${part} in ${reference}. ${what} the field that links to ${reference} as well, or use the ID of the right one.`;
+		return `is the name of several ${part} in ${reference}. Also give the field that links to ${reference}, or use the ID of the right one.`;
 	}
 	return `does not match any of the ${part} in ${reference}. ${choices}`;
 }

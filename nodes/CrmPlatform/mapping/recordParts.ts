@@ -49,21 +49,21 @@ function partsIn(record: IDataObject, part: string): Part[] {
 export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
 	const { field, name } = parseName(text);
 	const isMeant = (part: Part) =>
-		isWithin(part, owners) &&
+		isPartOf(part, owners) &&
 		((field === undefined && part.id === name) || wordOf(part.name) === wordOf(name));
 	const ids = [...new Set(parts.filter(isMeant).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };
 }
 
-const isWithin = ({ whole }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(whole);
+const isPartOf = ({ whole }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(whole);
 
 /** Names in an error; more would not be read. */
 const maxNamed = 20;
 
 /** Which parts there are, in an error. */
 export function choiceOf(parts: Part[], owners: unknown[]): string {
-	const named = parts.filter((part) => isWithin(part, owners)).map(({ name }) => name);
+	const named = parts.filter((part) => isPartOf(part, owners)).map(({ name }) => name);
 	const names = [...new Set(named.filter(hasText))];
 	if (names.length === 0) return 'Correct it, or use the ID.';
 	const more = names.length > maxNamed ? ', …' : '';

@@ -13,12 +13,13 @@ export function recordProperty(resource: Resource): INodeProperties {
 }
 
 const byId = {
+	name: 'id',
 	displayName: 'By ID',
 	hint: 'The ID of the record, as returned by Get Many',
 };
 
-/** Where names are looked up. */
-export const byNameOrId = { displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
+/** Where names are looked up. n8n calls any mode whose name is `id` By ID. */
+export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.
@@ -45,7 +46,7 @@ export function pickerProperty(
 				type: 'list',
 				typeOptions: { searchListMethod: method, searchable: true },
 			},
-			{ ...by, name: 'id', type: 'string' },
+			{ ...by, type: 'string' },
 		],
 	};
 }

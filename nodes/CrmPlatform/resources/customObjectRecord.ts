@@ -8,7 +8,7 @@ export const customObjectRecord: Resource = {
 	path: '/custom-objects/{objectKey}/records',
 	parents: [
 		pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
-			by: { displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
+			by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
 		}),
 	],
 	isLinked: true,
