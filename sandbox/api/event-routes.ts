@@ -27,7 +27,7 @@ export const eventFilters: readonly Filter[] = [
 ];
 
 /** The most types or patterns in a request; as many as a webhook has. */
-export const maxPatterns = 100;
+const maxPatterns = 100;
 
 const eventQuery = z.object({
 	...pageParameters,

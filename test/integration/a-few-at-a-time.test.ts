@@ -44,7 +44,7 @@ afterEach(() => server?.close());
 
 const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `rec_${i}` }));
 const itsId = '={{ $json.id }}';
-const addTag = on('recordTag', 'addTag', itsId, { kind: 'contact', tagId: byId('tag_1') });
+const addTag = on('recordTag', 'addTag', itsId, { kind: 'contact', tagId: byId('tag_000001') });
 
 describe('what the service does one by one', () => {
 	test.each([
@@ -62,7 +62,7 @@ describe('what the service does one by one', () => {
 
 	test('goes one after another for one record', async () => {
 		const { run, seen, most } = await service(1);
-		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_${i}` }));
+		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_00000${i}` }));
 		await run(on('recordTag', 'addTag', 'rec_1', { kind: 'contact', tagId: byId('={{ $json.tag }}') }), tags);
 		expect(seen).toEqual(tags.map(({ tag }) => `/v1/contacts/rec_1/tags/${tag}`));
 		expect(most()).toBe(1);

@@ -13,7 +13,7 @@ export type FileRow<Content> = { row: number } & (
 export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
 /** Delimiters that are recognised; the order decides between equals. */
-export const delimiters = [',', ';', '\t', '|'] as const;
+const delimiters = [',', ';', '\t', '|'] as const;
 
 /** Characters of one row; a longer one is a missing quote or not a table. */
 const maxRowLength = 1024 * 1024;

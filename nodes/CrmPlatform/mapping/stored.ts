@@ -53,7 +53,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 }
 
 /** Reads the records picked beside `parameter`. */
-export function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
+function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
 	return rows.flatMap(({ record: picked }, row) => {
 		const record = locatorValue(picked);

@@ -16,7 +16,7 @@ export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePrope
 }
 
 /** @param objects the account's custom objects, whose records have events of their own */
-export function eventOptions(
+function eventOptions(
 	{ types, patterns }: EventCatalog,
 	objects: IDataObject[],
 ): INodePropertyOptions[] {

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** The delay after each failed attempt: the schedule of Standard Webhooks 1.0.0. */
-export const retryDelays = [
+const retryDelays = [
 	5 * second,
 	5 * minute,
 	30 * minute,

@@ -11,7 +11,7 @@ export const jobOperations = [...bulkOperations, 'export'] as const;
 /** Of the lines that a job is given. */
 export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 };
 
-export const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
+const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
 /** Matches the names of the resources of custom objects' records. */
 export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';

@@ -4,7 +4,7 @@ import { applicationId, systemFields } from './record.ts';
 import { defineResource, type StoredRecord } from './resource.ts';
 
 /** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
-export const disabledReasons = ['failures', 'gone'] as const;
+const disabledReasons = ['failures', 'gone'] as const;
 
 export const webhooks = defineResource({
 	name: 'webhooks',

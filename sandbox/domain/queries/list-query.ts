@@ -22,7 +22,7 @@ export const maxSearchLength = 200;
 export const maxFilters = 100;
 
 /** The default order of a list. */
-export const standardOrder = 'created_at';
+const standardOrder = 'created_at';
 
 export interface ListQuery {
 	limit: number;

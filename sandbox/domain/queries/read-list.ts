@@ -33,7 +33,7 @@ export function pickFields(record: StoredRecord, fields: string[] | undefined) {
 }
 
 /** The values of the sort columns of a record; the next page starts after them. */
-export function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
+function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
 	const record = parseDocument(document);
 	return query.order.map(({ column }) =>
 		column === 'id'

@@ -85,7 +85,7 @@ export function asksToWait({ status, code }: Pick<FailedAttempt, 'status' | 'cod
  * it never arrived, the service limits the rate, or it knows the key of an attempt still running. A 503
  * with Retry-After does not prove it: gateways also send it for a service that has carried out the write.
  */
-export function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
+function nothingWasDone(failure: FailedAttempt, hasKey = false): boolean {
 	return failure.neverArrived === true || failure.status === rateLimited || (hasKey && asksToWait(failure));
 }
 

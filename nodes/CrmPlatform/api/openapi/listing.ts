@@ -109,7 +109,7 @@ export function describeList(
 }
 
 /** A query parameter as a field. */
-export function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
+function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
 	const { name = '', description = '', required = false } = parameter;
 	const schema = parameter.schema ?? jsonSchema(parameter) ?? {};
 	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.

@@ -52,7 +52,7 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 }
 
 /** Whether one of the expressions may change the item that the others read. */
-export const mayChangeItem = (given: Array<Pick<ParameterValue, 'value'>>): boolean =>
+const mayChangeItem = (given: Array<Pick<ParameterValue, 'value'>>): boolean =>
 	given.some(({ value }) => isExpression(value) && !piecesOf(value) && mayWrite(value));
 
 /** Undefined where the engine has to evaluate the expression as a whole. */
