@@ -2,10 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createApp } from '../../sandbox/app.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess, type Json } from './in-process.ts';
+import './quick-passwords.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'background-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -109,5 +113,69 @@ test('a list of deliveries is read and counted beside other requests', async () 
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
 	expect((await get(`/v1/webhooks/${body.id}/deliveries`)).body).toEqual({ data: [], next_cursor: null, total: 0 });
 	expect(reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('FROM deliveries')).length).toBe(2);
+	store.close();
+});
+
+/** Counts the turns of the event loop from now on. */
+function countTurns() {
+	const counted = { turns: 0, stop: () => clearImmediate(next) };
+	const count = () => {
+		counted.turns += 1;
+		next = setImmediate(count);
+	};
+	let next = setImmediate(count);
+	return counted;
+}
+
+test('a large page is sent in pieces, one in a turn of the event loop, whatever characters are where they end', async () => {
+	const sandbox = inProcess();
+	const texts = ['x', 'é', '€', '😀', 'x😀'].map((character) => character.repeat(80_000));
+	for (const text of texts) {
+		await sandbox.post('/v1/messages', { channel: 'other', direction: 'inbound', to: ['x'], text });
+	}
+	const app = createApp({ store: sandbox.store });
+	for (const path of ['/v1/messages?sort=created_at', '/v1/events?type=message.created']) {
+		const response = await app.request(path, { headers: { Authorization: 'Bearer test-key' } });
+		const counted = countTurns();
+		const pieces: Uint8Array[] = [];
+		for await (const piece of response.body!) pieces.push(piece);
+		counted.stop();
+		expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(128 * 1024);
+		expect(counted.turns).toBeGreaterThanOrEqual(pieces.length);
+		const page = JSON.parse(Buffer.concat(pieces).toString());
+		expect([page.total, page.next_cursor]).toEqual([texts.length, null]);
+		expect(page.data.map((one: Json) => (one.data?.object ?? one).text)).toEqual(texts);
+	}
+	sandbox.store.close();
+});
+
+test('a large form is read, carried out and shown in turns of the event loop of their own', async () => {
+	const { store } = inProcess();
+	const app = createApp({ store });
+	const { email, password } = demoMembers[0]!;
+	const signedIn = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password }) });
+	const headers = { Cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]! };
+	const page = await (await app.request('/records/contacts/new', { headers })).text();
+	const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!;
+	const body = new URLSearchParams({ csrf: hidden('csrf'), form: hidden('form'), 'emails.0.value': 'x' });
+
+	const counted = countTurns();
+	const { get } = FormTexts.prototype;
+	const reads: number[] = [];
+	jest.spyOn(FormTexts.prototype, 'get').mockImplementation(function (this: FormTexts, name) {
+		reads.push(counted.turns);
+		return get.call(this, name);
+	});
+	const { transaction } = Store.prototype;
+	const writes: number[] = [];
+	jest.spyOn(store, 'transaction').mockImplementation((...given) => {
+		writes.push(counted.turns);
+		return transaction.apply(store, given);
+	});
+	const answer = await app.request('/records/contacts', { method: 'POST', headers, body });
+	counted.stop();
+	expect(answer.status).toBe(422);
+	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
+	expect(reads.at(-1)).toBeGreaterThan(writes.at(-1)!);
 	store.close();
 });

@@ -11,7 +11,7 @@ import { type Delivery, deliveryAnswer, deliveryStatuses } from '../../core/sche
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
-import { jsonAnswer } from '../../core/foundation/answer.ts';
+import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 
 /** The routes of a subscription's deliveries. */
@@ -40,11 +40,8 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				// Rights may have ended meanwhile.
 				requireRightsStill(service, c);
 				webhookOf(c.get('store'), c);
-				return c.json({
-					data: page.map(deliveryAnswer),
-					next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
-					total,
-				});
+				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
+				return pageAnswer(page.map((one) => JSON.stringify(deliveryAnswer(one))), next, total);
 			},
 		}),
 		endpoint({
