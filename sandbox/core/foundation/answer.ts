@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextTurn } from './background.ts';
 
 /** An answer to a request, in a form that can be stored and replayed. */
 export interface Answer {
@@ -46,7 +46,7 @@ async function* piecesOf(texts: string[]): AsyncGenerator<Uint8Array> {
 		if (text.length < sentAtOnce && i < texts.length - 1) continue;
 		// It ends no piece within a character.
 		for (let start = 0; start < text.length; ) {
-			await turn();
+			await nextTurn();
 			const bytes = new Uint8Array(sentAtOnce);
 			const { read, written } = encoder.encodeInto(text.slice(start), bytes);
 			start += read;

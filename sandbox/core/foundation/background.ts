@@ -4,6 +4,11 @@ const pieceMs = { besideRequests: 1.5, alone: 8 };
 /** Whoever sends one request after the other sends the next one sooner. */
 const isAloneAfterMs = 20;
 
+/** Lets others go first: the next turn of the event loop begins with the requests that have come. */
+export const nextTurn = async (): Promise<void> => {
+	await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
 /**
  * The one share of the thread that all work in the background has: jobs, transitions that are due, the
  * upkeep of the database. It is done in short pieces, one between two turns of the event loop, so that
@@ -31,7 +36,7 @@ export class Background {
 		const earlier = this.last;
 		const done = (async () => {
 			await earlier;
-			await new Promise((resolve) => setImmediate(resolve));
+			await nextTurn();
 			return await piece();
 		})();
 		this.last = done.catch(() => undefined);

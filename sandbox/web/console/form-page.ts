@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
@@ -78,7 +78,7 @@ export const submitForm = (
 			return doOnce(() => effect(writing, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
-			await turn();
+			await nextTurn();
 			return await refused(form, error.body(c.get('requestId')));
 		}
 	});
