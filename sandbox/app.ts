@@ -129,6 +129,10 @@ function isForPeople(c: Context<Env>): boolean {
 function asProblem(error: Error, store: Store): Problem {
 	if (error instanceof Problem) return error;
 	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
+	// A client that leaves is no failure of the service, and many may leave at once.
+	if ('code' in error && error.code === 'ECONNRESET') {
+		return new Problem('malformed_request', 'The connection ended before the request was complete.');
+	}
 	console.error(error);
 	return new Problem('internal_error', 'The service failed. Try again.');
 }
