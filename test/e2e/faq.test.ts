@@ -45,8 +45,10 @@ test.each([
 	);
 	const email = `${path}@example.com`;
 	const form = new FormData();
-	form.append('field-0', new File([`email,last_name\n${email},Lovelace\n`], 'list.csv', { type: 'text/csv' }));
-	for (const name of others) form.append('field-0', new File(['email\n'], name, { type: 'text/csv' }));
+	// One content for all: n8n numbers files in the order in which they are written to its disk (formidable 3.5), not in the form's.
+	for (const name of ['list.csv', ...others]) {
+		form.append('field-0', new File([`email,last_name\n${email},Lovelace\n`], name, { type: 'text/csv' }));
+	}
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
 	while (!(await recordWith(email))) await sleep(100);
