@@ -88,7 +88,7 @@ async function pressButton({ workflowId, nodes }: Published, count: number): Pro
 	if (!isWebhook) return await theN8n().runWorkflow(workflowId, start.name);
 	const executions = await theN8n().executionsOf(workflowId, count);
 	// n8n starts the workflow before it ends the subscription.
-	await until('the end of the test subscription', async () => (await testWebhooks()).length === 0);
+	await until(async () => (await testWebhooks()).length === 0);
 	return executions.at(-1)!;
 }
 

@@ -51,7 +51,7 @@ test.each([
 	}
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
-	expect(await until('the imported contact', async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
+	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
 });
 
 test('an MCP client creates a contact with the node as a tool', async () => {

@@ -118,7 +118,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		await editor.choose('changedFields', 'Job Title');
 		await editor.page.getByTestId('output-panel').click();
 		const happen = async () => {
-			await until('a subscription for the test event', async () => (await testWebhooks()).length > 0);
+			await until(async () => (await testWebhooks()).length > 0);
 			await callSandbox('PATCH', `/v1/contacts/${id}`, { first_name: 'Ada' });
 			await callSandbox('PATCH', `/v1/contacts/${id}`, { job_title: 'Head of Sales' });
 		};

@@ -84,7 +84,7 @@ test.each(['ended', 'succeeded'])('In a real n8n an execution that waits has %s'
 	await n8n.activateWorkflow(id);
 	await companies(2);
 	const waiting = async () => await n8n.listExecutions(id, ['waiting']);
-	await until('two executions that wait', async () => (await waiting()).length === 2);
+	await until(async () => (await waiting()).length === 2);
 	await n8n.deactivateWorkflow(id);
 	expect(await n8n.listExecutions(id)).toEqual(await waiting());
 });

@@ -24,7 +24,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 
 	await n8n.stop();
 	for (const name of numbered(MISSED, 'down')) await happen(name);
-	await until('a delivery that fails', async () => (await subscriptions())[0]!['failing_since'] !== null);
+	await until(async () => (await subscriptions())[0]!['failing_since'] !== null);
 	await n8n.start();
 	// The service would try again in five minutes; the first delivery has it try at once.
 	await happen('up again');

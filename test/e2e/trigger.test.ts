@@ -36,7 +36,7 @@ describe('The trigger in a real n8n', () => {
 		const [subscription] = await subscriptions();
 		const deliveries = async () => await list(`/v1/webhooks/${String(subscription!['id'])}/deliveries`);
 		// n8n starts the workflow before the service has its answer.
-		await until('the end of the delivery', async () => (await deliveries())[0]!['status'] !== 'pending');
+		await until(async () => (await deliveries())[0]!['status'] !== 'pending');
 		expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ response_status: 200 }] }]);
 		await n8n.deactivateWorkflow(id);
 		expect(await subscriptions()).toEqual([]);
@@ -110,7 +110,7 @@ describe('The trigger in a real n8n', () => {
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
 		await eventsOf(n8n, id, 2);
-		await until('the end of the test subscription', async () => (await subscriptions()).length === 1);
+		await until(async () => (await subscriptions()).length === 1);
 		expect((await subscriptions())[0]!['id']).toBe(own!['id']);
 		await n8n.deactivateWorkflow(id);
 	});

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../sandbox/in-process.ts';
 import { linesOf, ndjson, people } from '../sandbox/job-client.ts';
+import { until } from '../until.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 
@@ -42,12 +43,17 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 		const { id } = (await submit.json()) as Json;
 		for (let kills = 0; kills < 3; kills++) {
 			const before = (await sandbox.job(id)).processed;
-			while ((await sandbox.job(id)).processed <= before);
+			await until(async () => {
+				const { processed, finished_at } = await sandbox.job(id);
+				return processed > before || finished_at !== null;
+			});
 			await sandbox.kill(signal);
 			sandbox = await serve();
 		}
-		let job = await sandbox.job(id);
-		while (job.finished_at === null) job = await sandbox.job(id);
+		const job = await until(async () => {
+			const found = await sandbox.job(id);
+			return found.finished_at !== null && found;
+		});
 		expect(job).toMatchObject({ status: 'completed', total: 4000, succeeded: 4000, failed: 0 });
 		const text = await sandbox.get(`/v1/jobs/${id}/results`);
 		const results = text.trim().split('\n').map((line) => JSON.parse(line));

@@ -37,7 +37,7 @@ describeInQueueMode('In queue mode', () => {
 
 	/** The first request opens the window; then the clock jumps ahead, to spare the test a minute. */
 	async function jumpAhead(): Promise<void> {
-		await until('the first request', async () => (await statuses()).length > 0);
+		await until(async () => (await statuses()).length > 0);
 		clock.behind = 0;
 	}
 

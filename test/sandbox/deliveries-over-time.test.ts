@@ -3,6 +3,7 @@ import { eventTypeOf } from '../../sandbox/domain/events/event-types.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
+import { until } from '../until.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -66,10 +67,6 @@ const mayReceive = (resource: Resource, who: Beginner, change: Change): boolean 
 	if (change === 'change of owner') return who.role !== 'member' || !isKnownBySome(resource);
 	return mayStill(who, change, 'read', resource.name);
 };
-
-async function until(isSo: () => boolean): Promise<void> {
-	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
 
 let cells = 0;
 

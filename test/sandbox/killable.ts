@@ -61,6 +61,7 @@ async function start(db: string, port: number): Promise<{ child: ChildProcess; u
 	const child = spawn(process.execPath, [main, ...args.split(' ')], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
-	const [line] = (await once(child.stdout, 'data')) as [Buffer];
+	const failed = once(child, 'exit').then(() => Promise.reject(new Error('The sandbox has not started.')));
+	const [line] = (await Promise.race([once(child.stdout, 'data'), failed])) as [Buffer];
 	return { child, url: /http:\S+/.exec(line.toString())![0] };
 }

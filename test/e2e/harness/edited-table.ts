@@ -67,7 +67,7 @@ export class EditedTable implements EditedSystem {
 		const { id } = (await this.ask('GET', '/rest/projects/personal')) as { id: string };
 		const filter = encodeURIComponent(JSON.stringify({ name: this.table }));
 		const tables = `/rest/projects/${id}/data-tables`;
-		return await until(`the table ${this.table}`, async () => {
+		return await until(async () => {
 			const { data } = (await this.ask('GET', `${tables}?filter=${filter}`)) as { data: Array<{ id: string }> };
 			return data[0] && `${tables}/${data[0].id}`;
 		});

@@ -75,7 +75,7 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 
 	const stored = await other.stored();
 	const executions = (await n8n.listExecutions(workflowId)).length;
-	await until('three more executions', async () => (await n8n.listExecutions(workflowId)).length >= executions + 3, maxMs);
+	await until(async () => (await n8n.listExecutions(workflowId)).length >= executions + 3, maxMs);
 	expect(await other.stored()).toEqual(stored);
 	expect(await crm.writesOfN8n()).toEqual(writes);
 	await n8n.deactivateWorkflow(workflowId);

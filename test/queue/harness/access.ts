@@ -23,7 +23,7 @@ export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
  * @param executionIds of executions that have been started
  */
 export async function doneByWorkers(executionIds: string[]): Promise<string[][]> {
-	return await until('the end of all executions in the logs of the workers', () => {
+	return await until(() => {
 		const done = theQueue().workerLogs.map((log) => finishedIn(log).filter((id) => executionIds.includes(id)));
 		return done.flat().length >= executionIds.length ? done : undefined;
 	});
