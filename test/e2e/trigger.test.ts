@@ -13,7 +13,7 @@ describe('The trigger in a real n8n', () => {
 	/** One in which no other test happens to subscribe. */
 	let sandbox: Sandbox;
 	beforeAll(async () => {
-		sandbox = await startSandbox({ contacts: 0, allowPrivateWebhooks: true });
+		sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
 		credentialId = await n8n.createCredential(sandboxCredential({ baseUrl: sandbox.url, apiKey: sandbox.apiKey }));
 	});
 	afterEach(async () => {

@@ -124,7 +124,7 @@ test('strangers keep no client from renewing its tokens, and nobody from signing
 
 test('strangers at different addresses have windows of their own', async () => {
 	const store = new Store(':memory:');
-	const app = createApp({ store, requestsPerMinute: 1 });
+	const app = createApp({ store, requestsPerMinute: 1, now: () => start });
 	const from = async (remoteAddress: string, path = '/v1/contacts') =>
 		(await app.request(path, {}, { incoming: { socket: { remoteAddress } } as never })).status;
 	expect(await from('192.0.2.1')).toBe(401);
@@ -136,7 +136,7 @@ test('strangers at different addresses have windows of their own', async () => {
 });
 
 test('opening the page to sign in locks nobody out; trying passwords is slowed down by address', async () => {
-	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3 });
+	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3, now: () => start });
 	const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } as never });
 	const ask = async (method: string, address: string) =>
 		(await app.request('/sign-in', { method }, from(address))).status;
@@ -163,8 +163,8 @@ test('opening the page to sign in locks nobody out; trying passwords is slowed d
 test('the pages of the console count as requests of the account', async () => {
 	const store = new Store(':memory:');
 	inProcess({ store });
-	const app = createApp({ store, requestsPerMinute: 3 });
-	const session = store.sessions.open(demoMembers[0]!.id, Date.now());
+	const app = createApp({ store, requestsPerMinute: 3, now: () => start });
+	const session = store.sessions.open(demoMembers[0]!.id, start);
 	const open = (path: string) => app.request(path, { headers: { Cookie: `crm_session=${session}` } });
 	const call = () => app.request('/v1/account', { headers: { Authorization: 'Bearer test-key' } });
 	expect((await call()).headers.get('X-RateLimit-Remaining')).toBe('2');
