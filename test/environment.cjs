@@ -17,6 +17,12 @@ if (process.send) {
 module.exports = class extends TestEnvironment {
 	constructor(...given) {
 		super(...given);
+		// Old versions of n8n leave timers behind, which would keep a worker alive: n8n-core looks after SSH
+		// connections, and `sleep` goes on when what it limits has ended (up to 2.30).
+		for (const name of process.send ? ['setTimeout', 'setInterval'] : []) {
+			const start = this.global[name];
+			this.global[name] = Object.assign((...timer) => start(...timer).unref(), start);
+		}
 		this.global.loadSandbox = () => {
 			require('./sandbox/quick-passwords.ts');
 			return require('../sandbox/serve.ts');
