@@ -144,7 +144,8 @@ export class Editor {
 
 	/** Picks an entry of a dropdown by what the user reads. */
 	async pick(list: Locator, label: string): Promise<void> {
-		const box = list.locator('[role="combobox"]');
+		// One of which several can be chosen has two boxes, for one list of entries.
+		const box = list.locator('[role="combobox"]').first();
 		const closed = list.locator('[role="combobox"][aria-expanded="false"]:enabled');
 		for (let tries = 0; ; tries++) {
 			// Its own: a list that was used before may still be closing.
