@@ -6,7 +6,7 @@ import { startSignInSandbox } from './oauth2.ts';
 import { eventsIn } from './poll-log.ts';
 import { Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { contacts, advance, now } = eventsIn(sandbox);

@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { forgetDeliveries } from '../../nodes/CrmPlatform/trigger/webhook/receive';
 import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
-import { until, type TestTrigger } from './trigger';
+import { until } from '../until.ts';
+import { type TestTrigger } from './trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { createRecord } from '../e2e/harness/sandbox.ts';
-import { eventsOf } from '../e2e/harness/trigger.ts';
+import { eventsOf, recordOf } from '../e2e/harness/trigger.ts';
 import { describeInQueueMode, doneByWorkers } from './harness/access.ts';
 
 describeInQueueMode('In queue mode', () => {
@@ -26,7 +26,8 @@ describeInQueueMode('In queue mode', () => {
 
 		const events = await eventsOf(n8n, id, 2);
 
-		expect(events).toMatchObject(companies.map((company) => ({ data: { object: company } })));
+		// Executions that are started together may be numbered in any order.
+		expect(events.map(recordOf)).toEqual(expect.arrayContaining(companies));
 		const ids = await n8n.listExecutions(id);
 		expect((await doneByWorkers(ids)).flat().sort()).toEqual([...ids].sort());
 		await n8n.deactivateWorkflow(id);
