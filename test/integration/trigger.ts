@@ -50,7 +50,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
 			typeVersion: 2,
 			position: [0, 0],
-			parameters: { output: 'event', ...trigger.parameters } as INode['parameters'],
+			parameters: { output: 'event', ...trigger.parameters },
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 			webhookId: `hook-of-${workflowId}`,
 		};

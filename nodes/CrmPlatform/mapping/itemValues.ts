@@ -9,6 +9,7 @@ import type { Field } from '../fields/field';
 import { isBlankFor, isEmptyListText } from '../fields/fieldKinds';
 import { readOption } from '../parameters/readers';
 import { customNamesake, oncePerFields, type AcceptedFields } from './acceptedFields';
+import { wordsOf } from './fieldNames';
 import { evaluateValues } from './expressions/evaluateValues';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
@@ -139,11 +140,12 @@ function sentCell([field, value]: FieldValue, emptyCells: 'leave' | 'clear' | un
 
 function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
 	// A record that was read comes with values only the service writes: ids, times, counters.
-	const isRecord = object.id !== undefined;
+	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
+	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
 		if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
-		else if (!isRecord || !(accepted.recordNames.has(name) || name === outcomeField)) unsent.unknown(name);
+		else if (!isRecord || !isOfRecord(name)) unsent.unknown(name);
 	}
 }
 
