@@ -33,9 +33,10 @@ describeWithChromium('In a form, a newcomer can', () => {
 		await add('Create a deal');
 		await fill('title', mark);
 		const form = editor.page.getByTestId('node-parameters');
+		await form.getByText('Custom fields and lists are missing').waitFor();
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
-		await form.getByText('Loaded before a credential was chosen').waitFor({ state: 'detached' });
+		await form.getByText('Custom fields and lists are missing').waitFor({ state: 'detached' });
 		await editor.choose('stage_id', 'Sales – Negotiation');
 		await expectNothingRed();
 	});

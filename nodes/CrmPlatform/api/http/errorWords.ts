@@ -6,18 +6,29 @@ export interface ErrorWords {
 }
 
 /** What happened (empty if the service's own text suffices), and what to do. */
-type Telling = readonly [happened: string, advice: string];
+type Telling = readonly [happened: string, advice: string, own?: typeof forPrograms];
+
+/** The service's own text is for those who write programs. */
+const forPrograms = 'forPrograms';
+
+/** What servers answer where they have nothing to say. */
+const phrase =
+	/^(bad request|unauthorized|forbidden|not found|method not allowed|conflict|gone|unprocessable (entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway timeout)\.?$/i;
 
 /**
  * One sentence on what happened and one on what to do: by the service's error code where the
- * contract names it, else by the HTTP status.
+ * contract names it, else by the HTTP status. A sentence of the service takes the place of ours: it says the
+ * same and more.
  *
- * @param said the service's own text
+ * @param text the service's own
  */
-export function describeError(status: number, body: ProblemBody, said = ''): ErrorWords {
-	const [happened, advice] =
+export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
+	const said = phrase.test(text) ? '' : text;
+	const [happened, advice, own] =
 		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, said);
-	return { message: [happened, said].filter(Boolean).join(': '), advice };
+	if (own && happened) return { message: happened, advice };
+	const isSentence = said.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
+	return { message: isSentence ? said : [happened, said].filter(Boolean).join(': '), advice };
 }
 
 /**
@@ -44,6 +55,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	invalid_cursor: () => [
 		'This cursor is no longer valid',
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
+		forPrograms,
 	],
 	duplicate: ({ existing_id: id, detail = '' }) => {
 		const isNamed = id !== undefined && detail.includes(id);
@@ -65,16 +77,19 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	idempotency_in_progress: () => [
 		'An earlier attempt of this request is still in progress',
 		'The node waited for it without success. Check the record before you run the workflow again.',
+		forPrograms,
 	],
 	idempotency_key_reused: () => [
 		'This item was already sent with different values',
 		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
+		forPrograms,
 	],
 	insufficient_scope: ({ scope }) => [
 		'The credential does not have permission for this',
 		scope === undefined
 			? 'Add the permission to the credential, then reconnect it.'
 			: `Add the scope ${scope} to the credential, then reconnect it.`,
+		forPrograms,
 	],
 	job_not_finished: () => [
 		'The job has not finished yet',
@@ -99,6 +114,8 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
+		// It counts the items of the request, not those of the node.
+		forPrograms,
 	],
 };
 
