@@ -45,9 +45,15 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 	);
 }
 
+const noPermission = 'The credential does not have permission for this';
 const correct = 'Correct the values and try again.';
 const refreshed =
 	'Correct the value and try again. If the node chose it, the service has changed: reopen the node to reload its fields.';
+
+const wrongCredential = [
+	'The service did not accept the credential',
+	'Check the API key: the platform’s settings list the valid ones under API and integrations.',
+] as const;
 
 const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	invalid_parameter: () => ['The service does not accept one of the parameters', refreshed],
@@ -57,6 +63,8 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
 		forPrograms,
 	],
+	invalid_credentials: () => [...wrongCredential, forPrograms],
+	token_expired: () => [...wrongCredential, forPrograms],
 	duplicate: ({ existing_id: id, detail = '' }) => {
 		const isNamed = id !== undefined && detail.includes(id);
 		const happened = isNamed ? '' : 'Another record already has this value';
@@ -84,13 +92,10 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
 		forPrograms,
 	],
-	insufficient_scope: ({ scope }) => [
-		'The credential does not have permission for this',
+	insufficient_scope: ({ scope }) =>
 		scope === undefined
-			? 'Add the permission to the credential, then reconnect it.'
-			: `Add the scope ${scope} to the credential, then reconnect it.`,
-		forPrograms,
-	],
+			? [noPermission, 'Add the permission to the credential, then reconnect it.']
+			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`, forPrograms],
 	job_not_finished: () => [
 		'The job has not finished yet',
 		'Turn on Wait Until Done, or try again later.',
@@ -106,6 +111,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	version_mismatch: () => [
 		'The record was changed by someone else in the meantime',
 		'Read the record again, then retry.',
+		forPrograms,
 	],
 	webhook_not_active: () => [
 		'The webhook is paused or disabled',
@@ -139,11 +145,8 @@ function wordsByStatus(status: number): Telling | undefined {
 }
 
 const byStatus: Record<number, Telling> = {
-	401: [
-		'The service did not accept the credential',
-		'Check the API key: the platform’s settings list the valid ones under API and integrations.',
-	],
-	403: ['The credential does not have permission for this', 'Ask an administrator of the account for access.'],
+	401: wrongCredential,
+	403: [noPermission, 'Ask an administrator of the account for access.'],
 	404: [
 		'The record or path was not found',
 		'Check the ID: the record may have been deleted, or the user of the credential may not see it. If every request fails like this, check the base URL in the credential.',
