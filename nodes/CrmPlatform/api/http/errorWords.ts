@@ -31,6 +31,9 @@ export function describeError(status: number, body: ProblemBody, text = ''): Err
 	return { message: isSentence ? said : [happened, said].filter(Boolean).join(': '), advice };
 }
 
+/** A message as a sentence before another one: those of services may end as one. */
+export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
+
 /**
  * Why a connection failed and what to do.
  *
