@@ -91,15 +91,29 @@ describe.each(surfaces)('As a tool of %s', (_name, surface) => {
 	});
 
 	test('the message of an error has what the service says of each field', async () => {
-		const fields = mapped({ last_name: 'A', email: "={{ $fromAI('Email') }}" });
-		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody' }]);
-		expect(answer).toMatch(/email: /i);
+		const fields = mapped({ email: "={{ $fromAI('Email') }}", last_name: "={{ $fromAI('Name') }}" });
+		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody', Name: 'x'.repeat(2_000) }]);
+		expect(answer).toMatch(/last_name: .*email: /s);
 	});
 
 	test('an empty name of a record is refused with a reason', async () => {
 		const parameters = on('contact', 'delete', "={{ $fromAI('Contact') }}");
 		const [answer] = await surface(setup(parameters), [{ Contact: '' }]);
 		expect(answer).toMatch(/There is no ID/);
+	});
+
+	test('a field that does not exist is refused, with those that do', async () => {
+		const name = anyName();
+		const parameters = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: "={{ $fromAI('Body', '', 'json') }}" };
+		const [answer] = await surface(setup(parameters), [{ Body: { last_name: name, colour: 'red' } }]);
+		expect(answer).toMatch(/no field colour, so nothing was sent.*last_name.*lifecycle_stage/s);
+		expect(await found(name)).toBe(0);
+	});
+
+	test('records that were not looked for are told from those that were', async () => {
+		const parameters = getMany('contact', { returnAll: false, limit: 1 }, { email: "={{ $fromAI('Email') }}" });
+		const [answer] = await surface(setup(parameters), [{ Email: '' }]);
+		expect(answer).toMatch(/No filter was used/);
 	});
 
 	test('nothing found is said', async () => {
