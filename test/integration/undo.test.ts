@@ -34,7 +34,7 @@ describe('undo of an execution', () => {
 		await as('e2', op.update('contact', contact.id, { last_name: 'Byron' }));
 		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: 'Mathematician' });
 		expect(results(await undo('e2'))).toEqual(['undone']);
-		const { last_name, job_title, custom_fields, address } = await record('contacts', contact.id);
+		const { last_name, job_title, custom_fields, address } = (await record('contacts', contact.id))!;
 		expect({ last_name, job_title, custom_fields, address }).toEqual({ last_name: 'Lovelace', job_title: 'Mathematician', custom_fields: { contract_tier: 'gold' }, address: null });
 		expect(results(await undo('e2'))).toEqual(['already_so']);
 	});
