@@ -162,7 +162,7 @@ export class UndoAccount {
 			return;
 		}
 		known.isTheirs = true;
-		const theirs = Object.fromEntries(changed.map((name) => [name, after[name]])) as IDataObject;
+		const theirs: IDataObject = Object.fromEntries(changed.map((name) => [name, after[name]]));
 		Object.assign(known.expected, theirs);
 		this.noteLinks(theirs);
 	}

@@ -20,7 +20,7 @@ export const undoing = (sandbox: TestSandbox) => ({
 
 	async undo(execution: string, more: IDataObject = {}, executionId = `undo-${++executions}`): Promise<UndoRun> {
 		const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: execution, since: '', options: {}, ...more };
-		const { items, hints } = await run({ credential: sandbox.credential, parameters: parameters as INodeParameters, executionId });
+		const { items, hints } = await run({ credential: sandbox.credential, parameters: parameters, executionId });
 		return { items: items.map(({ json }) => json), hints };
 	},
 

@@ -129,6 +129,8 @@ function undoDeletion(outcome: Outcome, history: RecordHistory, rules: UndoRules
 function undoChanges(outcome: Outcome, history: RecordHistory, { writable, takesPrecedence }: UndoRules, record: IDataObject): Undoing {
 	const can = writable(history);
 	const own = [...history.fields].filter(([name]) => can.isChanged(name.replace(/\..*$/s, '')));
+	// An undo has created it in place of another, and nothing has changed it since.
+	if (history.fields.size === 0) return outcome('already_so', hasValues);
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
 		const from = valueOf(record, field) ?? null;

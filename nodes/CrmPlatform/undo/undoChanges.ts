@@ -150,7 +150,7 @@ function outputOf({ history, result, action, changes, reason, newId }: Undoing, 
 		id,
 		name: name ?? null,
 		...(newId !== undefined && { new_id: newId }),
-		changes: changes as unknown as IDataObject[],
+		changes: changes,
 		reason: reason ?? null,
 	};
 }

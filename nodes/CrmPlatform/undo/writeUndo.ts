@@ -83,7 +83,7 @@ async function sendGroup(execution: Execution, description: WriteDescription, gr
 			count: group.length,
 			isVersioned: versioned > 0,
 			isReadFirst,
-			refused: (error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error),
+			refused: (error) => (isRefusal(error) ? ({ refused: error }) : error),
 		},
 	);
 	const signal = n8n.getExecutionCancelSignal();
