@@ -9,6 +9,7 @@ import { undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox();
+let runs = 0;
 const { as, undo, results, add, record, writes } = undoing(sandbox);
 const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
 
@@ -129,7 +130,7 @@ describe('for a user who sees only some records', () => {
 	test('a record that left the sight is not created again, and one that came into it is not deleted', async () => {
 		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
 		const node = async (executionId: string, parameters: IDataObject) =>
-			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: Math.random() })).items.map(({ json }) => json);
+			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
 		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
 		const [made] = await node('o1', op.create('contact', { last_name: 'Sight' }));
 		const other = users.find(({ id }) => id !== made!.owner_id)!;
