@@ -112,6 +112,16 @@ describe('nothing is written', () => {
 		expect(await writes()).toEqual([]);
 	});
 
+	test('for a deleted record, if the log could not tell the next undo that it was created again', async () => {
+		const contact = await add('contacts', { last_name: 'x' });
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		const { request: _, ...plain } = event;
+		await log({ ...plain, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } });
+		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('create it twice') }]);
+		expect(await writes()).toEqual([]);
+	});
+
 	test('to a record whose former values the log does not have', async () => {
 		const contact = await add('contacts', { last_name: 'x' });
 		const { version } = contact;

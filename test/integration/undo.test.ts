@@ -83,6 +83,40 @@ describe('undo of an execution', () => {
 		expect(await record('tasks', task.id)).toMatchObject({ title: 'Call', status: 'not_started', completed_at: null });
 	});
 
+	test('includes tickets, notes, activities and records of custom objects', async () => {
+		await add('custom-objects', { key: 'ships', label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' });
+		await add('custom-fields', { resource: 'custom-objects/ships/records', key: 'name', label: 'Name', type: 'text' });
+		const ships = 'custom-objects/ships/records';
+		const ship = await add(ships, { custom_fields: { name: 'Beagle' } });
+		const sunk = await add(ships, { custom_fields: { name: 'Sunk' } });
+		const contact = await add('contacts', { last_name: 'Darwin' });
+		const note = await add('notes', { body: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const activity = await add('activities', { type: 'call', occurred_at: '2026-01-01T00:00:00Z', subject: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const ticket = await add('tickets', { subject: 'a', status: 'open' });
+		const ofShips = { objectKey: op.byId('ships') };
+		await as('e7', { ...op.update('customObjectRecord', ship.id, { 'custom_fields.name': 'Other' }), ...ofShips });
+		await as('e7', { ...op.deleteRecord('customObjectRecord', sunk.id), ...ofShips });
+		await as('e7', op.deleteRecord('note', note.id));
+		await as('e7', op.update('activity', activity.id, { subject: 'b' }));
+		await as('e7', op.update('ticket', ticket.id, { subject: 'b', status: 'pending' }));
+		const { items } = await undo('e7');
+		expect(items.map(({ kind, result }) => `${String(kind)}: ${String(result)}`)).toEqual(
+			['ticket', 'activity', 'note', 'custom.ships', 'custom.ships'].map((kind) => `${kind}: undone`),
+		);
+		const idOf = (old: string) => String(items.find(({ id }) => id === old)!.new_id);
+		expect(await record(ships, idOf(sunk.id))).toMatchObject({ custom_fields: { name: 'Sunk' } });
+		expect(await record(ships, ship.id)).toMatchObject({ custom_fields: { name: 'Beagle' } });
+		expect(await record('notes', idOf(note.id))).toMatchObject({ body: 'a', links: [{ id: contact.id }] });
+		expect(await record('tickets', ticket.id)).toMatchObject({ subject: 'a', status: 'open' });
+	});
+
+	test('written once for a value is undone by its workflow, which its keys name', async () => {
+		const since = new Date().toISOString();
+		await as('e8', { ...op.create('contact', { last_name: 'Once' }), options: { writeOncePer: 'order-e8' } });
+		expect((await undo('e8')).items).toEqual([]);
+		expect(results(await undo('workflow-1', { undoOf: 'workflow', since }))).toContain('undone');
+	});
+
 	test('of retries keeps to the first one, whose number the keys have', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace' });
 		const context = { firstExecution: 'e6' };

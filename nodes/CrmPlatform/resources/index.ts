@@ -2,7 +2,7 @@ import type { Menu, Resource } from '../model';
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
-import { change } from './change';
+import { changeHistory } from './change';
 import { company } from './company';
 import { contact } from './contact';
 import { customField } from './customField';
@@ -23,7 +23,7 @@ import { webhookDelivery } from './webhookDelivery';
 
 /** The kinds of records that workflows are about, by name. */
 const everyday: Resource[] = [
-	change,
+	changeHistory,
 	company,
 	contact,
 	customObjectRecord,

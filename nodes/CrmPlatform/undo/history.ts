@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { originOfEvent, type CrmEvent } from '../api/crmEvent';
+import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { recordName } from '../api/recordName';
 import type { EventMeaning } from './eventMeaning';
-import { LinksOfOthers, valueOf } from './links';
+import { LinksOfOthers, valueByName } from './links';
 
 /** What the changes to be undone have made of one field. */
 export interface FieldHistory {
@@ -25,7 +25,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	/** By the name that events give the field. */
 	fields: Map<string, FieldHistory>;
 	/** How it was deleted, if that is to be undone. */
-	deletion?: { event: string; record: IDataObject };
+	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
 	/** The records that undos have created in its place, in this order. */
 	anew: Array<{ id: string; version: unknown }>;
 	/** The version that the last change to be undone has left. */
@@ -103,7 +103,7 @@ export class Histories {
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
-			history.deletion = { event: event.id, record: object };
+			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
 		history.names = this.links.amongCreated(object).filter((one) => one !== id);
@@ -126,10 +126,10 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 			history.problem = noFormerValues;
 			continue;
 		}
-		const [before, after] = [valueOf(previous, name) ?? null, valueOf(object, name) ?? null];
+		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
 		const known = history.fields.get(name);
 		// Without a gap, it goes on from where the change before has left it.
-		if (known && !known.isTheirs && isSame(known.after, before)) known.after = after;
+		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
 		else history.fields.set(name, { before, after, isTheirs: false });
 	}
 }
@@ -169,7 +169,7 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
 
 /** Whether two values of a field are the same, whatever the order of their members. */
-export const isSame = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
+export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
 
 const canonical = (value: unknown): string =>
 	JSON.stringify(value ?? null, (_, one: unknown) =>

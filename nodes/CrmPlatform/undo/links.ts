@@ -5,7 +5,7 @@ import { ownMember } from '../api/http/ownMembers';
 import type { EventMeaning } from './eventMeaning';
 
 /** The value of a changed field, by the name that events give it: `custom_fields.<key>` for a custom field. */
-export function valueOf(record: IDataObject, field: string): unknown {
+export function valueByName(record: IDataObject, field: string): unknown {
 	const custom = /^custom_fields\.(.+)$/s.exec(field)?.[1];
 	if (custom === undefined) return ownMember(record, field);
 	const values = ownMember(record, 'custom_fields');
@@ -28,7 +28,7 @@ export class LinksOfOthers {
 		if (this.created.size === 0 || change === undefined) return;
 		if (change === 'deleted') return void this.found.delete(record);
 		for (const name of change === 'created' ? Object.keys(object) : changed) {
-			const ids = isOwn || name === 'id' ? [] : this.amongCreated(valueOf(object, name));
+			const ids = isOwn || name === 'id' ? [] : this.amongCreated(valueByName(object, name));
 			const links = this.found.get(record) ?? new Map<string, string[]>();
 			if (ids.length > 0) this.found.set(record, links.set(name, ids));
 			else links.delete(name);

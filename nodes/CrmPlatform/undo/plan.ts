@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { isSame, type FieldHistory, type RecordHistory } from './history';
-import { valueOf } from './links';
+import { hasSameValue, type FieldHistory, type RecordHistory } from './history';
+import { valueByName } from './links';
 
 /** What becomes of a value. */
 export interface UndoneChange {
@@ -48,6 +48,8 @@ export interface Current {
 export interface Writable {
 	isChanged(name: string): boolean;
 	isCreated(name: string): boolean;
+	/** Whether a record can be created under a key by which the next undo finds it. */
+	namesDeletions: boolean;
 }
 
 export interface UndoRules {
@@ -97,14 +99,14 @@ function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<s
 		if ((isChanged || isLinked) && !rules.takesPrecedence) return outcome('conflict', isChanged ? changedSince : linkedSince);
 		return { ...outcome('undone'), action: 'delete', current: record };
 	}
-	if (deletion) return undoDeletion(outcome, history, rules, found, record);
+	if (deletion) return restoreRecord(outcome, history, rules, found, record);
 	if (!record) return outcome('conflict', isOutOfSight ? outOfSight : deletedSince);
-	return undoChanges(outcome, history, rules, record);
+	return restoreFields(outcome, history, rules, record);
 }
 
-type Outcome = (result: Undoing['result'], reason?: string) => Undoing;
+type Decided = (result: Undoing['result'], reason?: string) => Undoing;
 
-function undoDeletion(outcome: Outcome, history: RecordHistory, rules: UndoRules, found: IDataObject | undefined, record: IDataObject | undefined): Undoing {
+function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRules, found: IDataObject | undefined, record: IDataObject | undefined): Undoing {
 	const { current, writable } = rules;
 	const { collection, anew, deletion, fields } = history;
 	if (record) return outcome('conflict', existsAgain);
@@ -120,22 +122,23 @@ function undoDeletion(outcome: Outcome, history: RecordHistory, rules: UndoRules
 	const values = { ...deletion!.record };
 	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setValue(values, name, before);
 	const can = writable(history);
+	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
 	const changes = Object.entries(values)
 		.filter(([name, value]) => can.isCreated(name) && !isEmpty(value))
 		.map(([field, value]): UndoneChange => ({ field, from: null, to: isObject(value) ? withoutNulls(value) : value }));
 	return { ...outcome('undone'), changes, action: 'create' };
 }
 
-function undoChanges(outcome: Outcome, history: RecordHistory, { writable, takesPrecedence }: UndoRules, record: IDataObject): Undoing {
+function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence }: UndoRules, record: IDataObject): Undoing {
 	const can = writable(history);
 	const own = [...history.fields].filter(([name]) => can.isChanged(name.replace(/\..*$/s, '')));
 	// An undo has created it in place of another, and nothing has changed it since.
 	if (history.fields.size === 0) return outcome('already_so', hasValues);
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
-		const from = valueOf(record, field) ?? null;
-		if (isSame(from, before)) return [];
-		const isKept = (isTheirs || !isSame(from, after)) && !takesPrecedence;
+		const from = valueByName(record, field) ?? null;
+		if (hasSameValue(from, before)) return [];
+		const isKept = (isTheirs || !hasSameValue(from, after)) && !takesPrecedence;
 		return [{ field, from, to: before, ...(isKept && { kept: true as const }) }];
 	});
 	const isConflict = changes.some(({ kept }) => kept);
@@ -196,4 +199,5 @@ const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
 const outOfSight = 'The service does not return this record: it is out of sight of the credential, or erased.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be out of sight of the credential.';
+const notNamed = 'The service’s idempotency keys cannot name what is created again, so a second undo would create it twice.';
 const setByService = (names: string[]) => `Only fields that the service sets were changed: ${names.join(', ')}.`;

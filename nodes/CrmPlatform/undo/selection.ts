@@ -3,7 +3,7 @@ import { originOf } from '../api/http/idempotency';
 import { isBlank } from '../fields/blank';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
-import { asFar, maxUndone, preview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
+import { asFar, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
 
 type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';
 
@@ -42,7 +42,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
 	const isBy = (event: CrmEvent): boolean => {
 		if (of === 'actor') return actorOf(event) === id;
-		if (!tellsOrigin(event)) throw new Error(noOrigin);
+		if (!tellsOrigin(event)) throw new Error(unknownCauser);
 		const origin = originOfEvent(event);
 		if (origin?.instance !== own.instance) return false;
 		return of === 'instance' || (of === 'workflow' ? origin.workflow === own.workflow : origin.execution === own.execution);
@@ -52,7 +52,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
 		...(from !== undefined && { since: from }),
 		isAsFarAsLog,
-		isPreview: readBoolean(preview.displayName, given(preview.name)),
+		isPreview: readBoolean(undoPreview.displayName, given(undoPreview.name)),
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		maximum: readWholeNumber(maxUndone.displayName, option(maxUndone.name), { otherwise: Number(maxUndone.default) }),
 		kinds: isBlank(chosenKinds)
@@ -63,5 +63,5 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
 
-const noOrigin =
+const unknownCauser =
 	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';

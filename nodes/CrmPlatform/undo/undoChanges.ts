@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { openEventLog } from '../api/eventLog';
 import { isAnsweredWith } from '../api/find';
+import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
@@ -11,7 +12,7 @@ import { formerValues, planUndo, type UndoneChange, type Undoing, type Writable 
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
-import { sendWrites, writeOf, type Describe, type UndoOutcome } from './writeUndo';
+import { sendWrites, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
 
 /**
  * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
@@ -38,9 +39,10 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const descriptions = new Map<string, ResourceDescription | undefined>();
 	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
 	const describe: Describe = (collection) => descriptions.get(collection);
+	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
 	const planned = planUndo(all, {
 		current,
-		writable: ({ collection }) => writableOf(describe(collection)),
+		writable: ({ collection }) => writable.get(collection)!,
 		linked: histories.linkedByOthers(),
 		takesPrecedence: choices.takesPrecedence,
 	});
@@ -59,7 +61,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		const shown = planned.map((one) => resolve(one, toBeCreated));
 		refuseTooMany(shown, choices, true, api.notices);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		return shown.map((one) => outputOf(one, true));
+		return shown.map((one) => undoneItem(one, true));
 	}
 	refuseTooMany(planned, choices, false, api.notices);
 
@@ -67,7 +69,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const write = async (some: Undoing[]): Promise<void> => {
 		const resolved = some.map((one) => resolve(one));
 		const writes = resolved.flatMap((one, place) => {
-			const request = writeOf(one);
+			const request = undoWriteOf(one);
 			return request ? [{ place, request }] : [];
 		});
 		for (const [place, one] of some.entries()) done.set(one, resolved[place]!);
@@ -105,14 +107,18 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 	}
 	await write(later);
-	return planned.map((one) => outputOf(done.get(one) ?? one, false));
+	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
 
-/** The fields that a client can set, as the service describes its writes. */
-function writableOf(description: ResourceDescription | undefined): Writable {
+/** What a client can write, as the service describes it. */
+function writableOf({ api, identity }: Execution, description: ResourceDescription | undefined): Writable {
+	const { create, update } = description ?? {};
 	const names = (fields: Array<{ path: string[] }> = []) => new Set(fields.map(({ path: [name = ''] }) => name));
-	const [changed, created] = [names(description?.update?.fields), names(description?.create?.fields)];
-	return { isChanged: (name) => changed.has(name), isCreated: (name) => created.has(name) };
+	const [changed, created] = [names(update?.fields), names(create?.fields)];
+	const format = create?.idempotencyKey ?? {};
+	const namesDeletions =
+		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
+	return { isChanged: (name) => changed.has(name), isCreated: (name) => created.has(name), namesDeletions };
 }
 
 function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
@@ -141,7 +147,7 @@ function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: 
 	notices.add(message);
 }
 
-function outputOf({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
+function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
 	const { kind, id, name } = history;
 	return {
 		result: isPreview && result === 'undone' ? 'to_be_undone' : result,

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Resource } from '../model';
 
-export const preview: INodeProperties = {
+export const undoPreview: INodeProperties = {
 	displayName: 'Preview',
 	name: 'preview',
 	type: 'boolean',
@@ -86,5 +86,5 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 	description: 'Undo changes of these records only',
 });
 
-export const undoProperties = [preview, undoOf, undoId, since];
+export const undoProperties = [undoPreview, undoOf, undoId, since];
 export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), takesPrecedence, maxUndone, until];

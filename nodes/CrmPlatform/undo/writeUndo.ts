@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../api/find';
 import { path as pathOf } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Execution } from '../model';
+import type { Batched, Execution, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { unprotected } from '../writing/replace';
@@ -31,7 +31,7 @@ export type UndoOutcome = { record: IDataObject } | { refused: Error };
 export type Describe = (collection: string) => ResourceDescription | undefined;
 
 /** The write that undoes something. */
-export function writeOf(one: Undoing): UndoWrite | undefined {
+export function undoWriteOf(one: Undoing): UndoWrite | undefined {
 	const { history: { collection, deletion }, action, current } = one;
 	if (action === undefined) return undefined;
 	if (action === 'delete') return { action, collection, record: current! };
@@ -48,9 +48,9 @@ export function writeOf(one: Undoing): UndoWrite | undefined {
 export async function sendWrites(execution: Execution, describe: Describe, writes: UndoWrite[]): Promise<{ outcomes: UndoOutcome[]; error?: Error }> {
 	const outcomes: UndoOutcome[] = [];
 	for (let from = 0; from < writes.length; ) {
-		const { action, collection, deletion } = writes[from]!;
+		const { action, collection } = writes[from]!;
 		let to = from + 1;
-		while (deletion === undefined && writes[to]?.action === action && writes[to]?.collection === collection) to++;
+		while (writes[to]?.action === action && writes[to]?.collection === collection) to++;
 		const group = writes.slice(from, to);
 		const description = describe(collection)?.[action];
 		if (!description || description.refusal !== undefined) {
@@ -67,25 +67,29 @@ export async function sendWrites(execution: Execution, describe: Describe, write
 
 async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {
 	const { n8n, api, identity, operation } = execution;
-	const [{ action, deletion }] = group as [UndoWrite];
+	const [{ action }] = group as [UndoWrite];
 	const versioned = group.filter(({ record }) => versionOf(record) !== undefined).length;
 	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
 	const isReadFirst = action !== 'create' && !description.replaces && description.takesIfMatch === true && versioned < group.length;
 	const areProtected = description.replaces || isReadFirst || (versioned === group.length && isVersionTaken);
 	if (action !== 'create' && !areProtected) api.notices.add(unprotected);
-	const plan = writeRecords(
-		// An attempt plans anew, and must not repeat the keys of an earlier one.
-		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID(), ...(deletion !== undefined && { deletion }) } },
-		description,
-		(index) => requestOf(group[index]!),
-		(record): IDataObject => ({ record }),
-		{
+	// An attempt plans anew, and must not repeat the keys of an earlier one.
+	const own: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
+	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
+	const inBatches = () =>
+		writeRecords(own, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
 			count: group.length,
 			isVersioned: versioned > 0,
 			isReadFirst,
-			refused: (error) => (isRefusal(error) ? ({ refused: error }) : error),
-		},
-	);
+			refused,
+		});
+	const alone = async (write: UndoWrite) => {
+		const keyed: Execution = { ...own, identity: { ...own.identity, deletion: write.deletion! } };
+		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, refused }) as Run;
+		return await run(0);
+	};
+	const each: Batched = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
+	const plan = action === 'create' ? each : inBatches();
 	const signal = n8n.getExecutionCancelSignal();
 	for await (const done of runAll(plan, group.length, (results) => !signal?.aborted && !results.some((one) => one instanceof Error))) {
 		for (const { result } of done) {

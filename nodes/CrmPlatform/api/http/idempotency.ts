@@ -2,6 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { safeRegExp } from './pattern';
 
+/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
+const enough = 32;
+
 /** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
 	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
@@ -51,12 +54,12 @@ export interface KeyOrigin {
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
 	const { instance, workflow, execution, node, run, items, deletion } = identity;
-	const hash = deletion === undefined ? hashOf([instance, workflow, execution, node, run, items]) : deletionHash(deletion);
+	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, node, run, items] : ['undo', deletion]);
 	return keyOf({ instance, workflow, execution }, hash, format);
 }
 
-/** The end of the keys under which a deleted record is created again. */
-export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]);
+/** What the keys under which a deleted record is created again have in common: see `originOfKey`. */
+export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, enough);
 
 /**
  * The key of a write that is to be done once for a value, such as an order number, in whichever
@@ -81,7 +84,7 @@ export function freshKey(format: KeyFormat = {}): string {
 
 /**
  * The workflow and the execution a key was made by, so that a trigger recognises changes of its own making,
- * and an undo those of an execution. `hash` is the rest of the key.
+ * and an undo those of an execution. `hash` says which write it was: as many digits as any key has.
  *
  * @returns undefined for a key of another program, or of a service whose keys have no room for it
  */
@@ -89,7 +92,7 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
 	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)\/)?([0-9a-f]{32,64})$/.exec(key);
 	if (!parts) return undefined;
 	const [, instance = '', workflow = '', execution, hash = ''] = parts;
-	return { instance, workflow, ...(execution !== undefined && { execution }), hash };
+	return { instance, workflow, ...(execution !== undefined && { execution }), hash: hash.slice(0, enough) };
 }
 
 /**
@@ -105,9 +108,6 @@ export function originOf(instance: string, workflow: string, execution = ''): Ke
 /** n8n's ids are letters and digits; imported ones may be any text. */
 const plainId = (id: string): string =>
 	/^[\w-]{0,64}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 16);
-
-/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
-const enough = 32;
 
 type From = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
 
