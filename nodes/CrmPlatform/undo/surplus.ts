@@ -24,6 +24,7 @@ export function surplusRemover(execution: Execution, log: EventLog, { planned, c
 	const deleted = planned.filter(({ history: { deletion, isCreated } }) => deletion && !isCreated);
 	const byHash = new Map(deleted.map((one) => [deletionHash(one.history.deletion!.event), one]));
 	const living = new Map(deleted.map((one) => [one, one.history.anew.filter(({ id }) => isLiving(current, one.history.collection, id))]));
+	const inPlaceOf = new Map([...living].flatMap(([one, all]) => all.map(({ id }) => [id, one])));
 	const types = [...new Set(deleted.flatMap(({ history: { kind } }) => [`${kind}.created`, `${kind}.deleted`]))];
 	let read = last;
 	return async () => {
@@ -33,9 +34,12 @@ export function surplusRemover(execution: Execution, log: EventLog, { planned, c
 			const { object } = event.data;
 			const id = idText(object.id);
 			const one = byHash.get(originOfEvent(event)?.hash ?? '');
-			if (one && id !== undefined && event.type.endsWith('.created')) living.get(one)!.push({ id, version: object.version });
-			if (!event.type.endsWith('.deleted')) continue;
-			for (const all of living.values()) all.splice(0, all.length, ...all.filter((other) => other.id !== id));
+			if (one && id !== undefined && event.type.endsWith('.created')) {
+				living.get(one)!.push({ id, version: object.version });
+				inPlaceOf.set(id, one);
+			}
+			const gone = event.type.endsWith('.deleted') ? inPlaceOf.get(id ?? '') : undefined;
+			if (gone) living.set(gone, living.get(gone)!.filter((other) => other.id !== id));
 		}
 		const removed: Surplus[] = [];
 		for (const [one, [first, ...surplus]] of living) {
