@@ -178,14 +178,14 @@ describe('nothing is written', () => {
 		expect(hints.join()).toContain('No changes found by execution unknown');
 	});
 
-	test('if more records would change than Undo at Most allows', async () => {
+	test('if more records would change than Maximum Records allows', async () => {
 		const [one, two] = [await add('contacts', { last_name: 'a' }), await add('contacts', { last_name: 'b' })];
 		for (const { id } of [one, two]) await as('g1', op.update('contact', id, { last_name: 'x' }));
 		await sandbox.clear();
 		const options = { options: { maxUndone: 1 } };
-		await expect(undo('g1', options)).rejects.toThrow('2 records would change, and Undo at Most allows 1');
+		await expect(undo('g1', options)).rejects.toThrow('2 records would change, and Maximum Records allows 1');
 		expect(await writes()).toEqual([]);
-		expect((await undo('g1', { ...options, preview: true })).hints.join()).toContain('set Undo at Most to 2');
+		expect((await undo('g1', { ...options, preview: true })).hints.join()).toContain('set Maximum Records to 2');
 	});
 
 	test.each([

@@ -142,7 +142,7 @@ function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
 	const count = planned.filter(({ action }) => action).length;
 	if (count <= maximum) return;
-	const message = `${count} records would change, and Undo at Most allows ${maximum}. To undo them, set Undo at Most to ${count}.`;
+	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
 	if (!isPreview) throw new Error(`${message} Nothing was written.`);
 	notices.add(message);
 }

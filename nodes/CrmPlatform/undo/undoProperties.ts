@@ -61,7 +61,7 @@ export const takesPrecedence: INodeProperties = {
 };
 
 export const maxUndone: INodeProperties = {
-	displayName: 'Undo at Most',
+	displayName: 'Maximum Records',
 	name: 'maxUndone',
 	type: 'number',
 	typeOptions: { minValue: 0 },
@@ -81,10 +81,10 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 	displayName: 'Kinds',
 	name: 'kinds',
 	type: 'multiOptions',
-	options: kinds.map(({ name, value }) => ({ name, value })),
+	options: kinds.map(({ name, value }) => ({ name, value })).sort((one, other) => (one.name < other.name ? -1 : 1)),
 	default: [],
 	description: 'Undo changes of these records only',
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), takesPrecedence, maxUndone, until];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), maxUndone, takesPrecedence, until];
