@@ -43,6 +43,8 @@ export interface Setup {
 	staticData?: IDataObject;
 	/** What the user calls the node. */
 	name?: string;
+	/** Whether the node is the one that n8n makes of it for AI agents. */
+	isTool?: boolean;
 	/** What n8n keeps the credential with the API key under. */
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
@@ -131,7 +133,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 	const node: INode = {
 		id: 'node-1',
 		name: setup.name ?? 'CRM Platform',
-		type: 'n8n-nodes-crm-platform.crmPlatform',
+		type: `n8n-nodes-crm-platform.crmPlatform${setup.isTool ? 'Tool' : ''}`,
 		typeVersion: 1,
 		position: [0, 0],
 		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,

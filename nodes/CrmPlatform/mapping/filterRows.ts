@@ -28,9 +28,12 @@ type RowKey = (typeof rowKeys)[number];
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
 	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
 
+/** Who may leave a filter without a value: it is left out then, and more records are listed. */
+export type MayLeaveOut = 'model' | 'nobody';
+
 /**
- * Reads the rows as values of the service's filters. Skips rows for which an AI agent's model
- * gives nothing: it has to answer for every value it is shown.
+ * Reads the rows as values of the service's filters. In a call of the node as a tool, a value that an AI
+ * agent's model leaves empty is left out: it has to answer for every value it is shown.
  *
  * @returns reads an input item, with the fields its list can be filtered by
  * @throws Error from the returned function, in the user's words, for a field or an operator the service
@@ -39,18 +42,21 @@ export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow
 export function filterRowValues(
 	n8n: IExecuteFunctions,
 	rows: FilterRow[],
+	mayLeaveOut: MayLeaveOut,
 ): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
 	const read = evaluateValues(
 		n8n,
 		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
 	);
 	const zone = n8n.getTimezone();
+	// In other workflows, n8n gives the default of $fromAI.
+	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && n8n.getNode().type.endsWith('Tool') && isFilledByModel(locatorValue(value));
 	return (item, fields) => {
 		const values = read(item);
 		return rows.flatMap((row, i) => {
 			const start = i * rowKeys.length;
 			const given = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone);
+			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone, isLeftOut);
 		});
 	};
 }
@@ -60,6 +66,7 @@ function rowValues(
 	given: FilterRow,
 	fields: Map<string, FilteredField>,
 	zone: string,
+	isLeftOut: (value: unknown) => boolean,
 ): FieldValue[] {
 	const name = String(given.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
@@ -70,22 +77,24 @@ function rowValues(
 	const [first, second] = keysOf(operator);
 	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
 	const missing = wanted.filter((key) => isBlank(given[key]));
-	if (missing.some((key) => !isFilledByModel(locatorValue(stored[key])))) throw noFilterValue(field);
-	if (missing.length > 0) return [];
+	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
-	return operator.filters.map(([comparison, source]): FieldValue => {
-		if (typeof source === 'boolean') return [field.filters.get(comparison)!, source];
-		const value = given[(source === 'first' ? first : second)!];
+	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
+		if (typeof source === 'boolean') return [[field.filters.get(comparison)!, source]];
+		const key = (source === 'first' ? first : second)!;
+		// The other bound of a range holds.
+		if (missing.includes(key)) return [];
+		const value = given[key];
 		const bound = wholeDay(field, value, zone);
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
-		if (bound) return [filter, at.isNextDay ? bound.plus({ days: 1 }) : bound];
+		if (bound) return [[filter, at.isNextDay ? bound.plus({ days: 1 }) : bound]];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, whatever commas are in it.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && filter.kind === 'list' && !Array.isArray(value);
-		return [filter, isOne ? [sent] : sent];
+		return [[filter, isOne ? [sent] : sent]];
 	});
 }
 

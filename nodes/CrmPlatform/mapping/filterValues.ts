@@ -11,7 +11,7 @@ import { isBlank } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
-import { filterRowValues, noFilterValue, storedRows } from './filterRows';
+import { filterRowValues, noFilterValue, storedRows, type MayLeaveOut } from './filterRows';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
@@ -30,7 +30,7 @@ export async function readFilters(
 	parameter: string,
 	list: ListDescription,
 ): Promise<ReadFields> {
-	const read = await readFilterValues(execution, parameter, list);
+	const read = await readFilterValues(execution, parameter, list, 'model');
 	return (item) => filtersQuery(read(item), list);
 }
 
@@ -39,8 +39,9 @@ export async function readFilterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
-	const valuesOf = await filterValues(execution, parameter, list);
+	const valuesOf = await filterValues(execution, parameter, list, mayLeaveOut);
 	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
 	return (item) => {
@@ -74,6 +75,7 @@ async function filterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
 	const rows = storedRows(execution.n8n, parameter);
 	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
@@ -86,7 +88,7 @@ async function filterValues(
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
-	const readRows = filterRowValues(execution.n8n, rows);
+	const readRows = filterRowValues(execution.n8n, rows, mayLeaveOut);
 	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.

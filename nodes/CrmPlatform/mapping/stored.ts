@@ -66,8 +66,11 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecor
 
 /** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
 export function isFilledByModel(value: unknown): boolean {
-	return typeof value === 'string' && /\$fromAI\b/i.test(value);
+	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
 }
+
+/** What stands after the slashes of an address is taken for one, too: then the value counts as the user's. */
+const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
 export interface MatchingColumn {

@@ -109,7 +109,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 
 	const agreed = version === '' ? '' : givenText(n8n, agreedField);
 	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
-	const filters = (await readFilterValues(execution, 'filters', list))(0);
+	const filters = (await readFilterValues(execution, 'filters', list, 'nobody'))(0);
 	const description = await api.describe(resource.path);
 	return {
 		collection: {
