@@ -7,7 +7,7 @@ import { filteredFields, type FilteredField } from '../api/openapi/filteredField
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from '../fields/blank';
+import { isUnset } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
@@ -51,7 +51,7 @@ export async function readFilterValues(
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
-			if (isBlank(value)) throw noFilterValue(filter);
+			if (isUnset(value)) throw noFilterValue(filter);
 			return [filter, value];
 		});
 	};
@@ -61,7 +61,9 @@ export async function readFilterValues(
 export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const [filter, value] of values) {
-		for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+		const parameters = Object.entries(filterQuery(filter, value));
+		if (parameters.length === 0) throw noFilterValue(filter);
+		for (const [name, text] of parameters) {
 			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
 			if (Object.hasOwn(query, name)) throw setTwice(filter, name);
 			setMember(query, name, text);
