@@ -18,6 +18,7 @@ import { describedOperation } from '../writing/describedOperation';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
+import { refuseDiffering } from './sameForAll';
 import {
 	agreedField,
 	alsoMatchOn,
@@ -28,6 +29,7 @@ import {
 	matchOn,
 	missingInCrm,
 	preview,
+	settingsForAll,
 	syncedOperation,
 	versionField,
 } from './syncProperties';
@@ -59,6 +61,7 @@ export interface SyncSettings {
  */
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
+	refuseDiffering(n8n, settingsForAll());
 	const list = await describedOperation(execution, 'list');
 	api.requireDescription('Sync');
 	const upsert = await describedOperation(execution, 'upsert');
