@@ -182,9 +182,14 @@ export function additionalDataIn(
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => {
+		getDecrypted: async (...[, , , mode, executeData, , given]: Parameters<ICredentialsHelper['getDecrypted']>) => {
 			counted.decryptions += 1;
-			return { ...(stored?.data ?? credential) };
+			const data: IDataObject = { ...(stored?.data ?? (credential as IDataObject)) };
+			if (!given || !Object.values(data).some((value) => String(value).startsWith('='))) return data;
+			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = given;
+			return workflow.expression.getParameterValue(
+				data as INodeParameters, runExecutionData, runIndex, itemIndex, node.name, connectionInputData, mode, {}, executeData,
+			) as IDataObject;
 		},
 		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
 			// A database takes its time.
