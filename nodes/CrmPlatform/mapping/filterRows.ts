@@ -1,8 +1,10 @@
+import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
+	constantOf,
 	filterOperators,
 	isRange,
 	kindOfFiltered,
@@ -80,12 +82,15 @@ function rowValues(
 	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
 	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
-		if (typeof source === 'boolean') return [[field.filters.get(comparison)!, source]];
+		if (typeof source === 'boolean') {
+			const filter = field.filters.get(comparison)!;
+			return [[filter, constantOf(filter, source)]];
+		}
 		const key = (source === 'first' ? first : second)!;
 		// The other bound of a range holds.
 		if (missing.includes(key)) return [];
 		const value = given[key];
-		const bound = wholeDay(field, value, zone);
+		const bound = wholeDay(field, operator, value, zone);
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
@@ -104,10 +109,20 @@ function keysOf({ takes }: FilterOperator): RowKey[] {
 	return takes === 'values' ? ['value', 'secondValue'] : [];
 }
 
-/** The start of the day, where a whole day was given for a field of instants. */
-function wholeDay(field: FilteredField, value: unknown, zone: string) {
-	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	return isDay && kindOfFiltered(field) === 'dateTime' ? parseMoment(value, zone) : undefined;
+/**
+ * The start of the day, where a whole day was given for a field of instants: a date, or a midnight such as
+ * `{{ $today }}`.
+ *
+ * @throws Error in the user's words for a moment where only a day makes sense
+ */
+function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperator, value: unknown, zone: string) {
+	if (kindOfFiltered(field) !== 'dateTime') return undefined;
+	const moment = parseMoment(value, zone)?.setZone(zone);
+	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
+	if (isDate || isMidnight) return moment;
+	if (operator === 'isOn' && moment !== undefined) throw noDay(field, moment);
+	return undefined;
 }
 
 function operatorOf(field: FilteredField, name: string): FilterOperator {
@@ -133,6 +148,9 @@ function refuseFilter(name: string): never {
 export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 }
+
+const noDay = ({ label }: FilteredField, moment: DateTime): Error =>
+	new Error(`${label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
 
 const noOperator = ({ label }: FilteredField): Error =>
 	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);

@@ -58,3 +58,26 @@ test('a sync whose scope is an empty object deletes nothing', async () => {
 	await expect(teams.run(records.slice(0, 3), more, { credential: service.credential })).rejects.toThrow('Deep: the filter has no value');
 	expect(await teams.listed(team)).toHaveLength(6);
 });
+
+test.each([
+	['text', { type: 'string', enum: ['0', '1'] }, '1', '0'],
+	['number', { type: 'integer', enum: [1, 0] }, '1', '0'],
+	['words', { type: 'string', enum: ['yes', 'no'] }, 'yes', 'no'],
+	['boolean', { type: 'boolean' }, 'true', 'false'],
+	['half', { type: 'string', enum: ['yes'] }, 'yes', undefined],
+	['unsaid', { type: 'string' }, undefined, undefined],
+	['several', { type: 'string', enum: ['1', 'yes', 'no'] }, undefined, 'no'],
+])('Is Empty is written as the description has it, and not offered where it does not say: %s', async (_, schema, yes, no) => {
+	service.edit(({ path, body }) => {
+		if (!path.endsWith('/openapi.json')) return;
+		const paths = body.paths as Record<string, { get: { parameters: unknown[] } }>;
+		paths['/v1/contacts']!.get.parameters.push({ name: 'fax[empty]', in: 'query', schema });
+	});
+	for (const [operator, written] of [['isEmpty', yes], ['isNotEmpty', no]] as const) {
+		service.passed.splice(0);
+		const parameters = { ...getMany('contact'), filters: { rows: [{ field: 'fax', operator }] } } as INodeParameters;
+		const outcome = await run({ credential: service.credential, parameters }).catch((error: Error) => error.message);
+		if (written === undefined) expect(outcome).toContain('Fax: the service cannot filter this field by');
+		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(written === undefined ? [] : [written]);
+	}
+});
