@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { mapped } from './harness/resources.ts';
 import { callSandbox } from './harness/sandbox.ts';
@@ -51,8 +51,7 @@ test.each([
 	}
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
-	while (!(await recordWith(email))) await sleep(100);
-	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
+	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
 });
 
 test('an MCP client creates a contact with the node as a tool, is told why a call failed, and makes it again without writing twice', async () => {

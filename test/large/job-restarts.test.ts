@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../sandbox/in-process.ts';
 import { linesOf, ndjson, people } from '../sandbox/job-client.ts';
 import { startProcess } from '../sandbox/killable.ts';
+import { until } from '../until.ts';
 
 const lines = 10_000;
 const mostKills = 3;
@@ -40,13 +40,15 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 			return await reply.text();
 		};
 		const submitted = await send('/v1/jobs?resource=contacts&operation=create', linesOf(people(lines)));
-		const { id } = JSON.parse(submitted) as Json;
+		const { id } = JSON.parse(submitted);
 		const job = async (): Promise<Json> => JSON.parse(await send(`/v1/jobs/${id}`));
 		/** Waits for the next lines; false if there are none, because the job has ended. */
 		const isInTheMiddle = async () => {
 			const before = await job();
-			let now = before;
-			while (now.finished_at === null && now.processed === before.processed) now = await job();
+			const now = await until(async () => {
+				const found = await job();
+				return (found.finished_at !== null || found.processed !== before.processed) && found;
+			});
 			return now.finished_at === null;
 		};
 
@@ -57,7 +59,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 			sandbox = await start();
 		}
 		expect(kills).toBeGreaterThan(0);
-		while ((await job()).finished_at === null) await sleep(20);
+		await until(async () => (await job()).finished_at);
 		expect(await job()).toMatchObject({ status: 'completed', total: lines, succeeded: lines, failed: 0 });
 		const results = (await send(`/v1/jobs/${id}/results`)).trim().split('\n').map((line) => JSON.parse(line));
 		expect(results.map(({ index }) => index)).toEqual(people(lines).map((_, i) => i));

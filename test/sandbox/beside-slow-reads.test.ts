@@ -8,6 +8,7 @@ import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts';
 import { Table } from '../../sandbox/core/store/records/table.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
 import { inProcess, type Json } from './in-process.ts';
 import { ended } from './job-client.ts';
 
@@ -102,7 +103,7 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 	const refused: Json = await patch('/v1/messages/msg_01998', { text: 'Another' });
 	expect(refused.body.status ?? refused.body.code).not.toBe('scheduled');
 	expect(waiting()).toBeGreaterThan(1500);
-	while (waiting() > 0) await new Promise((resolve) => setImmediate(resolve));
+	await until(() => waiting() === 0);
 	expect((await get('/v1/messages?status=scheduled')).body.total).toBe(0);
 	store.close();
 });

@@ -4,6 +4,7 @@ import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
+import { until } from '../until.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -67,10 +68,6 @@ const mayReceive = (resource: Resource, who: Beginner, change: Change): boolean 
 	if (change === 'change of owner') return who.role !== 'member' || !isKnownBySome(resource);
 	return mayStill(who, change, 'read', resource.name);
 };
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-	while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 2));
-}
 
 let cells = 0;
 
