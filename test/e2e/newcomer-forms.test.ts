@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 
 /** What forms show to somebody who opens them for the first time. */
 inBrowser.describe('In a form, a newcomer can', () => {
@@ -18,9 +19,10 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		await add('Create a deal');
 		await editor.fill('title', mark);
 		const form = editor.page.getByTestId('node-parameters');
+		await form.getByText('Custom fields and lists are missing').waitFor();
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
-		await form.getByText('Loaded before a credential was chosen').waitFor({ state: 'detached' });
+		await form.getByText('Custom fields and lists are missing').waitFor({ state: 'detached' });
 		await editor.choose('stage_id', 'Sales – Negotiation');
 		expect(await editor.complaints()).toEqual([]);
 	});
@@ -69,6 +71,45 @@ inBrowser.describe('In a form, a newcomer can', () => {
 			await editor.fill(name, value);
 		}
 		expect(await editor.execute()).toContain(id);
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('solve a ticket that nobody is assigned to', async () => {
+		const { id } = await createRecord('/v1/tickets', { subject: mark });
+		await add('Solve a ticket');
+		await editor.pickRecord('recordId', mark);
+		const { body } = await callSandbox('GET', '/v1/users?limit=1');
+		await editor.pickRecord('assigneeId', String(body.data[0]!['name']));
+		await editor.execute();
+		expect((await callSandbox('GET', `/v1/tickets/${id}`)).body).toMatchObject({ status: 'solved' });
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('define a custom object in the console, and create a record of it', async () => {
+		const { sandboxUrl } = theWorld();
+		const { email, password } = demoMembers[0]!;
+		const console = await editor.page.context().newPage();
+		const fillIn = async (values: Record<string, string>) => {
+			for (const [label, value] of Object.entries(values)) await console.getByLabel(label, { exact: true }).fill(value);
+		};
+		await console.goto(`${sandboxUrl}/sign-in`);
+		await fillIn({ 'E-mail': email, Password: password });
+		await console.getByRole('button', { name: 'Sign in' }).click();
+		await console.getByRole('heading', { name: 'Welcome' }).waitFor();
+		await console.goto(`${sandboxUrl}/records/custom-objects/new`);
+		const key = `boats_${mark.slice(0, 8)}`;
+		await fillIn({ Key: key, 'Singular Label': 'Boat', 'Plural Label': `Boats ${mark}`, 'Primary Field': 'hull' });
+		await console.getByRole('button', { name: 'Create custom object' }).click();
+		await console.getByRole('link', { name: 'Add field' }).click();
+		await fillIn({ Label: 'Hull Number' });
+		await console.getByRole('button', { name: 'Create custom field' }).click();
+		await console.getByText('Hull Number').first().waitFor();
+		await console.close();
+
+		await add('Create a custom object record');
+		await editor.pickRecord('objectKey', `Boats ${mark}`);
+		await editor.fill('custom_fields.hull', `GER ${mark}`);
+		expect(await editor.execute()).toContain(`GER ${mark}`);
 		expect(await editor.complaints()).toEqual([]);
 	});
 

@@ -17,7 +17,7 @@ async function workflow(trigger: string, parameters: IDataObject = {}): Promise<
 		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters: { events: ['company.created'], options: { interval: 1 }, ...(parameters as INode['parameters']) },
+		parameters: { events: ['company.created'], output: 'event', options: { interval: 1 }, ...(parameters as INode['parameters']) },
 		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 	};
 	return { name: `Test ${randomUUID()}`, nodes: [node], connections: {} };

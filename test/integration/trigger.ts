@@ -51,7 +51,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
 			typeVersion: 2,
 			position: [0, 0],
-			parameters: trigger.parameters,
+			parameters: { output: 'event', ...trigger.parameters },
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 			webhookId: `hook-of-${workflowId}`,
 		};

@@ -15,7 +15,7 @@ describeInQueueMode('In queue mode', () => {
 			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 			typeVersion: 1,
 			position: [0, 0],
-			parameters: { events: ['company.created'], doneWhen: 'ended', options: { interval: 1 } },
+			parameters: { events: ['company.created'], output: 'event', doneWhen: 'ended', options: { interval: 1 } },
 			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 		};
 		const workflow = { name: `Test ${randomUUID()}`, nodes: [trigger], connections: {} };

@@ -119,6 +119,18 @@ export function otherLives(): Life[] {
 				},
 			],
 		},
+		{
+			resource: 'change',
+			links: [
+				{ name: 'create', resource: 'company', operation: 'create', parameters: { fields: mapped({ name: randomUUID() }) } },
+				{
+					name: 'undo',
+					resource: 'change',
+					operation: 'undo',
+					parameters: { preview: false, undoOf: 'execution', undoId: '={{ $execution.id }}' },
+				},
+			],
+		},
 		{ resource: 'account', links: [{ name: 'get', resource: 'account', operation: 'get' }] },
 		{
 			resource: 'apiRequest',
