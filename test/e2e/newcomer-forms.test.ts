@@ -98,10 +98,11 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		await console.getByRole('heading', { name: 'Welcome' }).waitFor();
 		await console.goto(`${sandboxUrl}/records/custom-objects/new`);
 		const key = `boats_${mark.slice(0, 8)}`;
-		await fillIn({ Key: key, 'Singular Label': 'Boat', 'Plural Label': `Boats ${mark}`, 'Primary Field': 'hull' });
+		await fillIn({ 'Key (required)': key, 'Singular Label (required)': 'Boat', 'Plural Label (required)': `Boats ${mark}`, 'Primary Field (required)': 'hull' });
 		await console.getByRole('button', { name: 'Create custom object' }).click();
 		await console.getByRole('link', { name: 'Add field' }).click();
-		await fillIn({ Label: 'Hull Number' });
+		await fillIn({ 'Label (required)': 'Hull Number' });
+		await console.getByLabel('Type (required)', { exact: true }).selectOption('text');
 		await console.getByRole('button', { name: 'Create custom field' }).click();
 		await console.getByText('Hull Number').first().waitFor();
 		await console.close();
