@@ -22,6 +22,7 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { longestAnswer } from './parameters/longestAnswer';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
 
@@ -55,7 +56,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(everydayMenu),
+		properties: [...propertiesOf(everydayMenu), longestAnswer],
 	};
 
 	methods = {

@@ -238,8 +238,3 @@ test('a cancelled execution stops waiting', async () => {
 	await refused;
 });
 
-test('the credential is decrypted once for an execution', async () => {
-	const items = Array.from({ length: 5 }, (_, i) => ({ email: `decrypt-${i}@failures.example` }));
-	const { decryptions } = await run({ parameters: create('contact', automatic), items });
-	expect(decryptions).toBe(1);
-});

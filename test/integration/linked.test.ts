@@ -41,6 +41,17 @@ describe('records that are picked', () => {
 		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
 	});
 
+	test('are of one field for all items, or refused', async () => {
+		const [company] = await records('companies?limit=1');
+		const fieldsLinked = linked(['={{ $json.field }}', company!.id]);
+		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
+		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
+		const { message } = await failure({ credential: sandbox.credential, parameters, items });
+		expect(message).toContain('Linked Records: the expression for the field gives several fields.');
+		const [first, second] = await written(parameters, [items[0]!, items[0]!]);
+		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
+	});
+
 	test('of one list are written together', async () => {
 		const tags = (await records('tags?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));

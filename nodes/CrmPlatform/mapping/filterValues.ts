@@ -7,11 +7,11 @@ import { filteredFields, type FilteredField } from '../api/openapi/filteredField
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from '../fields/blank';
+import { isUnset } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
-import { filterRowValues, noFilterValue, storedRows } from './filterRows';
+import { filterRowValues, noFilterValue, storedRows, type MayLeaveOut } from './filterRows';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
@@ -30,7 +30,7 @@ export async function readFilters(
 	parameter: string,
 	list: ListDescription,
 ): Promise<ReadFields> {
-	const read = await readFilterValues(execution, parameter, list);
+	const read = await readFilterValues(execution, parameter, list, 'model');
 	return (item) => filtersQuery(read(item), list);
 }
 
@@ -39,18 +39,21 @@ export async function readFilterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
-	const valuesOf = await filterValues(execution, parameter, list);
+	const valuesOf = await filterValues(execution, parameter, list, mayLeaveOut);
 	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
+	const hasRows = storedRows(execution.n8n, parameter).length > 0;
 	return (item) => {
 		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
 		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
+		if (hasRows && values.length === 0) execution.api.notices.add(unfiltered);
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
-			if (isBlank(value)) throw noFilterValue(filter);
+			if (isUnset(value)) throw noFilterValue(filter);
 			return [filter, value];
 		});
 	};
@@ -60,7 +63,9 @@ export async function readFilterValues(
 export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const [filter, value] of values) {
-		for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+		const parameters = Object.entries(filterQuery(filter, value));
+		if (parameters.length === 0) throw noFilterValue(filter);
+		for (const [name, text] of parameters) {
 			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
 			if (Object.hasOwn(query, name)) throw setTwice(filter, name);
 			setMember(query, name, text);
@@ -74,6 +79,7 @@ async function filterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
 	const rows = storedRows(execution.n8n, parameter);
 	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
@@ -86,7 +92,7 @@ async function filterValues(
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
-	const readRows = filterRowValues(execution.n8n, rows);
+	const readRows = filterRowValues(execution.n8n, rows, mayLeaveOut);
 	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.
@@ -98,6 +104,9 @@ async function filterValues(
 	});
 	return (item) => readerOf(accepted(item))(item);
 }
+
+const unfiltered =
+	'No filter was used because the AI agent’s model left all of their values empty. These are the first of all records, whatever was looked for.';
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(

@@ -15,7 +15,7 @@ import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { isFilledByModel, type StoredFields } from './stored';
-import { nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
+import { inventedFields, nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
 export interface ItemValues {
@@ -93,6 +93,7 @@ function orError<Value>(evaluate: () => Value): Value | Error {
 
 function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, unsent: UnsentValues): ItemValues {
 	const { linked } = stored;
+	const isModels = stored.mode === 'json' && isFilledByModel(stored.json);
 	const objectOf = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
 	const emptyCells = stored.mode === 'json' ? undefined : evaluateValues(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
 	const readerOf = oncePerFields(({ fields, recordNames }) => ({
@@ -119,6 +120,9 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 			const { read, records } = readerOf(accepted);
 			const object = objectOf(item);
 			const { values, unknown, noObjects } = read(object);
+			// A model takes a success for the success of all it has sent.
+			const invented = isModels ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+			if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 			noObjects.forEach(unsent.noObject);
 			tellUnknown(object, unknown, values, accepted, unsent);
 			const cells = emptyCells && readOption('Empty Cells', emptyCells(item)[0], ['leave', 'clear']);

@@ -63,6 +63,21 @@ export const alsoMatchOn = matchOnProperty(
 	'getSyncOtherMatchFields',
 );
 
+/** What counts for all items together. */
+export const settingsForAll = (): INodeProperties[] => [
+	preview,
+	matchOn,
+	alsoMatchOn,
+	scope,
+	missingInCrm,
+	differing,
+	...missingInSourceProperties,
+	versionField,
+	bothChanged,
+	changedAtField,
+	agreedField,
+];
+
 const scope = filtersProperty({
 	displayName: 'Records in Scope',
 	name: 'filters',
