@@ -34,8 +34,8 @@ const shownKeys = [
 	'valuesLabel',
 ];
 
-/** Where the list is kept. */
-export const wordListFile = 'test/unit/words.md';
+/** Where the list is written, to be read after a change. */
+export const wordListFile = '.tmp/words.md';
 
 /**
  * Every text of the package that users read, as Markdown: names, descriptions, placeholders and
@@ -71,8 +71,7 @@ function wordList(forms: Described[], sources: Source[]): string {
 	return [
 		'# Every word that users read',
 		'',
-		'Written by `npm run words`, from the forms of the nodes and credentials and from the messages in',
-		'`nodes/`. Read the lines that your change adds.',
+		'From the forms of the nodes and credentials and from the messages in `nodes/`. Read it aloud.',
 		'',
 		...sections,
 		...messages,

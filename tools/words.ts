@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { buildPackage } from './build.ts';
 import { reportFailure } from './failure.mjs';
 import { pageWithScopes, type SecuredContract, type SecuredMenu, scopesFile } from './scopes.ts';
@@ -11,6 +11,7 @@ async function main(): Promise<void> {
 	await buildPackage();
 	const require = createRequire(import.meta.url);
 	const built = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'));
+	mkdirSync(dirname(wordListFile), { recursive: true });
 	writeFileSync(wordListFile, readWordList((file) => require(built(file)) as object));
 	const contract = JSON.parse(readFileSync('contract/openapi.json', 'utf8')) as SecuredContract;
 	const { resources } = require(built('nodes/CrmPlatform/resources/index.ts')) as { resources: SecuredMenu[] };

@@ -17,7 +17,7 @@ const stored = async (id: string) => (await sandbox.call('GET', `/v1/contacts/${
 test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s is refused, and nothing is written', async (given) => {
 	const before = await contacts();
 	const importing = importOf('email,last_name\nmatch@guess.example,B\n', { importAs: 'upsert', matchOn: `={{ ${given} }}` });
-	await expect(importing).rejects.toThrow(/^Match On is empty, so nothing was written/);
+	await expect(importing).rejects.toThrow(/^Match On is empty for this item, so nothing was written/);
 	expect(await contacts()).toEqual(before);
 });
 

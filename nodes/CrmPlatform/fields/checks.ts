@@ -11,15 +11,21 @@ import type { Field } from './field';
 export function whyRefused(field: Field, value: unknown): string | undefined {
 	if (isBlank(value) || field.kind === 'json' || field.kind === 'any') return undefined;
 	const values: unknown[] = field.kind === 'list' && Array.isArray(value) ? value : [value];
-	const wrong = values.map((one) => [one, expected(field, one)] as const).find(([, words]) => words !== undefined);
-	return wrong && `${field.label}: ‘${String(wrong[0])}’ is not ${wrong[1]}.`;
+	const isLong = (one: unknown): one is string => typeof one === 'string' && [...one].length > (field.maxLength ?? Infinity);
+	const wrong = values.find((one) => expected(field, one) !== undefined);
+	if (wrong !== undefined) return `${field.label}: ‘${String(wrong).slice(0, maxQuoted)}’ is not ${expected(field, wrong)}.`;
+	const long = values.find(isLong);
+	return long && `${field.label} is too long: it has ${[...long].length} characters, and may have ${field.maxLength}.`;
 }
 
 const maxNamed = 10;
 
+/** Characters of a wrong value that the sentence shows. */
+const maxQuoted = 100;
+
 /** What a value should be that is not as the description has it. */
 function expected(field: Field, value: unknown): string | undefined {
-	const { choices, isOpen, format = '', maxLength = Infinity } = field;
+	const { choices, isOpen, format = '' } = field;
 	const kind = field.kind === 'list' ? field.items : field.kind;
 	if (choices && !isOpen) {
 		if (choices.some((choice) => choice.value === value)) return undefined;
@@ -30,8 +36,7 @@ function expected(field: Field, value: unknown): string | undefined {
 	if (kind === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the form that the service takes${descriptionOf(field)}`;
-	if (!(formats[format]?.fits(value) ?? true)) return formats[format]!.words;
-	return [...value].length > maxLength ? `short enough: it has ${[...value].length} characters, and may have ${maxLength}` : undefined;
+	return (formats[format]?.fits(value) ?? true) ? undefined : formats[format]!.words;
 }
 
 const descriptionOf = ({ description }: Field): string => (description === '' ? '' : ` (${description.replace(/\.$/, '')})`);

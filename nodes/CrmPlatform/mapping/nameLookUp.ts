@@ -9,7 +9,7 @@ import { isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName, wordOf } from './names';
-import { rememberNames } from './recordNames';
+import { rememberNames } from './rememberedNames';
 
 /** The id of the record that has a name, or those of several. */
 export type NamedId = LookUpOutcome<unknown>;

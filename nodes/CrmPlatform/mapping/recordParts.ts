@@ -5,7 +5,7 @@ import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { hasText, identifyingFields, parseName, wordOf } from './names';
 import type { NamedId } from './nameLookUp';
-import { rememberNames } from './recordNames';
+import { rememberNames } from './rememberedNames';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part {

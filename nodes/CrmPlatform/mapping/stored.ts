@@ -77,9 +77,14 @@ export interface MatchingColumn {
 	of(item: number): string | undefined;
 }
 
-/** Reads the field to match on. */
-export function matchingColumn(n8n: IExecuteFunctions, parameter: string): MatchingColumn {
-	const value = stored(n8n, `${parameter}MatchOn`, '') || matchedByMapper(n8n, parameter);
+/**
+ * Reads the field to match on.
+ *
+ * @param parameter the one with the field, such as `matchOn`
+ * @param mapper the mapper that may have it, too
+ */
+export function matchingColumn(n8n: IExecuteFunctions, parameter: string, mapper?: string): MatchingColumn {
+	const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
 	const read = evaluateValues(n8n, [{ label: 'Match On', value }]);
 	return {
 		// n8n stores a single equals sign for an expression that was emptied.

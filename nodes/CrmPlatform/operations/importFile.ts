@@ -1,11 +1,11 @@
-import { isExpression, type INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { jobQuery } from '../api/openapi/jobs';
-import type { WriteDescription } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { collectionPath } from '../mapping/locator';
+import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';
@@ -13,7 +13,7 @@ import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
 import { readBoolean } from '../parameters/readers';
 import { importRows } from '../writing/fileImport';
-import { checkedMatch } from '../writing/matchOn';
+import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
@@ -71,7 +71,10 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const path = collectionPath(execution, item);
 	const isPreview = readBoolean('Preview', n8n.getNodeParameter('preview', item, false));
 	const columns = columnMapping(n8n, item);
-	const match = operation === 'upsert' ? matchOf(execution, item, write) : undefined;
+	const { match } = write.job;
+	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
+	const matchFor = fieldToMatchOn(execution, matchingColumn(n8n, 'matchOn'), match, whenBlank);
+	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
 	return {
 		item,
 		operation,
@@ -79,26 +82,11 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		fields: write.fields,
 		isPreview,
 		path: path.replace(/^\/v1/, '') as `/${string}`,
-		query: { ...jobQuery(write.job, path), ...(match && { [match.name]: match.field }) },
-		...(match && { matchOn: match.field }),
+		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
+		...(matchOn !== undefined && { matchOn }),
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns, unseen: new Set(columns.values()) }),
 	};
-}
-
-function matchOf(execution: Execution, item: number, { match, job }: WriteDescription): { name: string; field: string } | undefined {
-	const chosen = String(execution.n8n.getNodeParameter('matchOn', item, '') ?? '').trim();
-	const given: unknown = execution.n8n.getNodeParameter('matchOn', item, '', { rawExpressions: true });
-	if (chosen === '' && isExpression(given) && given.slice(1).trim() !== '') {
-		throw new Error(
-			`Match On is empty, so nothing was written. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
-		);
-	}
-	const usual = job?.match && (job.match.whenBlank ?? match?.whenBlank);
-	const wanted = chosen === '' ? usual : chosen;
-	if (wanted === undefined) return undefined;
-	const field = checkedMatch(execution, job?.match, wanted);
-	return { name: job?.match?.name ?? '', field };
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

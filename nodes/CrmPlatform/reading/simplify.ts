@@ -8,7 +8,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../fields/blank';
 import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
-import { knownName } from '../mapping/recordNames';
+import { rememberedName } from '../mapping/rememberedNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../parameters/readers';
 
@@ -87,7 +87,7 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
 	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
 	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
 	if (!api || linked === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
-	return { ...outputField(name), beside: { name: ofName, of: (id) => knownName(api, linked, id) } };
+	return { ...outputField(name), beside: { name: ofName, of: (id) => rememberedName(api, linked, id) } };
 }
 
 /**

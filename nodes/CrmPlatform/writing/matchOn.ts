@@ -1,18 +1,39 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { ownMember } from '../api/http/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
 import { valueIn } from '../fields/keys';
+import type { MatchingColumn } from '../mapping/stored';
 import type { Execution } from '../model';
 
 /**
- * The field that the user chose to match on, if the service finds records by it: without it, another
- * record would be overwritten.
+ * The field that records are found by: the one the user chose, if the service finds records by it, as
+ * another record would be overwritten otherwise; left blank, the service's default.
  *
- * @throws Error in the user's words where it does not, or its description does not say how or could not
- * be read
+ * @returns reads it for an item; undefined where the service decides
+ * @throws Error from the returned function, in the user's words: the service does not find records by it,
+ * its description does not say how or could not be read, or an expression gives nothing
  */
-export function checkedMatch({ api }: Execution, match: MatchDescription | undefined, field: string): string {
+export function fieldToMatchOn(
+	{ api }: Execution,
+	column: MatchingColumn,
+	match: MatchDescription | undefined,
+	whenBlank = match?.whenBlank,
+): (item: number) => string | undefined {
+	return (item) => {
+		const chosen = column.of(item);
+		if (chosen === undefined && column.mayDiffer) {
+			throw new Error(
+				`Match On is empty for this item, so nothing was written for it. Choose the field that identifies a record, such as ${match?.values[0] ?? 'email'}, or correct the expression.`,
+			);
+		}
+		const field = chosen ?? whenBlank;
+		return field === undefined ? undefined : checkedMatch(api, match, field);
+	};
+}
+
+function checkedMatch(api: Connection, match: MatchDescription | undefined, field: string): string {
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {
 		throw new Error(

@@ -14,5 +14,5 @@ export function rememberNames(api: Connection, collection: string, records: Arra
 }
 
 /** The name of a record that was read; undefined where it was not, or has none. */
-export const knownName = (api: Connection, collection: string, id: unknown): string | undefined =>
+export const rememberedName = (api: Connection, collection: string, id: unknown): string | undefined =>
 	known.get(api)?.get(collection)?.get(id);
