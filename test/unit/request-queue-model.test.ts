@@ -12,7 +12,6 @@ const holder = fc.record({
 	at: fc.nat(120_000),
 	rank: fc.constantFrom('awaited', 'ordinary', 'bulk'),
 	workflow: fc.constantFrom('a', 'b', 'c'),
-	leaves: fc.constantFrom(0, 0, 50, 90),
 	isRepeated: fc.boolean(),
 	wait: fc.constantFrom(0, 30_000, 20 * hour),
 	fate: fc.constantFrom('answered', 'answered', 'answered', 'untold', 'unavailable', 'broken', 'throws', 'hangs'),

@@ -8,7 +8,6 @@ const deadline = 300_000;
 const turnAt = (clock: SimulatedClock, more: Partial<Turn> = {}): Turn => ({
 	rank: 'ordinary',
 	workflow: 'a',
-	leaves: 0,
 	until: clock.now() + hour,
 	deadline,
 	isRepeated: false,
@@ -59,6 +58,15 @@ describe('of requests that know nothing of the plan', () => {
 		for (let i = 0; i < 40; i += 1) void send(`${i}`, never);
 		await pass(3_500);
 		expect(events.map((event) => event.split(' at ')[1])).toEqual([...Array(4).fill('0'), ...Array(4).fill('1'), ...Array(8).fill('2'), ...Array(16).fill('3')]);
+	});
+
+	test('four ask again after a rest, though the last answer said nothing', async () => {
+		const { events, send, pass } = start();
+		void send('unavailable', () => untold(503));
+		await pass(hour);
+		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => untold(503));
+		await pass(50);
+		expect(events).toHaveLength(1 + 4);
 	});
 
 	test('nobody waits for a service that tells no window, until it refuses one', async () => {
@@ -129,18 +137,6 @@ describe('when the plan is used up', () => {
 		const late = send('late', () => told(clock, 100), { until: clock.now() + 30_000 });
 		await pass(200);
 		expect(await late).toMatchObject({ returnAt: expect.any(Number) });
-	});
-
-	test('who must leave room to others stops there, and the others go on', async () => {
-		const { clock, events, send, pass } = start();
-		void send('first', () => told(clock, 99, 60));
-		await pass(200);
-		void send('second', () => told(clock, 30, 60));
-		await pass(200);
-		void send('modest', () => told(clock, 99), { leaves: 40, rank: 'bulk' });
-		void send('other', () => told(clock, 29, 60));
-		await pass(hour);
-		expect(events).toEqual(['first at 0', 'second at 0', 'other at 0', 'modest at 60']);
 	});
 });
 

@@ -24,7 +24,7 @@ export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 /** How the requests of this node are queued beside those of others. */
 export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account'> {
 	const { id = '' } = n8n.getWorkflow();
-	return { workflow: id, rank: rankOf(n8n), leaves: 0, maxWait };
+	return { workflow: id, rank: rankOf(n8n), maxWait };
 }
 
 function rankOf(n8n: IAllExecuteFunctions): Rank {

@@ -12,8 +12,8 @@ export class PlanUse {
 	private window: RateWindow | undefined;
 	/** Since when requests ask for the window; undefined while it is known, and before the first. */
 	private askingSince: number | undefined;
-	/** The most that any window had left. */
-	private plan = 0;
+	/** Whether any answer has told a window. */
+	private isTold = false;
 	private share = 1 / 8;
 	/** What was left at the window's first answer, and how many have been answered since. */
 	private first = { remaining: 0, answered: 0 };
@@ -22,6 +22,11 @@ export class PlanUse {
 	/** A request is sent. */
 	sent(now: number): void {
 		if (!this.isKnown(now)) this.askingSince ??= now;
+	}
+
+	/** Nobody waits, and nothing is under way. */
+	rest(): void {
+		this.askingSince = undefined;
 	}
 
 	/** @param underWay requests of this process that are still to be answered */
@@ -33,7 +38,7 @@ export class PlanUse {
 			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
 			this.askingSince = undefined;
 			this.isUntold = false;
-		} else if (status < 400 && this.plan === 0 && !this.isKnown(now)) this.isUntold = true;
+		} else if (status < 400 && !this.isTold && !this.isKnown(now)) this.isUntold = true;
 	}
 
 	/** How many requests may be under way. */
@@ -44,12 +49,6 @@ export class PlanUse {
 		const first = this.window?.remaining === 0 ? 1 : asks;
 		// Without an answer more and more ask: a service that hangs must not hold up everyone.
 		return first * 2 ** Math.floor((now - (this.askingSince ?? now)) / 1_000);
-	}
-
-	/** Whether the window leaves that part of the plan to others. */
-	leaves(percent: number, underWay: number, now: number): boolean {
-		if (percent <= 0 || !this.window || !this.isKnown(now)) return true;
-		return this.window.remaining - underWay > (this.plan * percent) / 100;
 	}
 
 	/** When a used-up window ends; undefined where there is room. */
@@ -71,7 +70,7 @@ export class PlanUse {
 	private follow(told: RateWindow, status: number, underWay: number, now: number): void {
 		const before = this.window;
 		this.window = latestWindow(before, told, now) ?? told;
-		this.plan = Math.max(this.plan, told.remaining + 1);
+		this.isTold = true;
 		this.isUntold = false;
 		if (!this.isKnown(now)) return;
 		this.askingSince = undefined;

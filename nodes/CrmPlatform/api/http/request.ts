@@ -90,7 +90,7 @@ const maxAnswerLength = 5 * 60_000;
 export function createSender(options: SenderOptions): Sender {
 	const { transport, address, signal, clock = systemClock, policy = retryPolicy, turns } = options;
 	const { timeout = 60_000, deadline = maxAnswerLength } = options;
-	const { workflow = '', leaves = 0 } = turns ?? {};
+	const { workflow = '' } = turns ?? {};
 	const own = turns ? undefined : new RequestQueue(clock);
 	const queue = () => own ?? queueOf(turns?.account ?? '', clock);
 	let sent = 0;
@@ -128,7 +128,6 @@ export function createSender(options: SenderOptions): Sender {
 			const turn = {
 				rank,
 				workflow,
-				leaves: rank === 'bulk' ? leaves : 0,
 				until: asked + maxWait - waited - queued,
 				deadline,
 				isRepeated: refusals > 0,

@@ -10,16 +10,12 @@ export interface Turns {
 	workflow: string;
 	/** Of its first requests; when it has sent many, they are bulk. */
 	rank: Rank;
-	/** Percent of the plan that bulk leaves to others. */
-	leaves: number;
 	/** Milliseconds that a request may stand in the queue where nobody waits for it. */
 	maxWait: number;
 }
 
 /** A request that asks for its turn. */
 export interface Turn extends Ticket {
-	/** Percent of the plan that it leaves to others. */
-	leaves: number;
 	/** Unix epoch milliseconds at which it gives up. */
 	until: number;
 	/** Milliseconds after which nobody waits for its answer any more. */
@@ -132,9 +128,7 @@ export class RequestQueue {
 		const now = this.clock.now();
 		this.giveUpOverdue(now);
 		for (;;) {
-			const underWay = this.underWay(now);
-			if (underWay >= this.plan.most(now)) break;
-			const ticket = this.waiting.take(({ leaves }) => this.plan.leaves(leaves, underWay, now));
+			const ticket = this.underWay(now) < this.plan.most(now) && this.waiting.take();
 			if (!ticket) break;
 			const place = { freeAt: now + ticket.deadline };
 			this.places.add(place);
@@ -155,6 +149,7 @@ export class RequestQueue {
 
 	private setAlarm(now: number): void {
 		if (this.waiting.isEmpty) {
+			if (this.places.size === 0) this.plan.rest();
 			this.alarm?.cancel.abort(nobodyWaits);
 			this.alarm = undefined;
 			return;

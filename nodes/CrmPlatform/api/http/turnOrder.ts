@@ -36,13 +36,13 @@ export class TurnOrder<T extends Ticket> {
 		else line.push(ticket);
 	}
 
-	/** Takes out the next that may go. */
-	take(mayGo: (ticket: T) => boolean): T | undefined {
+	/** Takes out the next. */
+	take(): T | undefined {
 		const isForLowest = (this.turns + 1) % turnOfTheLowest === 0;
 		for (const { lines } of isForLowest ? [...this.ranks].reverse() : this.ranks) {
 			for (const [workflow, line] of lines) {
 				const [ticket] = line;
-				if (!ticket || !mayGo(ticket)) continue;
+				if (!ticket) continue;
 				this.turns += 1;
 				line.shift();
 				// At the end of the map, other workflows come before it.
