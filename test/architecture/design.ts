@@ -66,7 +66,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
