@@ -14,6 +14,7 @@ import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { longestAnswer } from './parameters/longestAnswer';
 import { adminMenu } from './resources';
 
 export class CrmPlatformAdmin implements INodeType {
@@ -45,7 +46,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(adminMenu, 'customField'),
+		properties: [...propertiesOf(adminMenu, 'customField'), longestAnswer],
 	};
 
 	methods = {

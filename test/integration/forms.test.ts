@@ -47,7 +47,20 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	};
 
 	test('as long as it has no credential', async () => {
-		await isFormOf({ ...setup(), hasCredential: false }, 'Loaded before a credential was chosen');
+		await isFormOf({ ...setup(), hasCredential: false }, 'beforeCredential');
+	});
+
+	test('and says in a notice that fields are missing, until they are loaded', async () => {
+		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
+		const { fields: loaded } = await picker(getFields, setup());
+		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissing')!;
+		const isShown = (own: object[]) => {
+			const { parameters } = setup();
+			const values = { ...parameters, fieldsMode: 'each', fields: { mappingMode: 'defineBelow', value: null, schema: own } };
+			return NodeHelpers.displayParameter(values, notice, null, null);
+		};
+		expect([schema, loaded, []].map(isShown)).toEqual([true, false, false]);
+		expect(schema[0]).toMatchObject({ display: false });
 	});
 
 	test('in which the records that cannot be listed yet are named, until the service says how many there are', async () => {

@@ -2,6 +2,7 @@ import type { Menu, Resource } from '../model';
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
+import { changeHistory } from './change';
 import { company } from './company';
 import { contact } from './contact';
 import { customField } from './customField';
@@ -22,6 +23,7 @@ import { webhookDelivery } from './webhookDelivery';
 
 /** The kinds of records that workflows are about, by name. */
 const everyday: Resource[] = [
+	changeHistory,
 	company,
 	contact,
 	customObjectRecord,
@@ -60,7 +62,7 @@ const gathered = (name: string, value: string, of: string[]): Menu => ({
 	value,
 	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === of[0])),
 	isLinked: true,
-	operations: everyday[0]!.operations.filter(({ option }) => of.includes(String(option.value))),
+	operations: company.operations.filter(({ option }) => of.includes(String(option.value))),
 });
 
 const single = (resource: Resource): Menu => ({
