@@ -191,9 +191,10 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 	return converted;
 }
 
-/** White space in a text is text; a list is cleared by an empty list. */
-function isCleared({ kind }: Field, value: unknown): boolean {
-	return isBlank(value) && !Array.isArray(value) && (kind !== 'text' || typeof value !== 'string' || value === '');
+/** White space in a text is text, and no id of another record; a list is cleared by an empty list. */
+function isCleared({ kind, reference }: Field, value: unknown): boolean {
+	const isText = kind === 'text' && reference === undefined && typeof value === 'string';
+	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }
 
 /** The value of a filter: a number of any length goes into the address of a request as it was given. */
