@@ -199,6 +199,9 @@ function isCleared({ kind, reference }: Field, value: unknown): boolean {
 
 /** The value of a filter: a number of any length goes into the address of a request as it was given. */
 export function filterValue(field: Field, value: unknown, zone: string): unknown {
+	if (field.kind === 'list' && field.items === 'number' && !isBlank(value)) {
+		return toList(value).filter((one) => !isBlank(one)).map((one) => filterValue({ ...field, kind: 'number' }, one, zone));
+	}
 	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
 	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
 }

@@ -69,7 +69,9 @@ export function field(
 	const places = lowerCasePlaces(document, own);
 	if (places.length > 0) result.lowerCase = places;
 	if (values.length > 0) {
-		const labels = new Map(Object.entries(chosen['x-enum-labels'] ?? {}));
+		const alternatives = [...(chosen.oneOf ?? []), ...(chosen.anyOf ?? [])].map((one) => flatten(document, one));
+		const titled = alternatives.flatMap(({ const: value, title }): Array<[string, string]> => (value === undefined || title === undefined ? [] : [[String(value), title]]));
+		const labels = new Map([...titled, ...Object.entries(chosen['x-enum-labels'] ?? {})]);
 		result.choices = values.map((value) => ({
 			label: labels.get(String(value)) ?? labelFor(String(value)),
 			value,
