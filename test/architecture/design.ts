@@ -77,7 +77,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
@@ -168,11 +168,11 @@ export const design: Record<string, Part> = {
 		types: ['n8n-workflow'],
 	},
 	// What is measured runs in processes of its own, triggers in the n8n of the demo; the bare loop of
-	// inserts borrows the sandbox's schemas and tables.
+	// inserts borrows the sandbox's schemas and tables. What is simulated comes from the built package.
 	bench: {
 		files: ['bench/**'],
 		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],
-		types: ['n8n-workflow'],
+		types: ['http', 'n8n-workflow'],
 	},
 	test: {
 		files: ['test/**'],

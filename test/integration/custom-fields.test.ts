@@ -186,3 +186,15 @@ test('one that is given by itself stays beside all the others given as a whole',
 	});
 	expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, vip: true });
 });
+
+test('a list is filtered by a read-only custom field, and a record is not written to it', async () => {
+	const key = `computed_${randomUUID().slice(0, 8)}`;
+	await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: 'Computed', type: 'text', read_only: true });
+	const rows = [{ field: `custom_fields.${key}`, operator: 'isNotEmpty' }];
+	const setup = { credential: sandbox.credential, parameters: { ...getMany('contact'), filters: { rows } } as never };
+	expect((await run(setup)).items).toEqual([]);
+	const offered = await picker(getFilterFields, setup);
+	expect(offered.map(({ value }) => value)).toContain(`custom_fields.${key}`);
+	const { fields } = await picker(getFields, { credential: sandbox.credential, parameters: { resource: 'contact', operation: 'create' } });
+	expect(fields.map(({ id }) => id)).not.toContain(`custom_fields.${key}`);
+});

@@ -33,11 +33,11 @@ const setup = (field: string, value: unknown) => ({
 	items: [{ two: '2' }] as IDataObject[],
 });
 
-describe.each(parameters.map(({ name }) => name))('an object without a value is no filter: %s', (field) => {
-	test.each(['{}', '={{ ({}) }}', '={{ "{}" }}', '={{ JSON.stringify({ from: $json.since }) }}', '={{ ({ from: $json.since }) }}', '{"from":null}', '{"from":""}', '{"from":[]}', '{"from":{"at":" "}}'])('%s', async (value) => {
-		expect((await failure(setup(field, value))).message).toContain(': the filter has no value.');
-		expect(lists()).toEqual([]);
-	});
+const withoutValue = ['{}', '={{ ({}) }}', '={{ "{}" }}', '={{ JSON.stringify({ from: $json.since }) }}', '={{ ({ from: $json.since }) }}', '{"from":null}', '{"from":""}', '{"from":[]}', '{"from":{"at":" "}}'];
+
+test.each(parameters.map(({ name }) => name))('an object without a value is no filter: %s', async (field) => {
+	for (const value of withoutValue) expect([value, (await failure(setup(field, value))).message]).toEqual([value, expect.stringContaining(': the filter has no value.')]);
+	expect(lists()).toEqual([]);
 });
 
 test.each(['deep', 'apart'])('an object with a member without a name is refused: %s', async (field) => {

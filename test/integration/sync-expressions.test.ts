@@ -39,7 +39,6 @@ describe('what counts for all items together is not taken from one of them', () 
 		['alsoMatchOn', '={{ $json.of === "b" ? "email" : "id" }}', 'Then Match On: '],
 		['maxDeletions', '={{ $itemIndex }}', 'Delete at Most: '],
 		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Delete at Most (%): '],
-		['missingInSource', '={{ $json.of === "b" ? "leave" : "delete" }}', 'When Missing in the Source: '],
 		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression gives "a" for item 0, but "b" for item 1.'],
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
 		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression gives nothing for item 0'],

@@ -42,15 +42,16 @@ export interface SignIn {
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
 	const own = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
-	await refuseSeveralAccounts(n8n, isOAuth2 ? oAuth2 : apiKey);
+	await refuseSeveralAccounts(n8n, isOAuth2 ? withConsent : withKey);
 	return own;
 }
 
-const apiKey = 'crmPlatformApi';
-const oAuth2 = 'crmPlatformOAuth2Api';
+/** The types of the two credentials. */
+const withKey = 'crmPlatformApi';
+const withConsent = 'crmPlatformOAuth2Api';
 
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = apiKey;
+	const type = withKey;
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
 	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
@@ -60,7 +61,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = oAuth2;
+	const type = withConsent;
 	const credential = await n8n.getCredentials<OAuth2Credential>(type);
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {

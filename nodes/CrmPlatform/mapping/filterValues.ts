@@ -84,8 +84,8 @@ async function filterValues(
 	const rows = storedRows(execution.n8n, parameter);
 	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const { fields } = await readCustomFields(execution.api, collection);
-		return { ...own, fields: [...own.fields, ...customFilters(list, fields)] };
+		const { fields, unwritable } = await readCustomFields(execution.api, collection);
+		return { ...own, fields: [...own.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
 	// What an expression names is known only for each item.
 	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));

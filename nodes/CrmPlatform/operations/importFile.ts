@@ -4,6 +4,7 @@ import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
+import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
@@ -75,6 +76,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, matchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
+	if (matchOn?.startsWith('custom_fields.')) await refuseRepeatable(execution, path, matchOn);
 	return {
 		item,
 		operation,
@@ -87,6 +89,13 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns, unseen: new Set(columns.values()) }),
 	};
+}
+
+/** @throws Error in the user's words for a custom field that several records may have the same value of */
+async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
+	const custom = await customFieldsOnce(api, path);
+	const field = custom?.fields.find(({ name }) => name === matchOn);
+	if (field?.unique === false) throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

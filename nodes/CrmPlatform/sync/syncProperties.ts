@@ -63,17 +63,14 @@ export const alsoMatchOn = matchOnProperty(
 	'getSyncOtherMatchFields',
 );
 
-/** What counts for all items together. */
+/** What counts for all items together, and may be an expression. */
 export const settingsForAll = (): INodeProperties[] => [
 	preview,
 	matchOn,
 	alsoMatchOn,
 	scope,
-	missingInCrm,
-	differing,
 	...missingInSourceProperties,
 	versionField,
-	bothChanged,
 	changedAtField,
 	agreedField,
 ];

@@ -114,8 +114,8 @@ async function planRows(
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
-	const required = requiredFields(plan);
 	const checked = plan.isPreview ? await allFields(execution, plan) : [];
+	const required = requiredFields(plan, checked);
 	let index = 0;
 	const all = rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
@@ -155,9 +155,12 @@ function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataOb
 	return Object.fromEntries(entries) as IDataObject;
 }
 
-/** The fields that a line of a job has to have a value for. */
-const requiredFields = ({ operation, fields }: ImportPlan): Field[] =>
-	operation === 'create' ? fields.filter(({ required, path }) => required && path.length === 1) : [];
+/** The fields that a line of a job has to have a value for; the custom ones in a preview, where they are read. */
+function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Field[] {
+	if (operation !== 'create') return [];
+	const isAsked = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
+	return [...new Set([...fields, ...checked])].filter(isAsked);
+}
 
 /** The field that an error is about: its words begin with the field's label. */
 function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
@@ -166,10 +169,13 @@ function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
 	return field ? { field: field.name } : {};
 }
 
+const memberAt = (line: IDataObject, path: string[]): unknown =>
+	path.reduce<unknown>((value, step) => (isObject(value) ? ownMember(value, step) : undefined), line);
+
 /** Why the service would refuse a value of the line, as far as its description says. */
 function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
 	for (const field of checked) {
-		const message = whyRefused(field, field.path.reduce<unknown>((value, step) => (isObject(value) ? ownMember(value, step) : undefined), line));
+		const message = whyRefused(field, memberAt(line, field.path));
 		if (message !== undefined) return { field: field.name, code: 'invalid_value', message };
 	}
 	return undefined;
@@ -180,8 +186,8 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
 		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
 	}
-	for (const { name, label } of required) {
-		const value = line[name];
+	for (const { name, label, path } of required) {
+		const value = memberAt(line, path);
 		if (value !== undefined && value !== null) continue;
 		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
