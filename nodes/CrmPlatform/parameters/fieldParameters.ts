@@ -44,7 +44,7 @@ export function mapperProperty(
  */
 export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties => ({
 	displayName: 'Custom fields and lists are missing, because the form was loaded before the credential was chosen. To load them: <b>⋮ → Refresh Field List</b>.',
-	name: `${mapper}Missing`,
+	name: `${mapper}MissingNotice`,
 	type: 'notice',
 	default: '',
 	displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
