@@ -53,7 +53,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	test('and says in a notice that fields are missing, until they are loaded', async () => {
 		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
 		const { fields: loaded } = await picker(getFields, setup());
-		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissing')!;
+		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissingNotice')!;
 		const isShown = (own: object[]) => {
 			const { parameters } = setup();
 			const values = { ...parameters, fieldsMode: 'each', fields: { mappingMode: 'defineBelow', value: null, schema: own } };
