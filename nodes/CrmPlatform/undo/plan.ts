@@ -97,6 +97,7 @@ function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<s
 		const isLinked = rules.linked.has(id) || staying.has(id);
 		const isChanged = history.isTouched || String(record.version) !== String(version);
 		if ((isChanged || isLinked) && !rules.takesPrecedence) return outcome('conflict', isChanged ? changedSince : linkedSince);
+		if (current.isSightLimited && !rules.takesPrecedence) return outcome('conflict', maybeLinked);
 		return { ...outcome('undone'), action: 'delete', current: record };
 	}
 	if (deletion) return restoreRecord(outcome, history, rules, found, record);
@@ -194,6 +195,8 @@ const anewIsGone = (id: string) => `It was created again as ${id}, which has bee
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
 const linkedSince = 'The workflow created this record, and records of others link to it. It was not deleted.';
+const maybeLinked =
+	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';

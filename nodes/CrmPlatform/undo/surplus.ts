@@ -30,11 +30,13 @@ export function surplusRemover(execution: Execution, log: EventLog, { planned, c
 	return async () => {
 		if (deleted.length === 0) return [];
 		for await (const event of log.after(read, types)) {
+			// A log may hand out an event twice.
+			if (event.sequence <= read) continue;
 			read = event.sequence;
 			const { object } = event.data;
 			const id = idText(object.id);
 			const one = byHash.get(originOfEvent(event)?.hash ?? '');
-			if (one && id !== undefined && event.type.endsWith('.created')) {
+			if (one && id !== undefined && event.type.endsWith('.created') && living.get(one)!.every((other) => other.id !== id)) {
 				living.get(one)!.push({ id, version: object.version });
 				inPlaceOf.set(id, one);
 			}
