@@ -6,7 +6,7 @@ import { idText } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { recordName } from '../api/recordName';
 import type { EventMeaning } from './eventMeaning';
-import { LinksOfOthers, valueByName } from './links';
+import { CreatedLinks, valueByName } from './links';
 
 /** What the changes to be undone have made of one field. */
 export interface FieldHistory {
@@ -34,8 +34,6 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
 	isTouched: boolean;
-	/** Created records that it names. */
-	names: string[];
 	/** Why it cannot be undone. */
 	problem?: string;
 }
@@ -49,7 +47,8 @@ export class Histories {
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
-	private readonly links = new LinksOfOthers();
+	/** Who links to the created records. */
+	readonly links = new CreatedLinks();
 
 	/**
 	 * @param meaningOf of a type of event
@@ -69,16 +68,18 @@ export class Histories {
 		if (isOwn) this.addOwn(event, meaning, id, history);
 		else if (history && meaning.change !== undefined) addTheirs(event, history);
 		if (!isOwn && meaning.change === 'created') this.createdAnew(event, id);
-		this.links.add(record, event, meaning, isOwn);
+		this.addLinks(event);
+	}
+
+	/** Notes which created records the record of an event links to. */
+	addLinks(event: CrmEvent): void {
+		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
+		this.links.add(`${meaning.collection}/${idText(event.data.object.id) ?? ''}`, event, meaning);
 	}
 
 	/** The records to undo, the last changed one first. */
 	all(): RecordHistory[] {
 		return [...this.byRecord.values()].sort((one, other) => other.sequence - one.sequence);
-	}
-
-	linkedByOthers(): Set<string> {
-		return this.links.linked();
 	}
 
 	private addOwn(event: CrmEvent, meaning: EventMeaning, id: string, known: RecordHistory | undefined): void {
@@ -106,7 +107,6 @@ export class Histories {
 			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
-		history.names = this.links.amongCreated(object).filter((one) => one !== id);
 	}
 
 	/** Notes a record that an undo has created. @returns the one in whose place it is */
@@ -163,7 +163,6 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 	version: undefined,
 	sequence: 0,
 	isTouched: false,
-	names: [],
 });
 
 const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });

@@ -55,28 +55,28 @@ export interface Writable {
 export interface UndoRules {
 	current: Current;
 	writable(history: RecordHistory): Writable;
-	/** Created records that others link to. */
-	linked: ReadonlySet<string>;
+	/** The created records that are linked when a plan is carried out. */
+	linkedAfter(planned: Undoing[]): Set<string>;
 	/** Whether what others have changed since is overwritten. */
 	takesPrecedence: boolean;
 }
 
 /** Decides what becomes of each record. */
-export function planUndo(histories: RecordHistory[], rules: UndoRules): Undoing[] {
-	const staying = new Set<string>();
-	const plan = () => histories.map((history) => decide(history, rules, staying));
-	let planned = plan();
-	// What a record that stays names stays with it.
-	for (;;) {
-		const named = planned.flatMap(({ result, history }) => (history.isCreated && result === 'conflict' ? history.names : []));
-		const added = named.filter((id) => !staying.has(id));
-		if (added.length === 0) return planned;
-		for (const id of added) staying.add(id);
-		planned = plan();
-	}
+export const planUndo = (histories: RecordHistory[], rules: UndoRules): Undoing[] =>
+	withLinkedKept(histories.map((history) => decide(history, rules)), rules.linkedAfter);
+
+/** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
+export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoing[]) => ReadonlySet<string>): Undoing[] {
+	const linked = linkedAfter(planned);
+	const isKept = ({ action, history }: Undoing) => action === 'delete' && linked.has(history.id);
+	if (!planned.some(isKept)) return planned;
+	return withLinkedKept(planned.map((one) => (isKept(one) ? asLinked(one) : one)), linkedAfter);
 }
 
-function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<string>): Undoing {
+/** A created record that stays. */
+export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: linkedSince });
+
+function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	const { current } = rules;
 	const { collection, id, isCreated, deletion, problem, version } = history;
 	const outcome = (result: Undoing['result'], reason?: string): Undoing => ({
@@ -94,9 +94,8 @@ function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<s
 	if (isCreated) {
 		if (!record) return isOutOfSight ? outcome('conflict', outOfSight) : outcome('already_so', gone);
 		if (deletion) return outcome('conflict', existsAgain);
-		const isLinked = rules.linked.has(id) || staying.has(id);
 		const isChanged = history.isTouched || String(record.version) !== String(version);
-		if ((isChanged || isLinked) && !rules.takesPrecedence) return outcome('conflict', isChanged ? changedSince : linkedSince);
+		if (isChanged && !rules.takesPrecedence) return outcome('conflict', changedSince);
 		if (current.isSightLimited && !rules.takesPrecedence) return outcome('conflict', maybeLinked);
 		return { ...outcome('undone'), action: 'delete', current: record };
 	}
@@ -194,7 +193,7 @@ const createdAnew = (id: string) => `It was created again as ${id}.`;
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const linkedSince = 'The workflow created this record, and records of others link to it. It was not deleted.';
+const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';

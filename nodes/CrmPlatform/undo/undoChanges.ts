@@ -8,7 +8,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
-import { formerValues, planUndo, type UndoneChange, type Undoing, type Writable } from './plan';
+import { asLinked, formerValues, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
@@ -40,10 +40,12 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
 	const describe: Describe = (collection) => descriptions.get(collection);
 	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
+	const linkedAfter = (some: Undoing[], isWritten: (one: Undoing) => boolean = () => true) =>
+		histories.links.linkedAfter(some, isWritten, last, choices.takesPrecedence);
 	const planned = planUndo(all, {
 		current,
 		writable: ({ collection }) => writable.get(collection)!,
-		linked: histories.linkedByOthers(),
+		linkedAfter: (some) => linkedAfter(some),
 		takesPrecedence: choices.takesPrecedence,
 	});
 	const links = new LiveLinks();
@@ -58,7 +60,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	};
 
 	if (choices.isPreview) {
-		const shown = planned.map((one) => resolve(one, toBeCreated));
+		const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
 		refuseTooMany(shown, choices, true, api.notices);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		return shown.map((one) => undoneItem(one, true));
@@ -89,15 +91,37 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 
 	const waits = (one: Undoing) => links.missing(fieldsOf(one), formerValues(one)).some((link) => toBeCreated.has(link));
 	const of = (action: Undoing['action']) => planned.filter((one) => one.action === action);
-	await write(of('delete'));
 	let updates = of('update').filter((one) => !waits(one));
 	const later = of('update').filter(waits);
-	// A value that another record still has becomes free when that one is undone.
-	for (let before = Infinity; updates.length > 0 && updates.length < before; ) {
-		before = updates.length;
-		await write(updates);
-		updates = updates.filter((one) => done.get(one)!.reason === duplicate);
-	}
+	let deletes = of('delete');
+	let read = last;
+	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
+	const remove = async () => {
+		if (deletes.length === 0) return;
+		for await (const event of log.after(read, [])) {
+			if (event.sequence <= read) continue;
+			read = event.sequence;
+			histories.addLinks(event);
+		}
+		for (;;) {
+			const written = new Set(done.values());
+			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
+			const wave = histories.links.unlinkedOf(deletes.filter((one) => kept.has(one)));
+			if (wave.length === 0) return;
+			await write(wave);
+			deletes = deletes.filter((one) => !done.has(one));
+		}
+	};
+	// A value that another record still has becomes free when that one is undone; a created record when its links are.
+	const writeChanges = async () => {
+		for (let before = Infinity; updates.length + deletes.length < before; ) {
+			before = updates.length + deletes.length;
+			await write(updates);
+			updates = updates.filter((one) => done.get(one)!.reason === duplicate);
+			await remove();
+		}
+	};
+	await writeChanges();
 	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
 	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), formerValues(one))), []]) {
 		if (wave.length > 0) await write(wave);
@@ -107,6 +131,8 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 	}
 	await write(later);
+	await writeChanges();
+	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
 
