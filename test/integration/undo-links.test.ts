@@ -99,3 +99,55 @@ test('a value of a created record becomes free for the one that had it', async (
 	const two = await made('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
 	expect(told((await undo('n1')).items)).toEqual({ [one.id]: 'undone', [two]: 'undone' });
 });
+
+describe('references in custom fields', () => {
+	const named = async (collection: string, name: string) => ((await sandbox.call('GET', `/v1/${collection}?limit=500`)).body.data as IDataObject[]).find((one) => one.name === name || one.last_name === name);
+	let other: string;
+	beforeAll(async () => {
+		({ id: other } = await add('contacts', { last_name: 'C0' }));
+		await add('custom-fields', { resource: 'companies', key: 'contact_ref', label: 'Ref', type: 'reference', reference_resource: 'contacts' });
+		await add('custom-fields', { resource: 'companies', key: 'plain', label: 'Plain', type: 'text' });
+	});
+
+	test('lead to the record that is created again, also for a record that lives', async () => {
+		const contact = await add('contacts', { last_name: 'C1' });
+		const gone = await add('companies', { name: 'C1', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		const lives = await add('companies', { name: 'C1b', custom_fields: { contact_ref: contact.id } });
+		await as('c1', op.update('company', lives.id, { 'custom_fields.contact_ref': other }));
+		await as('c1', op.deleteRecord('company', gone.id));
+		await as('c1', op.deleteRecord('contact', contact.id));
+		expect(Object.values(told((await undo('c1')).items))).toEqual(['undone', 'undone', 'undone']);
+		const again = (await named('contacts', 'C1'))!.id;
+		expect(await named('companies', 'C1')).toMatchObject({ custom_fields: { contact_ref: again, plain: 't' } });
+		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
+	});
+
+	test('to a record that is gone are left out, and the other values restored', async () => {
+		const contact = await add('contacts', { last_name: 'C2' });
+		const company = await add('companies', { name: 'C2', description: 'a', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		const deleted = await add('companies', { name: 'C2b', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		await as('c2', op.update('company', company.id, { description: 'b', 'custom_fields.contact_ref': other, 'custom_fields.plain': 'b' }));
+		await as('c2', op.deleteRecord('company', deleted.id));
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		const { items } = await undo('c2');
+		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record is gone')])).toEqual([['undone', true], ['undone', true]]);
+		expect(await record('companies', company.id)).toMatchObject({ description: 'a', custom_fields: { plain: 't' } });
+		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
+	});
+
+	test('values of a custom field that was deleted since, or can only be read, are left out and told', async () => {
+		const deletedField = await add('custom-fields', { resource: 'companies', key: 'short_lived', label: 'x', type: 'text' });
+		const readOnly = await add('custom-fields', { resource: 'companies', key: 'frozen', label: 'x', type: 'text' });
+		const company = await add('companies', { name: 'C3', description: 'a', custom_fields: { short_lived: 't', frozen: 't' } });
+		const deleted = await add('companies', { name: 'C3b', custom_fields: { short_lived: 't', frozen: 't', plain: 't' } });
+		await as('c3', op.update('company', company.id, { description: 'b', 'custom_fields.short_lived': 'b', 'custom_fields.frozen': 'b' }));
+		await as('c3', op.deleteRecord('company', deleted.id));
+		await sandbox.call('DELETE', `/v1/custom-fields/${deletedField.id}`);
+		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
+		const { items } = await undo('c3');
+		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
+		expect(items).toMatchObject([{ result: 'undone', reason }, { result: 'undone', reason }]);
+		expect(await record('companies', company.id)).toMatchObject({ description: 'a' });
+		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
+	});
+});

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
 import { isAnsweredWith } from '../api/find';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
@@ -8,7 +9,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
-import { asLinked, formerValues, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
+import { asLinked, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
@@ -50,13 +51,24 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	});
 	const links = new LiveLinks();
 	for (const { history, newId } of planned) if (newId !== undefined) links.replace(history.collection, history.id, newId);
-	const fieldsOf = ({ history, action }: Undoing) => (action === 'create' ? describe(history.collection)?.create : describe(history.collection)?.update)?.fields ?? [];
-	await links.lookUp(api, planned.flatMap((one) => (one.action && one.action !== 'delete' ? [{ fields: fieldsOf(one), body: formerValues(one) }] : [])));
+	const isWritten = ({ action }: Undoing) => action === 'update' || action === 'create';
+	const custom = new Map<string, CustomFields | undefined>();
+	for (const { changes, history: { collection } } of planned.filter(isWritten)) {
+		if (custom.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
+		custom.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
+	}
+	const fieldsOf = ({ history: { collection }, action }: Undoing) => [
+		...((action === 'create' ? describe(collection)?.create : describe(collection)?.update)?.fields ?? []),
+		...(custom.get(collection)?.fields ?? []),
+	];
+	await links.lookUp(api, planned.filter(isWritten).map((one) => ({ fields: fieldsOf(one), one })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
 	const resolve = (one: Undoing, pending = new Set<string>()): Undoing => {
 		if (!one.action || one.action === 'delete') return one;
-		const waiting = links.missing(fieldsOf(one), formerValues(one)).filter((link) => pending.has(link));
-		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one));
+		const waiting = links.missing(fieldsOf(one), one).filter((link) => pending.has(link));
+		const known = custom.get(one.history.collection);
+		const isWritable = (name: string) => known === undefined || known.fields.some((field) => field.name === name);
+		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one), isWritable);
 	};
 
 	if (choices.isPreview) {
@@ -89,7 +101,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		throw error;
 	};
 
-	const waits = (one: Undoing) => links.missing(fieldsOf(one), formerValues(one)).some((link) => toBeCreated.has(link));
+	const waits = (one: Undoing) => links.missing(fieldsOf(one), one).some((link) => toBeCreated.has(link));
 	const of = (action: Undoing['action']) => planned.filter((one) => one.action === action);
 	let updates = of('update').filter((one) => !waits(one));
 	const later = of('update').filter(waits);
@@ -123,7 +135,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	};
 	await writeChanges();
 	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
-	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), formerValues(one))), []]) {
+	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), one)), []]) {
 		if (wave.length > 0) await write(wave);
 		for (const { one, id, reason } of await removeSurplus()) {
 			done.set(one, { ...(done.get(one) ?? one), result: 'already_so', newId: id, reason });
