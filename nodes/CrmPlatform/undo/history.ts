@@ -26,8 +26,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	fields: Map<string, FieldHistory>;
 	/** How it was deleted, if that is to be undone. */
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
-	/** The records that undos have created in its place, in this order. */
-	anew: Array<{ id: string; version: unknown }>;
+	/** The records that undos have created in its place, in this order; whether that is to be undone, too. */
+	anew: Array<{ id: string; version: unknown; isOwn?: boolean }>;
 	/** The version that the last change to be undone has left. */
 	version: unknown;
 	/** The place of that change in the log. */
@@ -46,6 +46,8 @@ export class Histories {
 	private readonly meaningOf: (type: string) => EventMeaning | undefined;
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
+	/** By the record that was created in its place. */
+	private readonly byAnew = new Map<string, RecordHistory>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	/** Who links to the created records. */
 	readonly links = new CreatedLinks();
@@ -66,8 +68,12 @@ export class Histories {
 		const record = `${meaning.collection}/${id}`;
 		const history = this.byRecord.get(record);
 		if (isOwn) this.addOwn(event, meaning, id, history);
-		else if (history && meaning.change !== undefined) addTheirs(event, history);
-		if (!isOwn && meaning.change === 'created') this.createdAnew(event, id);
+		else {
+			const theirs = history ?? this.byAnew.get(record);
+			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
+			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
+			if (meaning.change === 'created') this.createdAnew(event, id, false);
+		}
 		this.addLinks(event);
 	}
 
@@ -88,7 +94,7 @@ export class Histories {
 		if (refusal === '') return;
 		// An event such as deal.won comes beside the one that says what was changed.
 		if (meaning.change === undefined && known && refusal === undefined && String(known.version) === String(object.version)) return;
-		const replaced = meaning.change === 'created' ? this.createdAnew(event, id) : undefined;
+		const replaced = meaning.change === 'created' ? this.createdAnew(event, id, true) : undefined;
 		const history = known ?? newHistory(meaning, id);
 		this.byRecord.set(`${meaning.collection}/${id}`, history);
 		const name = recordName(object);
@@ -100,7 +106,7 @@ export class Histories {
 		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
 		else if (meaning.change === 'created') {
 			if (!isNew(object)) history.problem = notCreated;
-			history.isCreated = replaced ? replaced.isCreated : true;
+			history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
@@ -110,10 +116,11 @@ export class Histories {
 	}
 
 	/** Notes a record that an undo has created. @returns the one in whose place it is */
-	private createdAnew(event: CrmEvent, id: string): RecordHistory | undefined {
+	private createdAnew(event: CrmEvent, id: string, isOwn: boolean): RecordHistory | undefined {
 		const { hash = '' } = originOfEvent(event) ?? {};
 		const deleted = this.byDeletion.get(hash);
-		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version });
+		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version, isOwn });
+		if (deleted) this.byAnew.set(`${deleted.collection}/${id}`, deleted);
 		return deleted;
 	}
 }
@@ -134,8 +141,10 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 	}
 }
 
-function addTheirs({ data: { changed } }: CrmEvent, history: RecordHistory): void {
+function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, history: RecordHistory): void {
 	history.isTouched = true;
+	// What is created again has the values that were deleted.
+	if (change === 'deleted') return;
 	for (const [name, field] of history.fields) {
 		if (changed.length === 0 || changed.includes(name)) field.isTheirs = true;
 	}

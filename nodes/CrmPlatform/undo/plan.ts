@@ -57,13 +57,22 @@ export interface UndoRules {
 	writable(history: RecordHistory): Writable;
 	/** The created records that are linked when a plan is carried out. */
 	linkedAfter(planned: Undoing[]): Set<string>;
+	/** A value with the ids that its records have now. */
+	renamed(value: unknown): unknown;
 	/** Whether what others have changed since is overwritten. */
 	takesPrecedence: boolean;
 }
 
 /** Decides what becomes of each record. */
-export const planUndo = (histories: RecordHistory[], rules: UndoRules): Undoing[] =>
-	withLinkedKept(histories.map((history) => decide(history, rules)), rules.linkedAfter);
+export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'renamed'>): Undoing[] {
+	const newIds = new Map(histories.flatMap((one): Array<[string, string]> => {
+		const again = createdInPlaceOf(one, given.current);
+		return again ? [[one.id, again.id]] : [];
+	}));
+	const renamed = (value: unknown): unknown =>
+		JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
+	return withLinkedKept(histories.map((history) => decide(history, { ...given, renamed })), given.linkedAfter);
+}
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
 export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoing[]) => ReadonlySet<string>): Undoing[] {
@@ -89,9 +98,12 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	const found = current.record(collection, id);
 	const record = found && !current.isDeleted(collection, found) ? found : undefined;
 	if (record && isOlder(record.version, version)) return outcome('conflict', outdated);
+	const again = createdInPlaceOf(history, current);
 	const isOutOfSight = !found && current.showsDeleted(collection);
 
 	if (isCreated) {
+		if (!record && again && !again.isOwn) return { ...outcome('conflict', stays(again.id)), newId: again.id };
+		if (!record && deletion && history.isTouched && !rules.takesPrecedence) return outcome('conflict', deletedWithTheirs);
 		if (!record) return isOutOfSight ? outcome('conflict', outOfSight) : outcome('already_so', gone);
 		if (deletion) return outcome('conflict', existsAgain);
 		const isChanged = history.isTouched || String(record.version) !== String(version);
@@ -100,8 +112,19 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 		return { ...outcome('undone'), action: 'delete', current: record };
 	}
 	if (deletion) return restoreRecord(outcome, history, rules, found, record);
+	// What somebody else has deleted, and an undo has created again.
+	if (!record && again) return { ...restoreFields(outcome, history, rules, again.record), newId: again.id };
 	if (!record) return outcome('conflict', isOutOfSight ? outOfSight : deletedSince);
 	return restoreFields(outcome, history, rules, record);
+}
+
+/** The living record that an undo, whoever ran it, has created in place of a deleted one. */
+function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): { id: string; isOwn?: boolean; record: IDataObject } | undefined {
+	for (const { id, isOwn = false } of anew) {
+		const record = current.record(collection, id);
+		if (record && !current.isDeleted(collection, record)) return { id, isOwn, record };
+	}
+	return undefined;
 }
 
 type Decided = (result: Undoing['result'], reason?: string) => Undoing;
@@ -111,12 +134,17 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	const { collection, anew, deletion, fields } = history;
 	if (record) return outcome('conflict', existsAgain);
 	if (anew.length > 0) {
-		const living = anew.find((one) => {
-			const again = current.record(collection, one.id);
-			return again && !current.isDeleted(collection, again);
-		});
 		const [{ id } = { id: '' }] = anew;
-		return living ? { ...outcome('already_so', createdAnew(living.id)), newId: living.id } : outcome('conflict', anewIsGone(id));
+		const living = createdInPlaceOf(history, current);
+		if (!living) return outcome('conflict', anewIsGone(id));
+		const changes = [...fields].flatMap(([field, { before, isTheirs }]): UndoneChange[] => {
+			const from = valueByName(living.record, field) ?? null;
+			const to = rules.renamed(before);
+			const isSame = hasSameValue(from, to) || (isEmpty(from) && isEmpty(to));
+			return isTheirs || isSame || !writable(history).isCreated(field.replace(/\..*$/s, '')) ? [] : [{ field, from, to, kept: true }];
+		});
+		const isDifferent = changes.length > 0;
+		return { ...outcome(isDifferent ? 'conflict' : 'already_so', isDifferent ? anewDiffers(living.id) : createdAnew(living.id)), changes, newId: living.id };
 	}
 	if (!found && (current.showsDeleted(collection) || current.isSightLimited)) return outcome('cannot_be_undone', maybeNotDeleted);
 	const values = { ...deletion!.record };
@@ -190,6 +218,9 @@ const isOlder = (version: unknown, than: unknown): boolean =>
 const gone = 'The record is gone already.';
 const hasValues = 'The record has its former values already.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;
+const anewDiffers = (id: string) => `It was created again as ${id}, which has other values than before the changes. They were kept.`;
+const stays = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
+const deletedWithTheirs = 'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
