@@ -122,6 +122,19 @@ describe('references in custom fields', () => {
 		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
 	});
 
+	test('that lead back in a circle are written afterwards', async () => {
+		await add('custom-fields', { resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies' });
+		const company = await add('companies', { name: 'C4' });
+		const contact = await add('contacts', { last_name: 'C4', custom_fields: { company_ref: company.id } });
+		await sandbox.call('PATCH', `/v1/companies/${company.id}`, { custom_fields: { contact_ref: contact.id } });
+		await as('c4', op.deleteRecord('contact', contact.id));
+		await as('c4', op.deleteRecord('company', company.id));
+		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
+		const [one, two] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
+		expect([one.custom_fields, two.custom_fields]).toMatchObject([{ company_ref: two.id }, { contact_ref: one.id }]);
+		expect(Object.values(told((await undo('c4')).items))).toEqual(['already_so', 'already_so']);
+	});
+
 	test('to a record that is gone are left out, and the other values restored', async () => {
 		const contact = await add('contacts', { last_name: 'C2' });
 		const company = await add('companies', { name: 'C2', description: 'a', custom_fields: { contact_ref: contact.id, plain: 't' } });

@@ -15,6 +15,8 @@ export interface UndoChoices {
 	isChosen(event: CrmEvent): boolean;
 	/** The same in words, for a message. */
 	what: string;
+	/** What to try where nothing is found. */
+	hint: string;
 	/** Unix epoch milliseconds. */
 	since?: number;
 	isAsFarAsLog: boolean;
@@ -61,6 +63,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	return {
 		isChosen: (event) => isBy(event) && (last === undefined || Date.parse(event.timestamp) <= last),
 		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
+		hint: of === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(from !== undefined && { since: from }),
 		isAsFarAsLog,
 		isPreview: readOption(undoPreview.displayName, String(given(undoPreview.name)), ['true', 'false']) === 'true',

@@ -10,6 +10,7 @@ import type { Execution, Resource } from '../model';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
 import { asLinked, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
+import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
@@ -31,7 +32,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const { histories, last } = await readHistories(execution, log, choices, kinds);
 	const all = histories.all();
 	if (all.length === 0) {
-		api.notices.add(`No changes found by ${choices.what}. Nothing was written.`);
+		api.notices.add(`No changes found by ${choices.what}. Nothing was written.${choices.hint}`);
 		return [];
 	}
 
@@ -80,6 +81,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	refuseTooMany(planned, choices, false, api.notices);
 
 	const done = new Map<Undoing, Undoing>();
+	const answers = new Map<Undoing, IDataObject>();
 	const write = async (some: Undoing[]): Promise<void> => {
 		const resolved = some.map((one) => resolve(one));
 		const writes = resolved.flatMap((one, place) => {
@@ -92,6 +94,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			const { place } = writes[i]!;
 			const after = afterwards(resolved[place]!, outcome);
 			done.set(some[place]!, after);
+			if ('record' in outcome) answers.set(some[place]!, outcome.record);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}
@@ -134,13 +137,25 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 	};
 	await writeChanges();
+	/** Records that link to each other in a circle: one is created without its link, which is written afterwards. */
+	const circular: Undoing[] = [];
 	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
 	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), one)), []]) {
+		for (const one of wave) if (waits(one)) circular.push(one);
 		if (wave.length > 0) await write(wave);
 		for (const { one, id, reason } of await removeSurplus()) {
 			done.set(one, { ...(done.get(one) ?? one), result: 'already_so', newId: id, reason });
 			links.replace(one.history.collection, one.history.id, id);
 		}
+	}
+	for (const one of circular) {
+		const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
+		const changes = whole.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field)?.to));
+		if (!current || part.result !== 'undone' || changes.length === 0) continue;
+		const request = undoWriteOf({ ...whole, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
+		const { outcomes: [outcome], error } = await sendWrites(execution, describe, [request]);
+		if (error) throw error;
+		if (outcome && 'record' in outcome) done.set(one, { ...whole, ...(part.newId !== undefined && { newId: part.newId }) });
 	}
 	await write(later);
 	await writeChanges();
