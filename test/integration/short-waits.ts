@@ -1,4 +1,4 @@
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 
 const { sleep } = systemClock;
 
