@@ -191,7 +191,7 @@ describe('nothing is written', () => {
 
 	test.each([
 		['workflow', 'workflow-1', 'Since'],
-		['execution', '', 'ID: enter the ID'],
+		['execution', '', 'Which One: choose the execution'],
 	])('for %s %p without what it needs', async (undoOf, undoId, message) => {
 		const { message: said } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
 		expect(said).toContain(message);

@@ -3,6 +3,7 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { originOf } from '../api/http/idempotency';
 import { isBlank } from '../fields/blank';
+import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
 import { asFar, kindsOption, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
@@ -43,8 +44,8 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
 	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
-	const id = of === 'instance' ? '' : readText(undoId.displayName, given(undoId.name), { otherwise: '' });
-	if (of !== 'instance' && id === '') throw new Error(`ID: enter the ID of the ${words[of]} whose changes to undo.`);
+	const id = of === 'instance' ? '' : readText(undoId.displayName, locatorValue(given(undoId.name)), { otherwise: '' });
+	if (of !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[of]} whose changes to undo, or enter its ID.`);
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
