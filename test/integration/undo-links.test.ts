@@ -164,3 +164,37 @@ describe('references in custom fields', () => {
 		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
 });
+
+describe('a record whose former links are all gone', () => {
+	const gone = async () => {
+		const contact = await add('contacts', { last_name: 'Gone' });
+		return { id: contact.id, leave: async () => await sandbox.call('DELETE', `/v1/contacts/${contact.id}`) };
+	};
+
+	test.each([
+		['notes', 'note', { body: 'R' }, { pinned: true }, { pinned: false }],
+		['tasks', 'task', { title: 'R' }, { title: 'S' }, { title: 'R' }],
+	])('of %s gets its other former values, and keeps its links', async (collection, kind, values, changes, former) => {
+		const [contact, company] = [await gone(), await add('companies', { name: 'R' })];
+		const one = await add(collection, { ...values, links: [{ resource: 'contacts', id: contact.id }] });
+		await as(`r-${kind}`, op.update(kind, one.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }));
+		await contact.leave();
+		const preview = (await undo(`r-${kind}`, { preview: true })).items;
+		const { items } = await undo(`r-${kind}`);
+		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
+			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record is gone'), preview[0]!.changes]),
+		);
+		expect(await record(collection, one.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
+	});
+
+	test('is not created again where the service requires one of them, and the preview says so', async () => {
+		const contact = await gone();
+		const note = await add('notes', { body: 'Q', links: [{ resource: 'contacts', id: contact.id }] });
+		await as('q1', op.deleteRecord('note', note.id));
+		await contact.leave();
+		for (const preview of [true, false]) {
+			const { items: [item] } = await undo('q1', { preview });
+			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The service requires this link') as string });
+		}
+	});
+});
