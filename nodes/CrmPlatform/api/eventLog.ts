@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
+import { readInRanges } from './eventRanges';
 import type { Query } from './http/path';
 import { readPages } from './lists/pages';
 import type { ListDescription } from './openapi/listing';
@@ -36,6 +37,8 @@ export interface EventLog {
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
 	/** The events of these types and patterns, or of all, above a sequence, in sequence. */
 	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void>;
+	/** All events above a sequence, in sequence, read with several requests at a time. */
+	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
 	/** The events of these types and patterns, the newest first. */
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
 	/** Who caused the newest events, the newest first, in few bytes. */
@@ -106,7 +109,7 @@ export async function openEventLog(
 	const newestFirst = { [list.sort.name]: orders.newest };
 	const first = async (query: Query): Promise<CrmEvent | undefined> => (await read(query, 1).next()).value ?? undefined;
 
-	return {
+	const log: EventLog = {
 		async newest() {
 			const { value: record } = await pages({ ...newestFirst, ...onlyFields(Object.keys(newestShape.shape)) }, 1).next();
 			if (!record) return undefined;
@@ -118,7 +121,13 @@ export async function openEventLog(
 		after: (sequence, types, limit) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit),
 		newestFirst: (types) => readTypes(newestFirst, types),
 		newestCauses,
+		allAfter: (sequence) => {
+			const after = (above: number, limit?: number) => log.after(above, [], limit);
+			const pageSize = list.pageSize?.maximum ?? 0;
+			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest: async () => (await log.newest())?.sequence }, sequence);
+		},
 	};
+	return log;
 }
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {

@@ -34,7 +34,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
 	}
 	let last = first.sequence - 1;
-	for await (const event of log.after(last, [])) {
+	for await (const event of log.allAfter(last)) {
 		// A log may hand out an event twice.
 		if (event.sequence <= last) continue;
 		histories.add(event, choices.isChosen(event));
