@@ -14,7 +14,7 @@ import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
-import { sendWrites, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
+import { sendWrites, tellProtection, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
 
 /**
  * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
@@ -75,6 +75,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	if (choices.isPreview) {
 		const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
 		refuseTooMany(shown, choices, true, api.notices);
+		tellProtection(execution, describe, shown);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		return shown.map((one) => undoneItem(one, true));
 	}

@@ -65,6 +65,19 @@ export async function sendWrites(execution: Execution, describe: Describe, write
 	return { outcomes };
 }
 
+/** Tells the user where the service cannot keep the writes of a plan from overwriting what others change meanwhile. */
+export function tellProtection(execution: Execution, describe: Describe, planned: Undoing[]): void {
+	const groups = new Map<WriteDescription, IDataObject[]>();
+	for (const { action, current, history } of planned) {
+		const description = action && describe(history.collection)?.[action];
+		if (!description || !current) continue;
+		const records = groups.get(description) ?? [];
+		records.push(current);
+		groups.set(description, records);
+	}
+	for (const [description, records] of groups) protectionOf(execution, description, records);
+}
+
 async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {
 	const { n8n, identity, operation } = execution;
 	const [{ action }] = group as [UndoWrite];
