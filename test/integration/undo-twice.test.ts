@@ -7,7 +7,7 @@ import { undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, undo, results, add } = undoing(sandbox);
+const { as, undo, results, add, record } = undoing(sandbox);
 const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
 
 describe('after several undos, nothing is said to be done that is not', () => {
@@ -52,4 +52,18 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		await as('d1', op.deleteRecord('contact', id));
 		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);
 	});
+});
+
+test('a second undo finds restored links in place that lead to a record created again', async () => {
+	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
+	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });
+	const note = await add('notes', { body: 'Linked', links: [{ resource: 'companies', id: company.id }] });
+	await as('again-1', op.update('contact', contact.id, { company_id: other.id }));
+	await as('again-1', op.update('note', note.id, { links: JSON.stringify([{ resource: 'companies', id: other.id }]) }));
+	await as('again-1', op.deleteRecord('company', company.id));
+	const [{ new_id: newId } = {}] = (await undo('again-1')).items.filter(({ id }) => id === company.id);
+	expect(await record('contacts', contact.id)).toMatchObject({ company_id: newId });
+	for (const options of [{}, { undoTakesPrecedence: true }]) {
+		expect(results(await undo('again-1', { options }))).toEqual(['already_so', 'already_so', 'already_so']);
+	}
 });

@@ -163,7 +163,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	return { ...outcome('undone'), changes, action: 'create' };
 }
 
-function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence }: UndoRules, record: IDataObject): Undoing {
+function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence, renamed }: UndoRules, record: IDataObject): Undoing {
 	const can = writable(history);
 	const own = [...history.fields].filter(([name]) => can.isChanged(name.replace(/\..*$/s, '')));
 	// An undo has created it in place of another, and nothing has changed it since.
@@ -171,9 +171,10 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
-		if (hasSameValue(from, before)) return [];
+		const to = renamed(before);
+		if (hasSameValue(from, to)) return [];
 		const isKept = (isTheirs || !hasSameValue(from, after)) && !takesPrecedence;
-		return [{ field, from, to: before, ...(isKept && { kept: true as const }) }];
+		return [{ field, from, to, ...(isKept && { kept: true as const }) }];
 	});
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
