@@ -56,3 +56,56 @@ describe('the node says that a change in between may be overwritten', () => {
 		expect((await through.undo(title)).items.map(({ result }) => result)).toEqual(['already_so', 'already_so', 'already_so']);
 	});
 });
+
+describe('a log that does not say for certain what an execution did is refused, and nothing is written', () => {
+	test('its events are not in sequence', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		for (const last_name of ['Two', 'Three']) await as('o1', op.update('contact', contact.id, { last_name }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) (body.data as IDataObject[]).reverse();
+		});
+		await expect(through.undo('o1')).rejects.toThrow('not in sequence');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
+	});
+
+	test('two workflows had executions of the same number', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) body.data = (body.data as IDataObject[]).map((event) => JSON.parse(JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`)) as IDataObject);
+		});
+		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
+		await expect(through.undo('o2')).rejects.toThrow('Executions of several workflows have the number o2');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two', job_title: 'Two' });
+	});
+});
+
+test('changes before Since stay, whatever the service hands out', async () => {
+	const contact = await add('contacts', { last_name: 'One' });
+	await as('o3', op.update('contact', contact.id, { last_name: 'Two' }));
+	service.alter({ request: ({ url }) => void url.searchParams.delete('created_at[gte]') });
+	const { items } = await through.undo('o3', { since: new Date(Date.now() + 60_000).toISOString() });
+	expect(items).toEqual([]);
+	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
+});
+
+test('created records whose versions count from 0 are deleted', async () => {
+	const { items: [made] } = await as('o4', op.create('contact', { last_name: 'Zero' }));
+	service.alter({ answer: (text) => text.replace(/"version":(\d+)/g, (_, version: string) => `"version":${Number(version) - 1}`) });
+	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: made!.json.id, result: 'to_be_undone', action: 'delete' }]);
+});
+
+test('an undo that stops says how many records it has written', async () => {
+	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
+	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
+	const written: string[] = [];
+	service.alter({
+		request: ({ method, url }) => {
+			if (method !== 'POST') return;
+			written.push(url.pathname);
+			if (written.length > 1) return { status: 403, body: '{}' };
+		},
+	});
+	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
+	expect(stopped).toContain('About 1 of 3 records were written');
+});

@@ -30,9 +30,9 @@ test('what to undo is picked from the executions, workflows and users that the l
 	await as('4711', op.update('contact', contact.id, { last_name: 'King' }));
 	await as('4711', op.update('contact', contact.id, { last_name: 'Byron' }));
 
-	expect(await names('execution')).toEqual(['4711 of this workflow – 2 changes, last TIME UTC', '4710 of workflow other – 1 change, last TIME UTC']);
-	expect(await names('execution', 'OTHER')).toEqual(['4710 of workflow other – 1 change, last TIME UTC']);
-	expect(await names('workflow')).toEqual(['This workflow – 2 changes, last TIME UTC', 'Workflow other – 1 change, last TIME UTC']);
+	expect(await names('execution')).toEqual(['4711 – 2 changes, last TIME UTC – this workflow', '4710 – 1 change, last TIME UTC – workflow other']);
+	expect(await names('execution', 'OTHER')).toEqual(['4710 – 1 change, last TIME UTC – workflow other']);
+	expect(await names('workflow')).toEqual(['workflow-1 – 2 changes, last TIME UTC – this workflow', 'other – 1 change, last TIME UTC']);
 	expect(await names('actor')).toEqual([expect.stringContaining(' – 5 changes, last TIME UTC')]);
 
 	const [{ value = '' } = {}] = await listed('execution');

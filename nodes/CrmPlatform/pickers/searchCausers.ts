@@ -12,7 +12,7 @@ const maxEvents = 10_000;
 /** Who made changes, and when. */
 interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 	value: string;
-	name: string;
+	workflow?: string;
 	last: string;
 	changes: number;
 }
@@ -33,22 +33,28 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 		found.set(causer.value, { ...known, changes: known.changes + 1 });
 	}
 	const base = this.getInstanceBaseUrl();
-	const results = [...found.values()].map(({ value, name, url, last, changes }) => ({
-		// The log goes on behind the events that were read.
-		name: `${name} – ${read === maxEvents ? 'at least ' : ''}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
+	// The log goes on behind the events that were read.
+	const least = read === maxEvents ? 'at least ' : '';
+	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
+		name: [
+			value,
+			`${least}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
+			...(workflow === undefined ? [] : [workflow]),
+		].join(' – '),
 		value,
 		...(url !== undefined && URL.canParse(url, base) && { url: new URL(url, base).href }),
 	}));
 	return { results: matchingName(results, filter) };
 }
 
-type NamedCauser = Pick<Causer, 'value' | 'name' | 'url'>;
+type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
 
-const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id, name: id });
+const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
 
 function causerOf(of: string, { workflow, execution }: KeyOrigin, own: KeyOrigin): NamedCauser | undefined {
-	const name = workflow === own.workflow ? 'this workflow' : `workflow ${workflow}`;
-	if (of === 'workflow') return { value: workflow, name: name.replace(/^t/, 'T').replace(/^w/, 'W'), url: `workflow/${workflow}` };
+	const isOwn = workflow === own.workflow;
+	if (of === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
 	// Without an execution, several share the write: Write Once Per.
-	return execution === undefined ? undefined : { value: execution, name: `${execution} of ${name}`, url: `workflow/${workflow}/executions/${execution}` };
+	if (execution === undefined) return undefined;
+	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };
 }

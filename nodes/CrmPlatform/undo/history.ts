@@ -17,6 +17,17 @@ export interface FieldHistory {
 	isTheirs: boolean;
 }
 
+/** A record that an undo has created in place of a deleted one. */
+export interface Copy {
+	id: string;
+	version: unknown;
+	/** Whether its creation is to be undone, too. */
+	isOwn: boolean;
+	/** Whether it was changed since. */
+	isTouched: boolean;
+	isGone: boolean;
+}
+
 /** What the changes to be undone have made of one record. */
 export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
 	id: string;
@@ -26,8 +37,10 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	fields: Map<string, FieldHistory>;
 	/** How it was deleted, if that is to be undone. */
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
-	/** The records that undos have created in its place, in this order; whether that is to be undone, too. */
-	anew: Array<{ id: string; version: unknown; isOwn?: boolean }>;
+	/** The records that undos have created in its place, in this order. */
+	anew: Copy[];
+	/** For a record that a second undo has created: the one that was created first, and stays. */
+	copyOf?: { id: string; copy: Copy };
 	/** The version that the last change to be undone has left. */
 	version: unknown;
 	/** The place of that change in the log. */
@@ -47,7 +60,7 @@ export class Histories {
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that was created in its place. */
-	private readonly byAnew = new Map<string, RecordHistory>();
+	private readonly byAnew = new Map<string, { history: RecordHistory; copy: Copy }>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	/** Who links to the created records. */
 	readonly links = new CreatedLinks();
@@ -69,18 +82,23 @@ export class Histories {
 		const history = this.byRecord.get(record);
 		if (isOwn) this.addOwn(event, meaning, id, history);
 		else {
-			const theirs = history ?? this.byAnew.get(record);
+			const theirs = history ?? this.byAnew.get(record)?.history;
 			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
-			if (meaning.change === 'created') this.createdAnew(event, id, false);
 		}
-		this.addLinks(event);
+		this.addLater(event, isOwn);
 	}
 
-	/** Notes which created records the record of an event links to. */
-	addLinks(event: CrmEvent): void {
+	/** Notes what was created in place of deleted records, what became of it, and which created records are linked. */
+	addLater(event: CrmEvent, isOwn = false): void {
 		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
-		this.links.add(`${meaning.collection}/${idText(event.data.object.id) ?? ''}`, event, meaning);
+		const id = idText(event.data.object.id) ?? '';
+		const record = `${meaning.collection}/${id}`;
+		const { copy } = this.byAnew.get(record) ?? {};
+		if (copy && meaning.change === 'updated') copy.isTouched = true;
+		if (copy && meaning.change === 'deleted') copy.isGone = true;
+		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
+		this.links.add(record, event, meaning);
 	}
 
 	/** The records to undo, the last changed one first. */
@@ -119,8 +137,12 @@ export class Histories {
 	private createdAnew(event: CrmEvent, id: string, isOwn: boolean): RecordHistory | undefined {
 		const { hash = '' } = originOfEvent(event) ?? {};
 		const deleted = this.byDeletion.get(hash);
-		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version, isOwn });
-		if (deleted) this.byAnew.set(`${deleted.collection}/${id}`, deleted);
+		const record = deleted && `${deleted.collection}/${id}`;
+		if (!record || this.byAnew.has(record)) return deleted;
+		const copy = { id, version: event.data.object.version, isOwn, isTouched: false, isGone: false };
+		deleted.anew.push(copy);
+		this.byAnew.set(record, { history: deleted, copy });
+		if (deleted.anew.length > 1) this.links.watch(id);
 		return deleted;
 	}
 }
@@ -152,7 +174,7 @@ function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, hi
 
 /** Whether the event's record is new: for a user, one that comes into sight is created, too. */
 const isNew = ({ version, created_at: created, updated_at: updated }: IDataObject): boolean =>
-	version === undefined ? created !== undefined && created === updated : String(version) === '1';
+	/^\d+$/.test(String(version)) ? Number(version) <= 1 : created !== undefined && created === updated;
 
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { setByName, valueByName } from './changedField';
+import { asLinked, copiesOf } from './copies';
 import { hasSameValue, type FieldHistory, type RecordHistory } from './history';
 
 /** What becomes of a value. */
@@ -71,7 +72,12 @@ export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'ren
 	}));
 	const renamed = (value: unknown): unknown =>
 		JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
-	return withLinkedKept(histories.map((history) => decide(history, { ...given, renamed })), given.linkedAfter);
+	const copies = histories.flatMap((history) => {
+		const { current, takesPrecedence } = given;
+		const living = history.anew.filter(({ id }) => livingRecord(current, history.collection, id));
+		return copiesOf(history, living, takesPrecedence || current.isSightLimited, ({ id }) => livingRecord(current, history.collection, id)!);
+	});
+	return withLinkedKept([...histories.map((history) => decide(history, { ...given, renamed })), ...copies], given.linkedAfter);
 }
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
@@ -81,9 +87,6 @@ export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoin
 	if (!planned.some(isKept)) return planned;
 	return withLinkedKept(planned.map((one) => (isKept(one) ? asLinked(one) : one)), linkedAfter);
 }
-
-/** A created record that stays. */
-export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: linkedSince });
 
 function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	const { current } = rules;
@@ -224,7 +227,6 @@ const deletedWithTheirs = 'The workflow created this record, someone else change
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';

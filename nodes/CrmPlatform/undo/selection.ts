@@ -54,15 +54,26 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
+	let workflow: string | undefined;
 	const isBy = (event: CrmEvent): boolean => {
 		if (of === 'actor') return actorOf(event) === id;
 		if (!tellsOrigin(event)) throw new Error(unknownCauser);
 		const origin = originOfEvent(event);
 		if (origin?.instance !== own.instance) return false;
-		return of === 'instance' || (of === 'workflow' ? origin.workflow === own.workflow : origin.execution === own.execution);
+		if (of === 'instance') return true;
+		if (of === 'workflow') return origin.workflow === own.workflow;
+		if (origin.execution !== own.execution) return false;
+		// A database that was set up anew, or beside another with the same encryption key, counts from 1 again.
+		workflow ??= origin.workflow;
+		if (origin.workflow !== workflow) throw new Error(sharedNumber(id, [workflow, origin.workflow]));
+		return true;
+	};
+	const isWithin = ({ timestamp }: CrmEvent): boolean => {
+		const time = Date.parse(timestamp);
+		return (from === undefined || time >= from) && (last === undefined || time <= last);
 	};
 	return {
-		isChosen: (event) => isBy(event) && (last === undefined || Date.parse(event.timestamp) <= last),
+		isChosen: (event) => isWithin(event) && isBy(event),
 		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
 		hint: of === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(from !== undefined && { since: from }),
@@ -79,5 +90,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
 
 const blankLimit = (label: string) => `${label}: the expression returned nothing, so more would be undone than you mean. Nothing was written. Correct it, or remove it.`;
+const sharedNumber = (id: string, workflows: string[]) =>
+	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =
 	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';
