@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { until } from '../until.ts';
 import { alteredService } from './altered-service.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -108,4 +109,54 @@ test('an undo that stops says how many records it has written', async () => {
 	});
 	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
 	expect(stopped).toContain('About 1 of 3 records were written');
+});
+
+describe('events that say less than they should', () => {
+	/** Changes the events on their way. */
+	const altered = (change: (data: { object: IDataObject; previous: IDataObject | null }, event: IDataObject) => void) =>
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) for (const event of body.data as IDataObject[]) change(event.data as never, event);
+		});
+
+	test('a part of a former object is not restored as the whole', async () => {
+		const contact = await add('contacts', { last_name: 'Part', address: { street: 'Rue 1', city: 'Paris' } });
+		await as('o6', op.update('contact', contact.id, { 'address.city': 'Lyon' }));
+		altered(({ previous }) => {
+			if (previous?.address) previous.address = { city: 'Paris' };
+		});
+		expect((await through.undo('o6')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the former value of address') as string }]);
+		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
+	});
+
+	test('a deletion without fields that were changed before is not taken for the whole record', async () => {
+		const contact = await add('contacts', { last_name: 'Summary', job_title: 'a' });
+		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
+		await as('o7', op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = { id: data.object.id as string, last_name: 'Summary', version: data.object.version as number };
+		});
+		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+	});
+
+	test('a created record stays if a link to it is in an earlier event only', async () => {
+		const { items: [made] } = await as('o8', op.create('contact', { last_name: 'Linked' }));
+		const deal = await add('deals', { title: 'Links', contact_id: String(made!.json.id) });
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
+		altered((data, { type }) => {
+			if (type === 'deal.updated') data.object = { id: data.object.id as string, title: 'Renamed' };
+		});
+		expect((await through.undo('o8')).items).toMatchObject([{ result: 'conflict' }]);
+	});
+
+	test('without the key of a request, deleted records are not created again, as the next undo could not find them', async () => {
+		const contact = await add('contacts', { last_name: 'Keyless' });
+		const { body: { data } } = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
+		const { id: actor } = (data as Array<{ actor: { id: string } }>)[0]!.actor;
+		const since = new Date(Date.parse(String(contact.created_at)) + 1);
+		await until(() => new Date() > since);
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		altered((_, event) => void (event.request = { id: 'req_1' }));
+		const { items } = await through.undo(actor, { undoOf: 'actor', since: since.toISOString(), preview: true });
+		expect(items.find(({ id }) => id === contact.id)).toMatchObject({ result: 'cannot_be_undone', action: null });
+	});
 });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
-import { idText } from '../api/http/json';
+import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
 import { hasByName, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
@@ -128,6 +128,7 @@ export class Histories {
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
+			if ([...history.fields.keys()].some((field) => !hasByName(object, field))) history.problem = partOfRecord;
 			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
@@ -156,6 +157,7 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 			continue;
 		}
 		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
+		if (isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member))) history.problem = partOfFormerValue(name);
 		const known = history.fields.get(name);
 		// Without a gap, it goes on from where the change before has left it.
 		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
@@ -191,6 +193,14 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 
 const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
 
+/** Tells whether a value names a record whose deletion is to be undone. */
+export function deletedLinks(histories: RecordHistory[]): (value: unknown) => boolean {
+	const deleted = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
+	const names = (value: unknown): boolean =>
+		typeof value === 'string' ? deleted.has(value) : typeof value === 'object' && value !== null && Object.values(value).some(names);
+	return names;
+}
+
 /** Whether two values of a field are the same, whatever the order of their members. */
 export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
 
@@ -202,5 +212,7 @@ const canonical = (value: unknown): string =>
 	);
 
 const noFormerValues = 'The service does not report the former values.';
+const partOfFormerValue = (name: string) => `The service reports only a part of the former value of ${name}.`;
+const partOfRecord = 'The service reports only a part of the record that was deleted.';
 const notCreated = 'The service reports it as created, but it existed before: it came into the sight of the credential. Undo it with a credential that sees all records.';
 const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

@@ -11,7 +11,8 @@ import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
-import { formerValues, type UndoAction, type Undoing } from './plan';
+import { formerValues } from './formerValues';
+import type { UndoAction, Undoing } from './plan';
 
 /** One write of an undo. */
 export interface UndoWrite {
