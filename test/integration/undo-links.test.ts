@@ -195,6 +195,7 @@ describe('a record whose former links are all gone', () => {
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo('q1', { preview, options: { maxUndone: 0 } });
 			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The service requires this link') as string });
+			expect(item!.changes).toContainEqual({ field: 'body', from: null, to: 'Q', kept: true });
 		}
 	});
 });

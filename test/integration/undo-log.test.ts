@@ -133,7 +133,7 @@ describe('events that say less than they should', () => {
 		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
 		await as('o7', op.deleteRecord('contact', contact.id));
 		altered((data, { type }) => {
-			if (type === 'contact.deleted') data.object = { id: data.object.id as string, last_name: 'Summary', version: data.object.version as number };
+			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
 		});
 		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
 	});
@@ -143,7 +143,7 @@ describe('events that say less than they should', () => {
 		const deal = await add('deals', { title: 'Links', contact_id: String(made!.json.id) });
 		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
 		altered((data, { type }) => {
-			if (type === 'deal.updated') data.object = { id: data.object.id as string, title: 'Renamed' };
+			if (type === 'deal.updated') data.object = { id: data.object.id, title: 'Renamed' };
 		});
 		expect((await through.undo('o8')).items).toMatchObject([{ result: 'conflict' }]);
 	});

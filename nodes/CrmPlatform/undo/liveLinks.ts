@@ -127,7 +127,7 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
 	].filter(Boolean).join(' ');
 	const { action, ...rest } = { ...one, changes, reason };
-	if (isRequired) return { ...rest, changes: [], result: 'cannot_be_undone' };
+	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };
 	return { ...rest, result: one.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };

@@ -46,6 +46,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
 	const id = of === 'instance' ? '' : readText(undoId.displayName, locatorValue(given(undoId.name)), { otherwise: '' });
 	if (of !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[of]} whose changes to undo, or enter its ID.`);
+	if (/^https?:/i.test(id)) throw new Error(`Which One: enter the ID only, which is at the end of the address, instead of ${id}.`);
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {

@@ -198,7 +198,7 @@ function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	}
 	const { refused } = outcome;
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
-	const { action: _, ...rest } = { ...one, changes: one.action === 'create' ? [] : kept };
+	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isAnsweredWith(refused, 404, 410)) {
 		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
