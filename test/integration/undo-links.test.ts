@@ -199,3 +199,19 @@ describe('a record whose former links are all gone', () => {
 		}
 	});
 });
+
+test('a deleted record is created again once the record that took its value has its former ones, whatever that waits for', async () => {
+	const company = await add('companies', { name: 'W' });
+	const deleted = await add('contacts', { last_name: 'W1', email: 'waits@undo.example' });
+	const other = await add('contacts', { last_name: 'W2', company_id: company.id });
+	await as('w1', op.deleteRecord('contact', deleted.id));
+	await as('w1', op.deleteRecord('company', company.id));
+	await as('w1', op.update('contact', other.id, { email: 'waits@undo.example', job_title: 'b' }));
+	const third = await add('companies', { name: 'W3' });
+	await as('w1', op.update('contact', other.id, { company_id: third.id }));
+	const { items } = await undo('w1');
+	expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
+	const again = items.find(({ id }) => id === deleted.id)!.new_id;
+	expect(await record('contacts', String(again))).toMatchObject({ email: 'waits@undo.example' });
+	expect(await record('contacts', other.id)).toMatchObject({ email: null, company_id: items.find(({ id }) => id === company.id)!.new_id });
+});

@@ -31,6 +31,8 @@ export interface Undoing {
 	current?: IDataObject;
 	/** Id of the record that was created in its place. */
 	newId?: string;
+	/** Whether the service refused it because another record has a value that must be unique. */
+	isDuplicate?: true;
 }
 
 /** What the CRM has of the records now. */

@@ -153,7 +153,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		for (let before = Infinity; updates.length + deletes.length < before; ) {
 			before = updates.length + deletes.length;
 			await write(updates);
-			updates = updates.filter((one) => done.get(one)!.reason === duplicate);
+			updates = updates.filter((one) => done.get(one)!.isDuplicate);
 			await remove();
 		}
 	};
@@ -176,6 +176,13 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	}
 	await write(later);
 	await writeChanges();
+	// A value that one of these records still had is free by now.
+	const refused = later.length > 0 ? of('create').filter((one) => done.get(one)?.isDuplicate) : [];
+	if (refused.length > 0) {
+		await write(refused);
+		await findCopies();
+		await writeChanges();
+	}
 	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
@@ -204,9 +211,10 @@ function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code } = ((refused as { context?: IDataObject }).context?.data ?? {}) as { code?: unknown };
-	if (code === 'duplicate' && one.action === 'update') return { ...rest, result: 'cannot_be_undone', reason: duplicate };
+	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const };
+	if (isDuplicate && one.action === 'update') return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: duplicate };
 	const { message, description } = refused as { message: string; description?: string | null };
-	return { ...rest, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
+	return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
 }
 
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
