@@ -29,7 +29,7 @@ export function setByName(record: IDataObject, name: string, value: unknown): vo
 }
 
 /** The fields of a record by these names, with their values. */
-export const membersOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
+export const namedValuesOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
 	...Object.entries(record),
 	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
 ];

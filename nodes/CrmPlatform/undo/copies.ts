@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Copy, RecordHistory } from './history';
-import type { Undoing } from './plan';
+import type { Undoing } from './undoing';
 
 /** A created record that stays. */
 export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: history.copyOf ? copyStays(history.copyOf.id) : linkedSince });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { setByName } from './changedField';
-import type { UndoneChange, Undoing } from './plan';
+import type { UndoneChange, Undoing } from './undoing';
 
 /** The merge patch (RFC 7396) that makes the changes. */
 function patchOf(changes: UndoneChange[]): IDataObject {

@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../api/crmEvent';
-import { hasByName, membersOf } from './changedField';
+import { hasByName, namedValuesOf } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 
 /** What becomes of a record, as far as links go. */
@@ -26,7 +26,7 @@ export class CreatedLinks {
 		// An event may have the changed fields only.
 		const known = change === 'updated' ? [...(this.held.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
 		const byField = new Map<string, string[]>(known);
-		for (const [name, value] of change === 'deleted' ? [] : membersOf(object)) {
+		for (const [name, value] of change === 'deleted' ? [] : namedValuesOf(object)) {
 			const ids = name === 'id' ? [] : this.amongCreated(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}

@@ -6,7 +6,7 @@ import { idText, isObject } from '../api/http/json';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
-import type { UndoneChange, Undoing } from './plan';
+import type { UndoneChange, Undoing } from './undoing';
 
 /** The records that former values link to: which of them live, and which have another id now. */
 export class LiveLinks {

@@ -1,39 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { membersOf, setByName, valueByName } from './changedField';
+import { namedValuesOf, setByName, valueByName } from './changedField';
 import { asLinked, copiesOf } from './copies';
 import { deletedLinks, hasSameValue, type Copy, type FieldHistory, type RecordHistory } from './history';
-
-/** What becomes of a value. */
-export interface UndoneChange {
-	/** As events name it: `custom_fields.<key>` for a custom field. */
-	field: string;
-	/** The value now. */
-	from: unknown;
-	/** The value before. */
-	to: unknown;
-	/** Whether the value of now stays. */
-	kept?: true;
-}
-
-export type UndoAction = 'update' | 'delete' | 'create';
-
-/** What becomes of a record. */
-export interface Undoing {
-	history: RecordHistory;
-	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
-	changes: UndoneChange[];
-	reason?: string;
-	/** What is to be written, if anything. */
-	action?: UndoAction;
-	/** The record as it is now. */
-	current?: IDataObject;
-	/** Id of the record that was created in its place. */
-	newId?: string;
-	/** Whether the service refused it because another record has a value that must be unique. */
-	isDuplicate?: true;
-}
+import type { UndoneChange, Undoing } from './undoing';
 
 /** What the CRM has of the records now. */
 export interface Current {
@@ -178,7 +149,7 @@ function restoreAgain(outcome: Decided, history: RecordHistory, { writable, rena
 		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
 	});
 	// The other record may have been created after this one, which then has no link to it.
-	const links = isOwn || isTouched ? [] : membersOf(history.deletion!.record).flatMap(([field, value]): UndoneChange[] => {
+	const links = isOwn || isTouched ? [] : namedValuesOf(history.deletion!.record).flatMap(([field, value]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
 		const isMissing = linksToDeleted(value) && isEmpty(from) && can.isChanged(topOf(field)) && !history.fields.has(field);
 		return isMissing ? [{ field, from, to: renamed(value) }] : [];
