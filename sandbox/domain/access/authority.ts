@@ -58,7 +58,7 @@ export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	let known: { answer: T; changes: number } | undefined;
 	return () => {
 		if (known?.changes !== people.changes) known = { answer: ask(), changes: people.changes };
-		return known!.answer;
+		return known.answer;
 	};
 }
 
