@@ -55,5 +55,5 @@ async function wholeField(run: ToolRun, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, reference, maxLength, unique } = field;
 	const choices = await choicesOf(run, field);
 	const facts = { name, label, kind, description, required, unique, names_of: reference, longest: maxLength, choices: choices.length > 0 ? choices : undefined };
-	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')) as IDataObject;
+	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -34,7 +34,7 @@ export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const page = await readPage(run.api.send, collectionOf(kind), { list, query: withFields(list, sized, summary), cursor: args.text('cursor', 2_000) });
 	const { records } = page;
 	const wanted = summary.length > 0 ? summary : undefined;
-	const short = records.map((record) => (wanted ? Object.fromEntries(wanted.map((name) => [name, record[name]])) : record) as IDataObject);
+	const short = records.map((record) => (wanted ? Object.fromEntries(wanted.map((name) => [name, record[name]])) : record));
 	const data = await forReading(run.api, await fieldsOfKind(run, kind), short);
 	if (data.length === 0) return { data, notes: [`No ${kind.name} matches. Try other words or fewer filters.`] };
 	const total = page.total ?? undefined;
@@ -50,7 +50,7 @@ export async function getTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	// Both the name of a linked record and its id: the name may be that of several.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
-	const data = [{ ...named, ...both } as IDataObject];
+	const data = [{ ...named, ...both }];
 	return { data, notes: noticeOn(data) };
 }
 

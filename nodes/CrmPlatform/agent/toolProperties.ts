@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { authentication } from '../actionProperties';
+import { authentication, maxWait } from '../actionProperties';
 import { longestAnswer } from '../parameters/longestAnswer';
 
-/** The kinds of records that people ask agents about. */
-const usualKinds = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'];
+/** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
+export const longestToolWait = 60;
 
 /** The parameters of CRM Platform Tools: what the author lets a model do. */
 export const toolProperties: INodeProperties[] = [
@@ -14,7 +14,7 @@ export const toolProperties: INodeProperties[] = [
 		name: 'kinds',
 		type: 'multiOptions',
 		typeOptions: { loadOptionsMethod: 'getToolKinds' },
-		default: usualKinds,
+		default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
 		description:
 			'The records that the model can see, custom objects included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
@@ -24,7 +24,7 @@ export const toolProperties: INodeProperties[] = [
 		type: 'multiOptions',
 		options: [
 			{ name: 'Create', value: 'create', description: 'New records' },
-			{ name: 'Create or Update', value: 'upsert', description: 'A record found by a unique field, such as email' },
+			{ name: 'Create or Update', value: 'upsert', description: 'Create a new record, or update the current one if it already exists (upsert)' },
 			{ name: 'Delete', value: 'delete', description: 'Records that are named one by one' },
 			{ name: 'Send', value: 'send', description: 'Messages to people' },
 			{ name: 'Tag', value: 'tag', description: 'Adding and removing tags' },
@@ -64,6 +64,7 @@ export const toolProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
+			{ ...maxWait, default: longestToolWait },
 			{
 				displayName: 'Prefix of Tool Names',
 				name: 'prefix',

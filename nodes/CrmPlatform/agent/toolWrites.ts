@@ -2,11 +2,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
 import type { ApiRequest } from '../api/http/request';
+import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
 import type { Execution, Operation } from '../model';
 import { valueAt } from '../mapping/expressions/template';
 import { UnclearName } from '../mapping/linkedIds';
+import { locatorValue } from '../mapping/locator';
 import { isName } from '../mapping/names';
+import { choiceOf, readParts } from '../mapping/recordParts';
 import { describedWrite } from '../writing/describedOperation';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
@@ -92,14 +95,18 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
  *
  * @throws UnclearName
  */
-async function refuseNames(run: ToolRun, { kind, fields = {} }: WantedWrite, { body = {} }: ApiRequest): Promise<void> {
-	const given = new Set(Object.values(fields).flat());
-	for (const field of await fieldsOfKind(run, kind)) {
-		const { reference, part, label, path } = field;
-		if (reference === undefined || part !== undefined) continue;
-		const name = [valueAt(body as IDataObject, path)[0]].flat().find((one) => given.has(one) && isName(field, one));
-		if (name === undefined) continue;
-		throw new UnclearName(`${label}: there is no record of ${reference} called ${String(name)}.`, reference, String(name), []);
+async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: WantedWrite, { body = {} }: ApiRequest): Promise<void> {
+	const given = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
+	const all = await fieldsOfKind(run, kind);
+	const valueOf = (field: Field | undefined): unknown[] => (field ? [valueAt(body as IDataObject, field.path)[0]].flat() : []);
+	for (const field of all) {
+		const { reference, part, label } = field;
+		const name = valueOf(field).find((one) => reference !== undefined && given.has(one) && isName(field, one));
+		if (name === undefined || reference === undefined) continue;
+		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
+		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
+		const owner = all.find((other) => other.reference === reference && other.part === undefined);
+		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((one) => one !== undefined))}`);
 	}
 }
 
@@ -115,7 +122,7 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 		});
 		const { id, name, title, subject } = record;
 		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
-		done.push({ done: words[i]!, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) } as IDataObject);
+		done.push({ done: words[i]!, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });
 	}
 	return { data: done, notes: [] };
 }

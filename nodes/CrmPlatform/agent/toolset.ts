@@ -10,6 +10,7 @@ import { countTool, getTool, searchTool, type ToolAnswer } from './readingTools'
 import { readToolArgs, type ToolArgs } from './toolArgs';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
+import { longestToolWait } from './toolProperties';
 import { toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
@@ -64,7 +65,8 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, given: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, given]));
 	const view = Object.assign(Object.create(n8n), {
-		getNodeParameter: (_name: string, _item: number, otherwise: unknown) => otherwise,
+		getNodeParameter: (name: string, _item: number, otherwise: unknown) =>
+			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, longestToolWait) : otherwise,
 		getInputData: () => [{ json: {} }],
 	}) as IExecuteFunctions;
 	let run: ToolRun | undefined;

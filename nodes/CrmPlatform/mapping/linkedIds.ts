@@ -96,7 +96,9 @@ export async function findIds(
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners));
-			throw new UnclearName(`${field.label}: "${text}" ${why}`, reference, text, 'several' in outcome ? outcome.several : []);
+			const message = `${field.label}: "${text}" ${why}`;
+			if (field.part !== undefined) throw new Error(message);
+			throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
 		});
 	return (field, value, values) => {
 		if (field.part === undefined) return refersToRecords(field) ? replaced(field, value, []) : value;
