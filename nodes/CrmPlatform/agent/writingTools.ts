@@ -101,7 +101,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 		else if (!isAsked) throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
 	}
 	inItsPipeline(parameters, target);
-	const given = Object.fromEntries(values.filter(([name]) => !pickFor(name))) as IDataObject;
+	const given: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
 	const fields = isAsked ? withServiceNames(given, await fieldsOfKind(run, kind)) : {};
 	return await doWrites(run, [{ kind, operation, parameters, fields, ...(target && { target }) }], token);
 }
