@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { type Move, type ScriptedModel, startModel, type Turn } from './harness/model.ts';
+import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { byId } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';

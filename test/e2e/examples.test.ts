@@ -4,7 +4,7 @@ import { listExamples, readExample } from '../../demo/examples.ts';
 import type { Execution, Workflow } from '../../demo/n8n-client.ts';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { type ScriptedModel, startModel } from './harness/model.ts';
+import { type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox.ts';
 
 const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';

@@ -9,7 +9,7 @@ const sandbox = useSandbox();
 
 /** Each time a node of its own: nothing is remembered between the calls, as on another worker. */
 const call = async (tool: string, given: IDataObject, more: IDataObject = {}) =>
-	await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, ...more }))(tool, given);
+	await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 }, ...more }))(tool, given);
 
 const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
 const read = async (path: string) => (await sandbox.call('GET', path)).body;
