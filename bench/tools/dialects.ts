@@ -57,11 +57,11 @@ export const oneOperationEach: Toolset = {
 	nodes: operations.map(([name, kind, operation, parameters]) => ({
 		name,
 		type: 'n8n-nodes-crm-platform.crmPlatformTool',
-		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters } as INode['parameters'],
+		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters },
 	})),
 	dialect({ tool }, values) {
 		const { kind, action, record: id, query, filters, values: given = {}, tag } = values as Record<string, never>;
-		const words = query ?? Object.values((filters ?? {}) as object).find((one) => typeof one === 'string');
+		const words = query ?? Object.values((filters ?? {})).find((one) => typeof one === 'string');
 		const verb = { search: 'find', count: 'find', get: 'get', change: action, act: action }[tool] as string;
 		const isNothing = Object.keys(values).length === 0;
 		const name = isNothing ? undefined : `${verb}_${String(kind)}`;

@@ -19,7 +19,7 @@ interface Token {
  * time, the records' versions, and a signature over both, the writes and the account.
  */
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
-	const versions = writes.map(versionOf);
+	const versions = writes.map(stateOf);
 	const made = now.toString(36);
 	return [made, versions.join('-'), signature(run, writes, made, versions)].join('.');
 }
@@ -36,10 +36,10 @@ export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string
 }
 
 /** Whether the record is as it was when the token was made. */
-export const isUnchanged = (write: PlannedWrite, version: string | undefined): boolean => versionOf(write) === version;
+export const isUnchanged = (write: PlannedWrite, version: string | undefined): boolean => stateOf(write) === version;
 
 /** The version as the service writes it; a digest of the record where it has none; 0 where there is no record. */
-function versionOf({ target }: PlannedWrite): string {
+function stateOf({ target }: PlannedWrite): string {
 	if (!target) return '0';
 	const { version } = target.record;
 	const plain = typeof version === 'number' || typeof version === 'string' ? String(version) : '';

@@ -4,10 +4,10 @@ import type { Field } from '../fields/field';
 import { readParts } from '../mapping/recordParts';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy } from './toolFields';
-import { filtersOf } from './toolFilters';
-import { descriptionOf, type ToolRun } from './toolRun';
+import { toolFiltersOf } from './toolFilters';
+import { toolDescription, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, changesOf, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
 
 /** Choices that are named beside a field; `field` gives all of them. */
 const maxChoices = 12;
@@ -17,9 +17,9 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 	const fields = await fieldsOfKind(run, kind);
 	const wanted = args.text('field');
 	if (wanted !== undefined) return { data: [await wholeField(run, meantBy(fields, wanted, 'field'))], notes: [] };
-	const { list, upsert } = await descriptionOf(run, kind);
-	const words = await Promise.all(fields.map(async (field) => [field.name, await inWords(run, field)]));
-	const filters = list ? (await filtersOf(run, kind, list)).map(({ name }) => name) : [];
+	const { list, upsert } = await toolDescription(run, kind);
+	const words = await Promise.all(fields.map(async (field) => [field.name, await fieldInWords(run, field)]));
+	const filters = list ? (await toolFiltersOf(run, kind, list)).map(({ name }) => name) : [];
 	// Named already: those that are only read are left.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	const { settings } = run;
@@ -28,7 +28,7 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 		fields: Object.fromEntries(words) as IDataObject,
 		filters: `these fields, and ${others.join(', ')}`,
 		...(settings.verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
-		changes: changesOf(settings.verbs).join(', ') || 'none',
+		changes: allowedChanges(settings.verbs).join(', ') || 'none',
 		actions: actionsFor(kind, run),
 	};
 	return { data: [description], notes: [] };
@@ -43,7 +43,7 @@ async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field):
 	return [...new Set(parts.map(({ name }) => name))];
 }
 
-async function inWords(run: ToolRun, field: Field): Promise<string> {
+async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
 	const choices = await choicesOf(run, field);
 	const shown = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
 	const what = shown || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);

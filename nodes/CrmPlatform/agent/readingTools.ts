@@ -11,7 +11,7 @@ import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, forReading, meantBy } from './toolFields';
 import { filterRowsOf } from './toolFilters';
 import { namedRecord } from './toolRecords';
-import { collectionOf, descriptionOf, executionFor, operationOfKind, type ToolRun } from './toolRun';
+import { toolCollection, toolDescription, executionFor, operationOfKind, type ToolRun } from './toolRun';
 import { dataNotice, maxLimit } from './toolSchemas';
 import type { ToolKind } from './toolSettings';
 
@@ -27,11 +27,11 @@ const usualLimit = 10;
 
 export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
-	const { list, summary } = await listed(run, kind);
+	const { list, summary } = await listOfKind(run, kind);
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await queryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
 	const sized = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, collectionOf(kind), { list, query: withFields(list, sized, summary), cursor: args.text('cursor', 2_000) });
+	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sized, summary), cursor: args.text('cursor', 2_000) });
 	const { records } = page;
 	const wanted = summary.length > 0 ? summary : undefined;
 	const short = records.map((record) => (wanted ? Object.fromEntries(wanted.map((name) => [name, record[name]])) : record));
@@ -64,7 +64,7 @@ const maxCounted = 10_000;
 
 export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
-	const { list, names } = await listed(run, kind);
+	const { list, names } = await listOfKind(run, kind);
 	const fields = (await fieldsOfKind(run, kind)).filter(({ path }) => path.length === 1);
 	const known = names.map((name) => ({ name, label: fields.find((field) => field.name === name)?.label ?? name }));
 	const [group, sum] = ['group_by', 'sum'].map((name) => {
@@ -73,7 +73,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	});
 	const query = await queryOf(run, kind, list, args);
 	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
-	const { total } = await readPage(run.api.send, collectionOf(kind), { list, query: one });
+	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
 	if (group === undefined && sum === undefined && total !== undefined) return { data: [{ count: total }], notes: [] };
 	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, and ${maxCounted} at most can be grouped or summed. Narrow them by filters.`);
 
@@ -81,7 +81,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const needed = [group, sum, currency].filter((name) => name !== undefined);
 	const counted = new Map<string, { key: IDataObject; count: number; sum: number }>();
 	let all = 0;
-	const reading = { path: collectionOf(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
+	const reading = { path: toolCollection(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
 	for await (const { records } of readPages(run.api.send, reading)) {
 		all += records.length;
 		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them by filters.`);
@@ -107,8 +107,8 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	return data.length > 0 ? { data, notes: [] } : { data: [{ count: 0 }], notes: [] };
 }
 
-async function listed(run: ToolRun, kind: ToolKind): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
-	const { list, summary, fields } = await descriptionOf(run, kind);
+async function listOfKind(run: ToolRun, kind: ToolKind): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
+	const { list, summary, fields } = await toolDescription(run, kind);
 	if (!list) throw new Error(`Records of the kind ${kind.name} cannot be listed. Use another kind.`);
 	return { list, summary, names: fields.map(({ name }) => name) };
 }

@@ -6,16 +6,16 @@ import type { Field } from '../fields/field';
 import { isBlank } from '../fields/blank';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
-import { collectionOf, descriptionOf, type ToolRun } from './toolRun';
+import { toolCollection, toolDescription, type ToolRun } from './toolRun';
 import type { ToolKind } from './toolSettings';
 
 /** The fields of a kind that can be written, custom fields one by one. */
 export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[]> {
-	const { create, update } = await descriptionOf(run, kind);
+	const { create, update } = await toolDescription(run, kind);
 	const fields = [...(update?.fields ?? []), ...(create?.fields ?? [])];
 	const own = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	if (!own.some(({ name }) => name === 'custom_fields')) return own;
-	const custom = await customFieldsOnce(run.api, collectionOf(kind));
+	const custom = await customFieldsOnce(run.api, toolCollection(kind));
 	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
 }
 

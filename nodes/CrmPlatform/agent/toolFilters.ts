@@ -9,13 +9,13 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
 import type { ToolArgs } from './toolArgs';
 import { meantBy } from './toolFields';
-import { collectionOf, type ToolRun } from './toolRun';
+import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
 import type { ToolKind } from './toolSettings';
 
 /** The fields that a list can be filtered by, the account's own included. */
-export async function filtersOf({ api }: ToolRun, kind: ToolKind, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await customFieldsOnce(api, collectionOf(kind)) : undefined;
+export async function toolFiltersOf({ api }: ToolRun, kind: ToolKind, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(kind)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
 }
 
@@ -25,7 +25,7 @@ export async function filtersOf({ api }: ToolRun, kind: ToolKind, list: ListDesc
  * @throws Error in the model's words for a field or a comparison that there is not
  */
 export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<FilterRow[]> {
-	const fields = await filtersOf(run, kind, list);
+	const fields = await toolFiltersOf(run, kind, list);
 	const query = args.text('query', maxQuery);
 	if (query !== undefined && list.search === undefined) throw new Error(`Records of the kind ${kind.name} cannot be searched by words. Use filters.`);
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];

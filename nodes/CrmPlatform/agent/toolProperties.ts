@@ -10,7 +10,7 @@ export const longestToolWait = 60;
 export const toolProperties: INodeProperties[] = [
 	authentication,
 	{
-		displayName: 'Kinds of Records Names or IDs',
+		displayName: 'Kind Names or IDs',
 		name: 'kinds',
 		type: 'multiOptions',
 		typeOptions: { loadOptionsMethod: 'getToolKinds' },

@@ -8,7 +8,7 @@ import { lookUpNames } from '../mapping/nameLookUp';
 import { isName, parseName } from '../mapping/names';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
-import { collectionOf, connectionFor, type ToolRun } from './toolRun';
+import { toolCollection, connectionFor, type ToolRun } from './toolRun';
 import type { ToolKind } from './toolSettings';
 
 /** A record that the model has named. */
@@ -41,17 +41,17 @@ export const titleOf = (record: IDataObject): string => {
 };
 
 async function recordWithId({ api, settings }: ToolRun, kind: ToolKind, id: string): Promise<IDataObject> {
-	const record = await findRecord(api, collectionOf(kind) + path`/${id}`);
+	const record = await findRecord(api, toolCollection(kind) + path`/${id}`);
 	if (record) return record;
 	throw new Error(`There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${settings.prefix}_search.`);
 }
 
 async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
-	const outcome = (await lookUpNames(connectionFor(run, kind), collectionOf(kind).slice('/v1/'.length), [name], false)).get(name);
+	const outcome = (await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
 	const { results, records } = await candidates(run, kind, name);
 	if (outcome && 'several' in outcome) {
-		throw new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, collectionOf(kind), name, outcome.several)}. Send the id of the one that is meant.`);
+		throw new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, outcome.several)}. Send the id of the one that is meant.`);
 	}
 	// Tickets and messages have a subject, which is no unique name: alone it may do.
 	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
@@ -62,9 +62,9 @@ async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise
 
 async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
 	const api = connectionFor(run, kind);
-	const { results } = await searchList(api, { resource: kind.resource.path, collection: collectionOf(kind) }, { filter, cursor: undefined });
+	const { results } = await searchList(api, { resource: kind.resource.path, collection: toolCollection(kind) }, { filter, cursor: undefined });
 	const first = results.slice(0, maxCandidates);
-	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, collectionOf(kind) + path`/${String(value)}`)));
+	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(kind) + path`/${String(value)}`)));
 	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((one) => one !== undefined) };
 }
 

@@ -55,7 +55,7 @@ export async function runOperation(execution: Execution): Promise<IDataObject[]>
 }
 
 /** Path of the records of a kind, with version prefix. */
-export const collectionOf = ({ resource, objectKey = '' }: ToolKind): string => `/v1${filledPath(resource.path, () => objectKey)}`;
+export const toolCollection = ({ resource, objectKey = '' }: ToolKind): string => `/v1${filledPath(resource.path, () => objectKey)}`;
 
 /** A connection for look-ups of the kind's records by the path that they really have. */
 export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKind): Connection =>
@@ -66,7 +66,7 @@ export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKin
 			}) as Connection);
 
 /** @throws Error in the model's words */
-export async function descriptionOf({ api }: ToolRun, { resource, name }: ToolKind): Promise<ResourceDescription> {
+export async function toolDescription({ api }: ToolRun, { resource, name }: ToolKind): Promise<ResourceDescription> {
 	const description = await api.describe(resource.path);
 	if (description) return description;
 	throw new Error(`The CRM does not offer records of the kind ${name}. Use another kind.`);

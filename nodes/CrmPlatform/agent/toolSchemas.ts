@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { actionsOf, changesOf, type ToolName, type ToolSettings } from './toolSettings';
+import { actionsOf, allowedChanges, type ToolName, type ToolSettings } from './toolSettings';
 
 /** A tool as a model is told of it. Human review in n8n takes schemas of zod only. */
 export interface ToolTexts {
@@ -50,7 +50,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 			description: `Write records.${previews}`,
 			schema: z.object({
 				kind,
-				action: z.enum(changesOf(verbs) as [string, ...string[]]),
+				action: z.enum(allowedChanges(verbs) as [string, ...string[]]),
 				record,
 				...(verbs.has('delete') && {
 					records: z.array(z.string()).optional().describe('To delete several'),

@@ -43,7 +43,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((one) => !isBlank(one));
 	const kinds = chosen('kinds').map(kindNamed);
-	if (kinds.length === 0) throw new Error('Kinds of Records: choose at least one.');
+	if (kinds.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
 	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
@@ -69,19 +69,19 @@ function oneOf<One extends string>(all: readonly One[], given: string, label: st
 function kindNamed(value: string): ToolKind {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectKind && !objectKey)) throw new Error(`Kinds of Records: there is no kind ${value}.`);
+	if (!resource || (name === customObjectKind && !objectKey)) throw new Error(`Kind Names or IDs: there is no kind ${value}.`);
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
 }
 
 const isOffered = (tool: ToolName, kinds: ToolKind[], verbs: ReadonlySet<ToolVerb>): boolean => {
-	if (tool === 'change') return changesOf(verbs).length > 0;
+	if (tool === 'change') return allowedChanges(verbs).length > 0;
 	return tool !== 'act' || kinds.some((kind) => actionsOf(kind, verbs).length > 0);
 };
 
 /** What crm_change does. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-export const changesOf = (verbs: ReadonlySet<ToolVerb>): ToolChange[] =>
+export const allowedChanges = (verbs: ReadonlySet<ToolVerb>): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
 
 /** The operations that crm_change, or a tool that reads, has. */

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../api/http/request';
 import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
 import type { Execution, Operation } from '../model';
-import { valueAt } from '../mapping/expressions/template';
+import { outputValue, type OutputField } from '../reading/simplify';
 import { UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
 import { isName } from '../mapping/names';
@@ -98,7 +98,7 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: WantedWrite, { body = {} }: ApiRequest): Promise<void> {
 	const given = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfKind(run, kind);
-	const valueOf = (field: Field | undefined): unknown[] => (field ? [valueAt(body as IDataObject, field.path)[0]].flat() : []);
+	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
 		const { reference, part, label } = field;
 		const name = valueOf(field).find((one) => reference !== undefined && given.has(one) && isName(field, one));

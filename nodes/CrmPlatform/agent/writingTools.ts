@@ -5,9 +5,9 @@ import { wordsOf } from '../mapping/fieldNames';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
 import { namedRecord, type NamedRecord } from './toolRecords';
-import { descriptionOf, operationOfKind, type ToolRun } from './toolRun';
+import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, changesOf, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
 import { doWrites, type WantedWrite } from './toolWrites';
 
 /** Records that one call deletes at most. */
@@ -15,7 +15,7 @@ const maxDeleted = 20;
 
 export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
-	const change = args.choice('action', changesOf(run.settings.verbs));
+	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	const token = run.settings.asksFirst ? args.text('token') : undefined;
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args), token);
@@ -29,7 +29,7 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 		return await doWrites(run, [{ kind, operation, parameters: pickedRecord(target), fields, target }], token);
 	}
 	if (args.text('record') !== undefined) throw new Error(`record is for records that there are: to ${change} one, send values only. To change one, use update.`);
-	const parameters = change === 'upsert' ? { fieldsMatchOn: await matchOn(run, kind, args) } : {};
+	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
 	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
 }
 
@@ -40,8 +40,8 @@ function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert
 	throw new Error(`A ${kind.name} cannot be written by ${change}. It can be handled by other actions only, such as send.`);
 }
 
-async function matchOn(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
-	const { upsert } = await descriptionOf(run, kind);
+async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
+	const { upsert } = await toolDescription(run, kind);
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
 	const given = args.text('match_on');
 	if (given === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
