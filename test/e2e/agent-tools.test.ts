@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { sandboxCredential, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
+import { mcpClient } from './harness/mcp.ts';
 import { byId } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
@@ -134,21 +135,11 @@ test('In a real n8n, an MCP client has the six tools, and writes after a preview
 		node('CRM', TOOLS, 1, { ...writes }, { credentials: await crm() }),
 	];
 	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `MCP ${path}`, nodes, connections: { CRM: { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } } }));
-	let session = '';
-	let requests = 0;
-	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
-		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
-		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(!isNotice && { id: ++requests }) });
-		const response = await fetch(`${theWorld().n8nUrl}/mcp/${path}`, { method: 'POST', headers, body });
-		session = response.headers.get('mcp-session-id') ?? session;
-		return await response.text();
-	};
-	await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } });
-	await ask('notifications/initialized', {}, true);
-	const tools = await ask('tools/list', {});
+	const client = mcpClient(path);
+	const tools = await client.listTools();
 	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
 	expect(tools).toContain('"enum":["contact"');
-	const use = async (name: string, given: object) => await ask('tools/call', { name: `crm_${name}`, arguments: given });
+	const use = async (name: string, given: object) => await client.call(`crm_${name}`, given);
 	const email = `${path}@example.com`;
 	const given = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
 	expect(await use('change', given)).toMatch(/there is no record of companies called Nobody|does not match any record of companies/i);
