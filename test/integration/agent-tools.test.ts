@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
+import { createHitlToolkit } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
 import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from './agent-tools.ts';
@@ -138,4 +139,12 @@ describe('writing', () => {
 		expect(answers.at(-1)).toContain('Create contact');
 		expect(await found(name)).toBe(1);
 	});
+});
+
+test('n8n’s human review keeps the arguments of a tool: its schema is one of n8n’s own copy of zod', async () => {
+	const tools = await supplied(sandbox.credential, { writes: allWrites });
+	const review = { id: '1', name: 'Review', type: 'n8n-nodes-base.slackHitlTool', typeVersion: 1, position: [0, 0] as [number, number], parameters: {} };
+	const gated = createHitlToolkit(tools as never, review).tools.find(({ name }) => name === 'crm_change')!;
+	const schema = toJsonSchema((gated as unknown as SuppliedTool).schema as never) as { properties: Record<string, { properties?: object }> };
+	expect(Object.keys(schema.properties['toolParameters']!.properties!)).toEqual(expect.arrayContaining(['kind', 'action', 'record', 'values']));
 });
