@@ -103,6 +103,17 @@ test('several deletions have one preview, which names each, and one token', asyn
 	expect((await sandbox.call('GET', `/v1/deals/${String(deal.id)}`)).status).toBe(404);
 });
 
+test('of several deletions, those before one that fails are named as done', async () => {
+	const other = await made('/v1/deals', { title: 'Other' });
+	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
+	const token = tokenOf(await call('change', both));
+	await sandbox.call('PATCH', `/v1/deals/${String(other.id)}`, { amount: 5 });
+	const text = JSON.stringify(await call('change', { ...both, token }));
+	expect(text).toMatch(new RegExp(`Done: Delete deal ${String(deal.title)}.*Not done: Delete deal Other.*changed since the preview`));
+	expect(text).not.toMatch(/Nothing (was|is) written/);
+	expect((await sandbox.call('GET', `/v1/deals/${String(other.id)}`)).status).toBe(200);
+});
+
 test('a record that has the values already needs no token', async () => {
 	const answer = await call('change', { ...update, values: { amount: 1200 } });
 	expect(JSON.stringify(answer)).toMatch(/has these values already/);

@@ -4,7 +4,7 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
 import { idField } from '../fields/field';
-import { lookUpNames } from '../mapping/nameLookUp';
+import { lookUpNames, type NamedId } from '../mapping/nameLookUp';
 import { isName, parseName } from '../mapping/names';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
@@ -31,7 +31,7 @@ export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | 
 	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
 	const { field, name } = parseName(given);
 	const isId = field === 'id' || (field === undefined && !isName(idField, given));
-	const record = isId ? await recordWithId(run, kind, name) : await recordCalled(run, kind, given);
+	const record = isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given);
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
@@ -40,14 +40,20 @@ export const titleOf = (record: IDataObject): string => {
 	return name === undefined ? String(record.id) : `${name} (${String(record.id)})`;
 };
 
-async function recordWithId({ api, settings }: ToolRun, kind: ToolKind, id: string): Promise<IDataObject> {
-	const record = await findRecord(api, toolCollection(kind) + path`/${id}`);
+/** @param mayBeName whether it only looks like an ID: a long word with digits in it may be a name */
+async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName = false): Promise<IDataObject> {
+	const record = await findRecord(run.api, toolCollection(kind) + path`/${id}`);
 	if (record) return record;
-	throw new Error(`There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${settings.prefix}_search.`);
+	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
+	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
+	throw new Error(`There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
 }
 
+const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
+	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
+
 async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
-	const outcome = (await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
+	const outcome = await lookedUp(run, kind, name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
 	const { results, records } = await candidates(run, kind, name);
 	if (outcome && 'several' in outcome) {

@@ -73,6 +73,15 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 
 class ChangedSince extends Error {}
 
+/** Some of the writes are done, and one is not. */
+export class PartlyDone extends Error {}
+
+function partlyDone(failed: Error, words: string[], place: number): string {
+	const why = failed instanceof ChangedSince || isAnsweredWith(failed, 412) ? 'the record has changed since the preview.' : failed.message;
+	const left = words.length - place - 1;
+	return `Done: ${words.slice(0, place).join('. ')}. Not done: ${words[place]}, since ${why}${left > 0 ? ` ${left} more were not tried.` : ''}`;
+}
+
 const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
 async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
@@ -116,10 +125,9 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 	const done: IDataObject[] = [];
 	for (const [i, one] of wanted.entries()) {
 		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);
-		const record = await sending.catch((error: Error) => {
-			if (done.length > 0) error.message = `${error.message} Before that: ${words.slice(0, i).join('. ')}.`;
-			throw error;
-		});
+		const failed = await sending.then(() => undefined, (error: Error) => error);
+		if (failed) throw done.length > 0 ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		const record = await sending;
 		const { id, name, title, subject } = record;
 		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
 		done.push({ done: words[i]!, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });

@@ -13,6 +13,7 @@ import type { ToolRun } from './toolRun';
 import { longestToolWait } from './toolProperties';
 import { toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
 
 const tools: Record<ToolName, (run: ToolRun, args: ToolArgs) => Promise<ToolAnswer>> = {
@@ -79,7 +80,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		call.failed();
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
-		const isOpen = failure.context.mayBeDone === true;
+		const isOpen = failure.context.mayBeDone === true || error instanceof PartlyDone;
 		const isWriting = name === 'change' || name === 'act';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ');
