@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { machine } from '../report.ts';
 import { oneOperationEach, sixTools, type Toolset } from './dialects.ts';
@@ -101,5 +101,8 @@ function publishScores(scores: Score[]): void {
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, 'tools.md'), text);
 	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores }, null, '\t')}\n`);
+	const page = resolve('docs', 'agents.md');
+	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n${table}\n${last}`);
+	writeFileSync(page, written);
 	console.log(`\n${text}`);
 }
