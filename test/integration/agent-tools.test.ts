@@ -130,6 +130,16 @@ describe('writing', () => {
 		expect(await found(twice)).toBe(2);
 	});
 
+	test('a failed call that is made again in the next message of a chat, an execution of its own, is written once', async () => {
+		const name = anyName();
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
+		for (let i = 0; i < 2; i++) {
+			const call = await callerOf(sandbox.credential, { writes: allWrites, options: { maxWait: 0 } });
+			await call('change', { kind: 'contact', action: 'create', values: { last_name: name } });
+		}
+		expect(await found(name)).toBe(1);
+	});
+
 	test('AI Agent 3 has its tools run by n8n, and writes once when it makes a failed call again', async () => {
 		const name = anyName();
 		const given = { tool: 'crm_change', kind: 'contact', action: 'create', values: { last_name: name } };
