@@ -30,6 +30,7 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['an argument that there is not', 'get', () => ({ kind: 'contact', name: 'Ada' }), /no argument name.*kind, record/],
 	['no record', 'get', () => ({ kind: 'contact' }), /record is missing/],
 	['a record that there is not', 'get', () => ({ kind: 'contact', record: 'Nobody Atall' }), /No contact is called Nobody Atall/],
+	['a misspelt name', 'get', () => ({ kind: 'deal', record: 'Renewel of Twins' }), /No deal is called.*Near it are Renewal of Twins.*dea_/],
 	['an id of another kind', 'change', () => ({ kind: 'contact', action: 'update', record: ids.deal, values: { last_name: 'X' } }), /no contact with the id dea_.*another kind/],
 	['a name that two have', 'change', () => ({ kind: 'contact', action: 'update', record: 'Tess Twin', values: { last_name: 'X' } }), /tess\.one@x\.example.*tess\.other@x\.example|tess\.other@x\.example.*tess\.one@x\.example/],
 	['two thousand words for a name', 'change', () => ({ kind: 'contact', action: 'update', record: long, values: { last_name: 'X' } }), /record has \d+ characters, and takes 255/],

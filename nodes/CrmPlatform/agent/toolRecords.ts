@@ -1,5 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
@@ -68,19 +69,30 @@ async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise
 
 async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
 	const api = connectionFor(run, kind);
-	const { results } = await searchList(api, { resource: kind.resource.path, collection: toolCollection(kind) }, { filter, cursor: undefined });
+	const { results } = await nearest(api, kind.resource.path, toolCollection(kind), filter);
 	const first = results.slice(0, maxCandidates);
 	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(kind) + path`/${String(value)}`)));
 	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((one) => one !== undefined) };
 }
 
+const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
+	await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+
+/** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
+async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {
+	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
+	for (const filter of [name, ...words.sort((one, other) => other.length - one.length).slice(0, 2)]) {
+		const found = await searchIn(api, resource, collection, filter);
+		if (found.results.length > 0) return found;
+	}
+	return { results: [] };
+}
+
 /** What tells records of one name apart. */
 async function candidateText({ api }: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const resource = collection.replace(/^\/v1/, '');
-	const search = async (filter: string | undefined) =>
-		await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [], paginationToken: undefined }));
-	const near = await search(parseName(name).name);
-	const all = near.results.length > 0 || ids.length > 0 ? near : await search(undefined);
+	const near = await nearest(api, resource, collection, parseName(name).name);
+	const all = near.results.length > 0 || ids.length > 0 ? near : await searchIn(api, resource, collection, undefined);
 	// Of a few users or tags, all are worth naming; of many companies, none.
 	const results = all === near || (all.paginationToken === undefined && all.results.length <= 2 * maxCandidates) ? all.results : [];
 	const among = ids.map(String);
