@@ -120,6 +120,18 @@ describe('writing', () => {
 		expect((await sandbox.call('GET', `/v1/contacts/${String(other.id)}`)).status).toBe(404);
 	});
 
+	test('records of a custom object are a kind like others, by its key', async () => {
+		await made('/v1/custom-objects', { key: 'cars', label_singular: 'Car', label_plural: 'Cars', primary_field: 'plate' });
+		await made('/v1/custom-fields', { resource: 'custom-objects/cars/records', key: 'plate', label: 'Plate', type: 'text' });
+		const call = await callerOf(sandbox.credential, { kinds: ['contact', 'customObjectRecord:cars'], writes: allWrites });
+		const [{ id } = {}] = await call('change', { kind: 'cars', action: 'create', values: { plate: 'K 1234', external_id: 'one' } });
+		expect(await call('search', { kind: 'cars', query: '1234' })).toEqual([expect.objectContaining({ id })]);
+		expect(await call('change', { kind: 'cars', action: 'update', record: 'K 1234', values: { plate: 'K 99' } })).toEqual([expect.objectContaining({ id, done: expect.stringMatching(/Plate: K 1234 → K 99/) as string })]);
+		expect(JSON.stringify(await call('get', { kind: 'cars', record: 'K 1' }))).toMatch(/No cars is called K 1/);
+		await call('change', { kind: 'cars', action: 'delete', record: 'K 99' });
+		expect(await call('count', { kind: 'cars' })).toEqual([{ count: 0 }]);
+	});
+
 	test('a failed call that is made again is written once; after a success it is a new one', async () => {
 		const call = await callerOf(sandbox.credential, { writes: allWrites, options: { maxWait: 0 } });
 		const [name, twice] = [anyName(), anyName()];
