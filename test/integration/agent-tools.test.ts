@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from './agent-tools.ts';
 import { runEngineAgent } from './engineAgent.ts';
+import { sinceN8n } from './n8n-version.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -163,10 +164,12 @@ describe('writing', () => {
 	});
 });
 
-test('n8n’s human review keeps the arguments of a tool: its schema is one of n8n’s own copy of zod', async () => {
-	const tools = await supplied(sandbox.credential, { writes: allWrites });
-	const review = { id: '1', name: 'Review', type: 'n8n-nodes-base.slackHitlTool', typeVersion: 1, position: [0, 0] as [number, number], parameters: {} };
-	const gated = createHitlToolkit(tools as never, review).tools.find(({ name }) => name === 'crm_change')!;
-	const schema = toJsonSchema((gated as unknown as SuppliedTool).schema as never) as { properties: Record<string, { properties?: object }> };
-	expect(Object.keys(schema.properties['toolParameters']!.properties!)).toEqual(expect.arrayContaining(['kind', 'action', 'record', 'values']));
+sinceN8n('2.41', () => {
+	test('n8n’s human review keeps the arguments of a tool: its schema is one of n8n’s own copy of zod', async () => {
+		const tools = await supplied(sandbox.credential, { writes: allWrites });
+		const review = { id: '1', name: 'Review', type: 'n8n-nodes-base.slackHitlTool', typeVersion: 1, position: [0, 0] as [number, number], parameters: {} };
+		const gated = createHitlToolkit(tools as never, review).tools.find(({ name }) => name === 'crm_change')!;
+		const schema = toJsonSchema((gated as unknown as SuppliedTool).schema as never) as { properties: Record<string, { properties?: object }> };
+		expect(Object.keys(schema.properties['toolParameters']!.properties!)).toEqual(expect.arrayContaining(['kind', 'action', 'record', 'values']));
+	});
 });
