@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOf } from './agent-tools.ts';
+import { alteredService } from './altered-service.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -118,4 +119,27 @@ test('a record that has the values already needs no token', async () => {
 	const answer = await call('change', { ...update, values: { amount: 1200 } });
 	expect(JSON.stringify(answer)).toMatch(/has these values already/);
 	expect(answer[0]).not.toHaveProperty('token');
+});
+
+describe('a service without versions', () => {
+	const service = alteredService(sandbox, true);
+	const without = async (tool: string, given: IDataObject) =>
+		await (await callerOf({ ...service.credential, baseUrl: service.url }, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } }))(tool, given);
+
+	beforeEach(() => {
+		service.edit(({ path, body }) => {
+			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
+			else delete body['version'];
+		});
+	});
+
+	test('has its record compared before the write, and what somebody changed is not overwritten', async () => {
+		const token = tokenOf(await without('change', update));
+		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
+		isPreview(await without('change', { ...update, token }));
+		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
+		const again = tokenOf(await without('change', update));
+		expect(JSON.stringify(await without('change', { ...update, token: again }))).toMatch(/"done":"Update deal/);
+		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000 });
+	});
 });
