@@ -59,7 +59,8 @@ export async function* play(task: Task, policy: Policy, dialect: Dialect, networ
 			played.answers.push(answer);
 			if (!isRefused(answer) || (step.isTrap && values === step.right)) break;
 		}
-		if (step.sees && !step.sees.test(answer)) played.hasSeen = false;
+		// A trap is passed where nothing is written, whatever the answer says.
+		if (step.sees && !step.isTrap && !step.sees.test(answer)) played.hasSeen = false;
 	}
 }
 
