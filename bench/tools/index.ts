@@ -102,7 +102,7 @@ function publishScores(scores: Score[]): void {
 	writeFileSync(resolve(folder, 'tools.md'), text);
 	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores }, null, '\t')}\n`);
 	const page = resolve('docs', 'agents.md');
-	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n${table}\n${last}`);
+	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
 	writeFileSync(page, written);
 	console.log(`\n${text}`);
 }
