@@ -1,47 +1,6 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Answer } from '../../bench/scale/service.ts';
-import { queueOf, RequestQueue, type Turn } from '../../nodes/CrmPlatform/api/http/requestQueue';
-
-const hour = 3_600_000;
-const deadline = 300_000;
-
-const turnAt = (clock: SimulatedClock, more: Partial<Turn> = {}): Turn => ({
-	rank: 'ordinary',
-	workflow: 'a',
-	until: clock.now() + hour,
-	deadline,
-	isRepeated: false,
-	...more,
-});
-
-const told = (clock: SimulatedClock, remaining: number, seconds = 60): Answer => ({
-	status: remaining < 0 ? 429 : 200,
-	headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
-	text: '',
-});
-const untold = (status = 200, headers = {}): Answer => ({ status, headers, text: '' });
-
-function start() {
-	const clock = new SimulatedClock();
-	const queue = new RequestQueue(clock);
-	const begun = clock.now();
-	const events: string[] = [];
-	const seconds = () => Math.floor((clock.now() - begun) / 1000);
-	/** Sends a request that is answered after some milliseconds, and notes when it is sent and what becomes of it. */
-	const send = (name: string, answer: () => Answer | Promise<Answer>, more: Partial<Turn> = {}, ms = 100) => {
-		const ended = queue.inTurn(turnAt(clock, more), async () => {
-			events.push(`${name} at ${seconds()}`);
-			await clock.sleep(ms);
-			return await answer();
-		});
-		return ended.catch((error: Error) => error);
-	};
-	const pass = async (ms: number) => await clock.runUntil(clock.now() + ms);
-	return { clock, queue, events, send, pass };
-}
-
-/** Never settles. */
-const never = async () => await new Promise<never>(() => {});
+import { queueOf } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { deadline, hour, never, start, told, turnAt, untold } from './queued-requests.ts';
 
 describe('of requests that know nothing of the plan', () => {
 	test('four ask, and the others follow their answer', async () => {

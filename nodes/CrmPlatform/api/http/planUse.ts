@@ -4,12 +4,16 @@ import type { HttpResponse } from './transport';
 
 /** Milliseconds everyone waits at most after a refusal that tells no window: it may concern one path only. */
 const longestPause = 60_000;
+/** Milliseconds for which the end of a used-up window is believed: a service may have told it wrongly, or begun anew. */
+const longestTrust = 60_000;
 /** Requests that ask at once what is left: as many as one execution sends. */
 const asks = 4;
 
 /** What the answers have told of a rate limit, and so how many requests may be under way. Times are epoch milliseconds. */
 export class PlanUse {
 	private window: RateWindow | undefined;
+	/** When an answer has told the window last. */
+	private toldAt = 0;
 	/** Since when requests ask for the window; undefined while it is known, and before the first. */
 	private askingSince: number | undefined;
 	/** Whether any answer has told a window. */
@@ -29,13 +33,17 @@ export class PlanUse {
 		this.askingSince = undefined;
 	}
 
-	/** @param underWay requests of this process that are still to be answered */
-	hear({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, underWay: number, now: number): void {
+	/**
+	 * @param underWay requests of this process that are still to be answered
+	 * @param sentAt when the request was sent that is answered
+	 */
+	hear({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, underWay: number, sentAt: number, now: number): void {
 		const told = rateWindow(headers, now);
-		if (told) this.follow(told, status, underWay, now);
+		if (told) this.follow(told, status, underWay, sentAt, now);
 		else if (status === rateLimited) {
 			const pause = Math.min(retryAfter(headers, now) ?? 0, longestPause);
 			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
+			this.toldAt = now;
 			this.askingSince = undefined;
 			this.isUntold = false;
 		} else if (status < 400 && !this.isTold && !this.isKnown(now)) this.isUntold = true;
@@ -58,18 +66,23 @@ export class PlanUse {
 
 	/** When more may go than now, answers apart. */
 	nextChange(now: number): number {
-		if (this.window && this.isKnown(now)) return this.window.resetsAt;
+		if (this.window && this.isKnown(now)) return Math.min(this.window.resetsAt, this.window.remaining > 0 ? Infinity : this.toldAt + longestTrust);
 		const since = this.askingSince ?? now;
 		return since + (Math.floor((now - since) / 1_000) + 1) * 1_000;
 	}
 
 	isKnown(now: number): boolean {
-		return this.window !== undefined && this.window.resetsAt > now;
+		if (this.window === undefined || this.window.resetsAt <= now) return false;
+		// Where nothing is sent, no answer corrects it.
+		return this.window.remaining > 0 || Math.abs(now - this.toldAt) < longestTrust;
 	}
 
-	private follow(told: RateWindow, status: number, underWay: number, now: number): void {
-		const before = this.window;
+	private follow(told: RateWindow, status: number, underWay: number, sentAt: number, now: number): void {
+		// An answer asked for after the window was told last has overtaken nothing: it counts.
+		const isOther = isEarlier(told, this.window) || told.remaining > (this.window?.remaining ?? 0);
+		const before = sentAt >= this.toldAt && isOther ? undefined : this.window;
 		this.window = latestWindow(before, told, now) ?? told;
+		if (!isEarlier(told, this.window)) this.toldAt = now;
 		this.isTold = true;
 		this.isUntold = false;
 		if (!this.isKnown(now)) return;
@@ -81,3 +94,6 @@ export class PlanUse {
 		this.share = measuredShare(this.share, counted, this.first.answered, underWay);
 	}
 }
+
+const isEarlier = (told: RateWindow, known: RateWindow | undefined): boolean =>
+	known !== undefined && known.resetsAt - told.resetsAt > 1_000;

@@ -84,9 +84,10 @@ export class RequestQueue {
 			abort = () => this.free(place);
 			try {
 				turn.signal?.throwIfAborted();
+				const sentAt = this.clock.now();
 				const answer = await send();
 				const now = this.clock.now();
-				if ('headers' in answer) this.plan.hear(answer as unknown as HttpResponse, this.underWay(now) - 1, now);
+				if ('headers' in answer) this.plan.hear(answer as unknown as HttpResponse, this.underWay(now) - 1, sentAt, now);
 				return answer;
 			} finally {
 				this.free(place);
