@@ -26,7 +26,8 @@ export const queued =
 				account: `process ${process}`,
 				workflow: `${workflow}`,
 				rank: isAwaited ? 'awaited' : 'ordinary',
-							maxWait: hour,
+				rankOfMany: 'bulk',
+				maxWait: hour,
 			},
 		});
 		return async () => (await send({ method: 'GET', path: '/v1/contacts' })).ok;

@@ -33,6 +33,12 @@ test('one in ten turns goes to the lowest rank, so that bulk does not starve', (
 	expect([names.indexOf('bulk 0'), names.indexOf('bulk 1')]).toEqual([9, 19]);
 });
 
+test('ordinary work does not starve either, between those who are waited for and bulk', () => {
+	const [forms, bulk] = (['awaited', 'bulk'] as const).map((rank) => Array.from({ length: 30 }, (_, i) => ticket(`${rank} ${i}`, 'a', rank)));
+	const names = order([...forms!, ...bulk!, ticket('ordinary', 'b')]);
+	expect([names.indexOf('bulk 0'), names.indexOf('ordinary')]).toEqual([9, 19]);
+});
+
 test('a request that was refused goes before others of its workflow', () => {
 	expect(order([ticket('1'), ticket('2'), ticket('refused', 'a', 'ordinary', true), ticket('other', 'b')])).toEqual(['refused', 'other', '1', '2']);
 });

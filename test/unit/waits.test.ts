@@ -34,8 +34,9 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a schedule', contextOf({ getInputData }), 'ordinary'],
 	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
 	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
-])('in the queue, %s has its rank', (_, n8n, rank) => {
-	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', rank, maxWait: patientWait });
+])('in the queue, %s has its rank, and becomes bulk only as an execution', (_, n8n, rank) => {
+	const rankOfMany = 'getInputData' in n8n ? 'bulk' : rank;
+	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', rank, rankOfMany, maxWait: patientWait });
 });
 
 test('the hint tells how long the node waited: waits at the same time count once', async () => {

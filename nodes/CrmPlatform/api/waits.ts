@@ -24,7 +24,9 @@ export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 /** How the requests of this node are queued beside those of others. */
 export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account'> {
 	const { id = '' } = n8n.getWorkflow();
-	return { workflow: id, rank: rankOf(n8n), maxWait };
+	const rank = rankOf(n8n);
+	// A trigger runs for months, and sends little at a time.
+	return { workflow: id, rank, rankOfMany: isExecution(n8n) ? 'bulk' : rank, maxWait };
 }
 
 function rankOf(n8n: IAllExecuteFunctions): Rank {

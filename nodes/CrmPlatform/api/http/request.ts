@@ -94,7 +94,7 @@ export function createSender(options: SenderOptions): Sender {
 	const own = turns ? undefined : new RequestQueue(clock);
 	const queue = () => own ?? queueOf(turns?.account ?? '', clock);
 	let sent = 0;
-	const rankNow = (): Rank => (sent < few ? (turns?.rank ?? 'ordinary') : 'bulk');
+	const rankNow = (): Rank => (sent < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
 
 	return async (request) => {
 		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };

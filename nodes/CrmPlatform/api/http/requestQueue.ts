@@ -8,8 +8,10 @@ export interface Turns {
 	/** Address and credential: what has a rate limit of its own. */
 	account: string;
 	workflow: string;
-	/** Of its first requests; when it has sent many, they are bulk. */
+	/** Of its first requests. */
 	rank: Rank;
+	/** Once it has sent many. */
+	rankOfMany: Rank;
 	/** Milliseconds that a request may stand in the queue where nobody waits for it. */
 	maxWait: number;
 }

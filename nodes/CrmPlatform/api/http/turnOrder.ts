@@ -9,8 +9,8 @@ export interface Ticket {
 	isRepeated: boolean;
 }
 
-/** One in so many turns goes to the lowest rank, so that none starves. */
-const turnOfTheLowest = 10;
+/** One in so many turns goes to a lower rank, each in turn, so that none starves. */
+const turnOfLower = 10;
 
 /** Those that wait: by rank, within a rank one of each workflow in turn. */
 export class TurnOrder<T extends Ticket> {
@@ -38,8 +38,7 @@ export class TurnOrder<T extends Ticket> {
 
 	/** Takes out the next. */
 	take(): T | undefined {
-		const isForLowest = (this.turns + 1) % turnOfTheLowest === 0;
-		for (const { lines } of isForLowest ? [...this.ranks].reverse() : this.ranks) {
+		for (const { lines } of this.ranksInTurn()) {
 			for (const [workflow, line] of lines) {
 				const [ticket] = line;
 				if (!ticket) continue;
@@ -52,6 +51,14 @@ export class TurnOrder<T extends Ticket> {
 			}
 		}
 		return undefined;
+	}
+
+	private ranksInTurn() {
+		const turn = this.turns + 1;
+		if (turn % turnOfLower !== 0) return this.ranks;
+		const [, ...lower] = this.ranks;
+		if (turn % (2 * turnOfLower) !== 0) lower.reverse();
+		return [...lower, ...this.ranks];
 	}
 
 	remove(ticket: T): void {
