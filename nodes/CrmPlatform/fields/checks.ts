@@ -14,11 +14,13 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 	if (isBlank(value) || field.kind === 'any') return undefined;
 	if (field.kind === 'json') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
 	const values: unknown[] = field.kind === 'list' && Array.isArray(value) ? value : [value];
-	const isLong = (one: unknown): one is string => typeof one === 'string' && [...one].length > (field.maxLength ?? Infinity);
-	const wrong = values.find((one) => expected(field, one) !== undefined);
-	if (wrong !== undefined) return `${field.label}: ‘${String(wrong).slice(0, maxQuoted)}’ is not ${expected(field, wrong)}.`;
-	const long = values.find(isLong);
-	return long && `${field.label} is too long: it has ${[...long].length} characters, and may have ${field.maxLength}.`;
+	const { label, maxLength = Infinity } = field;
+	for (const one of values) {
+		const words = expected(field, one);
+		if (words !== undefined) return `${label}: ‘${String(one).slice(0, maxQuoted)}’ is not ${words}.`;
+	}
+	const tooLong = values.map((one) => (typeof one === 'string' ? [...one].length : 0)).find((length) => length > maxLength);
+	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and may have ${maxLength}.`;
 }
 
 /** The same for the objects of a list. */

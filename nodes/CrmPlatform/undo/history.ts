@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
 import { recordName } from '../api/recordName';
+import { hasByName, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
-import { CreatedLinks, valueByName } from './links';
+import { CreatedLinks } from './links';
 
 /** What the changes to be undone have made of one field. */
 export interface FieldHistory {
@@ -129,7 +129,7 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 	const names = changed.length > 0 ? changed : Object.keys(previous ?? {});
 	if (names.length === 0) history.problem = noFormerValues;
 	for (const name of names) {
-		if (!previous || !isIn(previous, name)) {
+		if (!previous || !hasByName(previous, name)) {
 			history.problem = noFormerValues;
 			continue;
 		}
@@ -148,13 +148,6 @@ function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, hi
 	for (const [name, field] of history.fields) {
 		if (changed.length === 0 || changed.includes(name)) field.isTheirs = true;
 	}
-}
-
-function isIn(previous: IDataObject, name: string): boolean {
-	if (Object.hasOwn(previous, name)) return true;
-	const custom = /^custom_fields\.(.+)$/s.exec(name)?.[1];
-	const values = ownMember(previous, 'custom_fields');
-	return custom !== undefined && typeof values === 'object' && values !== null && Object.hasOwn(values, custom);
 }
 
 /** Whether the event's record is new: for a user, one that comes into sight is created, too. */

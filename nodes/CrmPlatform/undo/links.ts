@@ -1,16 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { ownMember } from '../api/http/ownMembers';
 import type { EventMeaning } from './eventMeaning';
-
-/** The value of a changed field, by the name that events give it: `custom_fields.<key>` for a custom field. */
-export function valueByName(record: IDataObject, field: string): unknown {
-	const custom = /^custom_fields\.(.+)$/s.exec(field)?.[1];
-	if (custom === undefined) return ownMember(record, field);
-	const values = ownMember(record, 'custom_fields');
-	return typeof values === 'object' && values !== null ? ownMember(values as IDataObject, custom) : undefined;
-}
 
 /** What becomes of a record, as far as links go. */
 interface Linking {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { setByName, valueByName } from './changedField';
 import { hasSameValue, type FieldHistory, type RecordHistory } from './history';
-import { valueByName } from './links';
 
 /** What becomes of a value. */
 export interface UndoneChange {
@@ -96,7 +96,7 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	});
 	if (problem !== undefined) return outcome('cannot_be_undone', problem);
 	const found = current.record(collection, id);
-	const record = found && !current.isDeleted(collection, found) ? found : undefined;
+	const record = livingRecord(current, collection, id);
 	if (record && isOlder(record.version, version)) return outcome('conflict', outdated);
 	const again = createdInPlaceOf(history, current);
 	const isOutOfSight = !found && current.showsDeleted(collection);
@@ -121,10 +121,16 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 /** The living record that an undo, whoever ran it, has created in place of a deleted one. */
 function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): { id: string; isOwn?: boolean; record: IDataObject } | undefined {
 	for (const { id, isOwn = false } of anew) {
-		const record = current.record(collection, id);
-		if (record && !current.isDeleted(collection, record)) return { id, isOwn, record };
+		const record = livingRecord(current, collection, id);
+		if (record) return { id, isOwn, record };
 	}
 	return undefined;
+}
+
+/** A record that the service returns and does not call deleted. */
+export function livingRecord(current: Current, collection: string, id: string): IDataObject | undefined {
+	const record = current.record(collection, id);
+	return record && !current.isDeleted(collection, record) ? record : undefined;
 }
 
 type Decided = (result: Undoing['result'], reason?: string) => Undoing;
@@ -148,7 +154,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	}
 	if (!found && (current.showsDeleted(collection) || current.isSightLimited)) return outcome('cannot_be_undone', maybeNotDeleted);
 	const values = { ...deletion!.record };
-	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setValue(values, name, before);
+	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setByName(values, name, before);
 	const can = writable(history);
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
 	const changes = Object.entries(values)
@@ -183,7 +189,7 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 /** The merge patch (RFC 7396) that makes the changes. */
 function patchOf(changes: UndoneChange[]): IDataObject {
 	const patch: IDataObject = {};
-	for (const { field, from, to, kept } of changes) if (!kept) setValue(patch, field, difference(from, to));
+	for (const { field, from, to, kept } of changes) if (!kept) setByName(patch, field, difference(from, to));
 	return patch;
 }
 
@@ -197,13 +203,6 @@ function difference(from: unknown, to: unknown): unknown {
 	const cleared = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
 	const kept = Object.entries(to).map(([name, value]) => [name, difference(from[name], value)]);
 	return Object.fromEntries([...cleared, ...kept]);
-}
-
-/** Sets a value by the name that events give its field. */
-export function setValue(record: IDataObject, field: string, value: unknown): void {
-	const custom = /^custom_fields\.(.+)$/s.exec(field)?.[1];
-	if (custom === undefined) record[field] = value as IDataObject;
-	else record.custom_fields = { ...(record.custom_fields as IDataObject | undefined), [custom]: value as IDataObject };
 }
 
 const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));

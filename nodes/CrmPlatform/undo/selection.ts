@@ -5,7 +5,7 @@ import { originOf } from '../api/http/idempotency';
 import { isBlank } from '../fields/blank';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
-import { asFar, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
+import { asFar, kindsOption, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
 
 type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';
 
@@ -32,7 +32,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const given = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
 	/** What narrows an undo: nothing where it is left empty, but not where an expression gives nothing. */
-	const limit = ({ displayName, name }: INodeProperties, path = `options.${name}`): unknown => {
+	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
 		const value: unknown = n8n.getNodeParameter(path, item, '');
 		if (!isBlank(value)) return value;
 		if (isExpression(n8n.getNodeParameter(path, item, '', { rawExpressions: true }))) throw new Error(blankLimit(displayName));
@@ -51,7 +51,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		throw new Error('Since: enter the time from which on to undo changes. To undo all that the log has, turn on As Far As the Log Goes.');
 	}
 	const last = moment(until);
-	const chosenKinds = limit({ ...until, displayName: 'Kinds', name: 'kinds' });
+	const chosenKinds = limit(kindsOption);
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
 	const isBy = (event: CrmEvent): boolean => {
 		if (of === 'actor') return actorOf(event) === id;
@@ -71,7 +71,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		kinds: chosenKinds === undefined
 			? []
-			: [chosenKinds].flat().map((kind) => readOption('Kinds', kind, kinds.map(({ value }) => value))),
+			: [chosenKinds].flat().map((kind) => readOption(kindsOption.displayName, kind, kinds.map(({ value }) => value))),
 	};
 }
 

@@ -77,9 +77,10 @@ export const until: INodeProperties = {
 	description: 'Changes after this time stay, and count as those of others',
 };
 
+export const kindsOption = { displayName: 'Kinds', name: 'kinds' };
+
 const kindsProperty = (kinds: Resource[]): INodeProperties => ({
-	displayName: 'Kinds',
-	name: 'kinds',
+	...kindsOption,
 	type: 'multiOptions',
 	options: kinds.map(({ name, value }) => ({ name, value })).sort((one, other) => (one.name < other.name ? -1 : 1)),
 	default: [],

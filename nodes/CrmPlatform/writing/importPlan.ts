@@ -1,8 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
-import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
 import type { Query } from '../api/http/path';
 import type { Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -10,6 +8,7 @@ import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
+import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
@@ -169,13 +168,10 @@ function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
 	return field ? { field: field.name } : {};
 }
 
-const memberAt = (line: IDataObject, path: string[]): unknown =>
-	path.reduce<unknown>((value, step) => (isObject(value) ? ownMember(value, step) : undefined), line);
-
 /** Why the service would refuse a value of the line, as far as its description says. */
 function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
 	for (const field of checked) {
-		const message = whyRefused(field, memberAt(line, field.path));
+		const message = whyRefused(field, valueIn(line, field));
 		if (message !== undefined) return { field: field.name, code: 'invalid_value', message };
 	}
 	return undefined;
@@ -186,8 +182,9 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
 		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
 	}
-	for (const { name, label, path } of required) {
-		const value = memberAt(line, path);
+	for (const field of required) {
+		const { name, label } = field;
+		const value = valueIn(line, field);
 		if (value !== undefined && value !== null) continue;
 		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
