@@ -129,9 +129,16 @@ async function history(steps: readonly Step[]) {
 const by = (where: 'in the table' | 'in the CRM', name: string): Step => ({ do: where, who: 0, name });
 const goes = (direction: (typeof directions)[number], steps: number): Step => ({ do: direction, steps, another: false });
 
-test.each([1, 2, 3, 4, 5])('an edit in the CRM is not lost where the row learns of the write before it after %i steps', async (steps) => {
-	await history([by('in the table', 'Grace'), goes('to the CRM', 4), by('in the CRM', 'Mary'), goes('to the table', steps), goes('to the CRM', 9)]);
-});
+test.each([1, 2, 3, 4, 5])('an edit in the CRM while a row is synced is not lost, %i steps after it came to the table', async (steps) => {
+	for (const synced of [2, 3, 4]) {
+		for (const after of [1, 9]) {
+			for (const also of [[], [by('in the table', 'Ada')], [by('in the table', 'Mary')]]) {
+				const meanwhile = [by('in the CRM', 'Mary'), goes('to the table', steps), ...also];
+				await history([by('in the table', 'Grace'), goes('to the CRM', synced), ...meanwhile, goes('to the CRM', after)]);
+			}
+		}
+	}
+}, 120_000);
 
 test('whatever is edited between two steps of either direction, a table and the CRM come to agree', async () => {
 	await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16, size: 'max' }), history), randomRuns(60));
