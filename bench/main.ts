@@ -6,6 +6,7 @@ import { benchBulk } from './sandbox-bulk.ts';
 import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
+import { benchScale } from './scale/index.ts';
 import { benchSync } from './sync.ts';
 import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
@@ -31,6 +32,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
 		});
 	},
 	peers: benchPeers,
+	scale: benchScale,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
 	tools: benchTools,
