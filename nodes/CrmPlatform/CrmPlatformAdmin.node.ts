@@ -26,7 +26,7 @@ export class CrmPlatformAdmin implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
+		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + ($parameter["kind"] || $parameter["resource"])).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
 		description: 'Set up and watch a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
 		defaults: { name: 'CRM Platform Admin' },
 		usableAsTool: true,
@@ -45,7 +45,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(adminMenu, 'customField'),
+		properties: propertiesOf(adminMenu),
 	};
 
 	methods = {

@@ -26,7 +26,7 @@ export const authentication: INodeProperties = {
  *
  * @param first the entry chosen in a new node
  */
-export function propertiesOf(resources: OfferedResource[], first = 'contact'): INodeProperties[] {
+export function propertiesOf(resources: OfferedResource[], first = 'record'): INodeProperties[] {
 	return [
 		authentication,
 		{
@@ -34,7 +34,7 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 			name: 'resource',
 			type: 'options',
 			noDataExpression: true,
-			options: resources.map(({ name, value }) => ({ name, value })),
+			options: resources.map(({ name, ownName = name, value }) => ({ name: ownName, value })),
 			default: first,
 		},
 		...resources.map(operationProperty),
@@ -72,32 +72,44 @@ interface Shown {
 }
 
 function shownProperties(resource: OfferedResource): Shown[] {
-	return resource.operations.flatMap((operation) =>
-		[...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)].map(
-			(property, place) => ({
-				resource: resource.value,
-				operation: operation.option.value as string,
-				place,
-				property,
-			}),
-		),
-	);
+	return resource.operations.flatMap((operation) => {
+		const kinds = resource.kinds?.filter(({ operations }) => operations.some((one) => one === operation));
+		const properties = operation.properties(resource as Resource);
+		return [
+			...(kinds ? kindProperties(kinds) : (resource.parents ?? [])),
+			...(kinds ? properties.map((property) => hiddenWithout(operation, kinds, property)) : properties),
+			...optionsProperty(operation),
+		].map((property, place) => ({
+			resource: resource.value,
+			operation: operation.option.value as string,
+			place,
+			property,
+		}));
+	});
 }
 
-/** What says which records the operation is about: their kind, their parents, or neither. */
-function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
-	if (!kinds) return parents;
+/** What says which records the operation is about: their kind and, for some, their parents. */
+function kindProperties(kinds: Resource[]): INodeProperties[] {
+	const { value: usual } = kinds.find(({ value }) => value === 'contact') ?? kinds[0]!;
 	const kind: INodeProperties = {
 		displayName: 'Kind of Records',
 		name: 'kind',
 		type: 'options',
 		noDataExpression: true,
 		options: kinds.map(({ name, value }) => ({ name, value })),
-		default: 'contact',
+		default: usual,
 	};
 	const parentsOf = ({ value, parents: own = [] }: Resource) =>
 		own.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [kind, ...kinds.flatMap(parentsOf)];
+}
+
+/** The parameter, hidden from the kinds of records that do not have it. */
+function hiddenWithout(operation: OfferedOperation, kinds: Resource[], property: INodeProperties): INodeProperties {
+	const without = kinds.filter((kind) => !operation.properties(kind).some(({ name }) => name === property.name));
+	if (without.length === 0) return property;
+	const hide = { ...property.displayOptions?.hide, kind: without.map(({ value }) => value) };
+	return { ...property, displayOptions: { ...property.displayOptions, hide } };
 }
 
 /**
@@ -123,18 +135,11 @@ function merged(all: Shown[]): INodeProperties[] {
 		});
 }
 
-/** Optional parameters, besides those of the operation. */
-function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
-	return {
-		displayName: 'Options',
-		name: 'options',
-		type: 'collection',
-		placeholder: 'Add option',
-		default: {},
-		options: [...options, maxWait].sort((one, other) =>
-			alphabetically(one.displayName, other.displayName),
-		),
-	};
+/** Optional parameters, besides those of the operation. An action on one record asks for none: it shows what it needs. */
+function optionsProperty({ options = [] }: OfferedOperation): INodeProperties[] {
+	if (options.length === 0) return [];
+	const all = [...options, maxWait].sort((one, other) => alphabetically(one.displayName, other.displayName));
+	return [{ displayName: 'Options', name: 'options', type: 'collection', placeholder: 'Add option', default: {}, options: all }];
 }
 
 const maxWait: INodeProperties = {
@@ -143,6 +148,5 @@ const maxWait: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 300,
-	description:
-		'How long a request may wait because of the rate limit or an unavailable service before it fails',
+	description: 'How long a request may wait for the rate limit or the service',
 };

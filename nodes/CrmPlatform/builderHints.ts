@@ -1,15 +1,16 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
 import { fieldsInWords } from './parameters/fieldParameters';
-import { resources } from './resources';
+import { everyday } from './resources';
 
 /** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
 export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
 	{
 		task: 'create or update contacts from items of other names',
 		parameters: {
-			resource: 'contact',
+			resource: 'record',
 			operation: 'upsert',
+			kind: 'contact',
 			fieldsMatchOn: 'email',
 			fieldsMode: 'json',
 			fieldsJson: '={{ { email: $json.mail, last_name: $json.name, lifecycle_stage: "lead" } }}',
@@ -18,8 +19,9 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	{
 		task: 'find the open deals of at least 1,000',
 		parameters: {
-			resource: 'deal',
+			resource: 'record',
 			operation: 'getMany',
+			kind: 'deal',
 			returnAll: true,
 			filters: {
 				rows: [
@@ -32,8 +34,9 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	{
 		task: 'create a ticket',
 		parameters: {
-			resource: 'ticket',
+			resource: 'record',
 			operation: 'create',
+			kind: 'ticket',
 			fieldsMode: 'json',
 			fieldsJson: '{ "subject": "No hot water", "priority": "high" }',
 		},
@@ -46,7 +49,7 @@ export const asCode = (parameters: IDataObject): string =>
 
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
-const fields = `fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(resources)}`;
+const fields = `fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(everyday)}`;
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint:

@@ -26,6 +26,10 @@ export interface Resource {
 	parents?: INodeProperties[];
 	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
+	/** Whether its list can be narrowed to what was changed since a time; true if absent. */
+	listsChanges?: boolean;
+	/** The menu's entry of the operations that only this kind has; the name if absent. */
+	ownName?: string;
 	/** The operations it offers. */
 	operations: Operation[];
 }

@@ -78,8 +78,9 @@ describe('In a real n8n, an AI agent', () => {
 				tool,
 				1,
 				{
-					resource: 'contact',
+					resource: 'record',
 					operation: 'create',
+					kind: 'contact',
 					fields: mapped({
 						email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}",
 						last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}",
@@ -92,8 +93,9 @@ describe('In a real n8n, an AI agent', () => {
 				tool,
 				1,
 				{
-					resource: 'contact',
+					resource: 'record',
 					operation: 'getMany',
+					kind: 'contact',
 					returnAll: false,
 					limit: 5,
 					filters: filterBy('email', "={{ $fromAI('Email', 'The e-mail address', 'string') }}"),

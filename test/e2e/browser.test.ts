@@ -32,7 +32,7 @@ describeWithChromium('In n8n in a browser,', () => {
 
 	test('a contact is created from the fields the service offers', async () => {
 		const email = `${randomUUID()}@example.com`;
-		await openNode({ resource: 'company', operation: 'get' });
+		await openNode({ resource: 'record', operation: 'get', kind: 'company' });
 
 		await editor.choose('resource', 'Contact');
 		await editor.choose('operation', 'Create');
@@ -55,7 +55,7 @@ describeWithChromium('In n8n in a browser,', () => {
 		const credential = sandboxCredential();
 		await n8n.createCredential(credential);
 
-		await editor.addBehindTrigger('CRM Platform', 'Create a contact', credential.name);
+		await editor.addBehindTrigger('CRM Platform', 'Create a record', credential.name);
 		await editor.parameter('email').waitFor();
 		await editor.choose('operation', 'Get Many');
 		await editor.page.getByText('Add filter').click();
@@ -80,7 +80,7 @@ describeWithChromium('In n8n in a browser,', () => {
 	test('a company is found in the list and read', async () => {
 		const name = `Altamira ${randomUUID()}`;
 		const { id } = await createRecord('/v1/companies', { name });
-		await openNode({ resource: 'company', operation: 'get' });
+		await openNode({ resource: 'record', operation: 'get', kind: 'company' });
 
 		await editor.pickRecord('recordId', name);
 		const output = await editor.execute();

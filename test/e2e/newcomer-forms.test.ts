@@ -30,7 +30,8 @@ describeWithChromium('In a form, a newcomer can', () => {
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
-		await add('Create a deal');
+		await add('Create a record');
+		await editor.choose('kind', 'Deal');
 		await fill('title', mark);
 		const form = editor.page.getByTestId('node-parameters');
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
@@ -43,7 +44,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 	test('filter by a company that is picked from a list', async () => {
 		const { id: company_id } = await createRecord('/v1/companies', { name: `Picked ${mark}` });
 		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', company_id });
-		await add('Get many contacts');
+		await add('Get many records');
 		await click('Add filter');
 		await editor.choose('field', 'Company');
 		await editor.choose('operator', 'Is (From List)');
@@ -60,7 +61,8 @@ describeWithChromium('In a form, a newcomer can', () => {
 		const { id } = await createRecord('/v1/deals', { title: mark, pipeline_id, stage_id: stage!.id, expected_close_date: date });
 		await createRecord('/v1/deals', { title: mark, pipeline_id, stage_id: other!.id, expected_close_date: date });
 		await createRecord('/v1/deals', { title: mark, pipeline_id, stage_id: stage!.id, expected_close_date: '2031-04-01' });
-		await add('Get many deals');
+		await add('Get many records');
+		await editor.choose('kind', 'Deal');
 		const named = [['Pipeline', String(pipeline)], ['Stage', stage!.name]] as const;
 		for (const [row, [field, name]] of named.entries()) {
 			await click('Add filter');
@@ -91,7 +93,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 	});
 
 	test('see the eight fields that a form begins with where the operation is switched', async () => {
-		await add('Get many contacts');
+		await add('Get many records');
 		await editor.choose('operation', 'Create');
 		const form = editor.page.getByTestId('node-parameters');
 		await form.getByTestId('add-fields-select').waitFor();

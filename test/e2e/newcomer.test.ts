@@ -54,7 +54,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	newcomer('Create a contact', async () => {
-		await add('Create a contact');
+		await add('Create a record');
 		await fill('email', `${mark}@example.com`);
 		await editor.choose('lifecycle_stage', 'Customer');
 		expect(await editor.execute()).toContain(mark);
@@ -64,7 +64,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		const { id: company_id } = await createRecord('/v1/companies', { name: `Acme ${mark}` });
 		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', lifecycle_stage: 'customer', company_id });
 		await createRecord('/v1/contacts', { last_name: 'Weiss', lifecycle_stage: 'lead', company_id });
-		await add('Get many contacts');
+		await add('Get many records');
 		await click('Add filter');
 		await editor.choose('field', 'Lifecycle Stage');
 		await fill('value', 'Customer');
@@ -84,7 +84,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 		}));
 		await editor.beginWith('Trigger manually');
 		await setMockData(editor, rows);
-		await editor.addBehind('CRM Platform', 'Create or update a contact');
+		await editor.addBehind('CRM Platform', 'Create or update a record');
 		await editor.chooseCredential(credential.name);
 		await editor.choose('fieldsMode', 'Map Automatically');
 		await editor.execute();
@@ -193,7 +193,7 @@ describeWithChromium('Without opening a node twice and without a red message, a 
 
 		newcomer('Connect by OAuth2', async () => {
 			await editor.beginWith('Trigger manually');
-			await editor.addBehind('CRM Platform', 'Get many contacts');
+			await editor.addBehind('CRM Platform', 'Get many records');
 			const dialog = await newCredential(editor, 'OAuth2');
 			await dialog.locator('[data-test-id="parameter-input-baseUrl"] input').fill(service.url);
 			await dialog.locator('[data-test-id="parameter-input-clientId"] input').fill('cli_newcomer');

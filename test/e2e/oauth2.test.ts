@@ -61,8 +61,9 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 
 	const list = (more: IDataObject = {}) => ({
 		authentication: 'oAuth2',
-		resource: 'contact',
+		resource: 'record',
 		operation: 'getMany',
+		kind: 'contact',
 		limit: 10,
 		...more,
 	});

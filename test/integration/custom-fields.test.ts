@@ -5,6 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
+import { chosen } from '../chosen.ts';
 import { executeContext, picker, run } from './n8n.ts';
 import { automatic, byId, create, getMany, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -71,7 +72,7 @@ test('a list is filtered by custom fields', async () => {
 });
 
 const asJson = (fieldsJson: string, more: IDataObject = {}) =>
-	({ resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson, ...more }) as never;
+	({ resource: 'record', operation: 'create', kind: 'contact', fieldsMode: 'json', fieldsJson, ...more }) as never;
 
 test('JSON without custom fields takes one request', async () => {
 	const { credential } = sandbox;
@@ -165,7 +166,7 @@ describe('where the service does not tell which there are,', () => {
 	test('the others are offered all the same', async () => {
 		const opened = (operation: string) => ({
 			credential: sandbox.credential,
-			parameters: { resource: 'contact', operation },
+			parameters: chosen('contact', operation),
 		});
 		const { fields } = await picker(getFields, opened('create'));
 		const filters = await picker(getFilterFields, opened('getMany'));

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { chosen } from '../chosen.ts';
 import { failure, run } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -8,8 +9,7 @@ const sandbox = useSandbox();
 
 describe('fields given as JSON', () => {
 	const asJson = (resource: string, operation: string, json: unknown, more: IDataObject = {}) => ({
-		resource,
-		operation,
+		...chosen(resource, operation),
 		fieldsMode: 'json',
 		fieldsJson: json as string,
 		simplify: false,

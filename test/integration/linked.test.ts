@@ -6,6 +6,7 @@ import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
+import { chosen } from '../chosen.ts';
 import { failure, picker, run } from './n8n.ts';
 import { automatic, byId, create, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -119,7 +120,7 @@ describe('records that are picked', () => {
 describe('the lists to pick from', () => {
 	const setup = (resource: string, operation: string, more: IDataObject = {}) => ({
 		credential: sandbox.credential,
-		parameters: { resource, operation, ...more } as never,
+		parameters: { ...chosen(resource, operation), ...more } as never,
 		path: 'parameters.fieldsLinked.records[0].record',
 	});
 	const searching = (field: string, ...others: Array<[string, string]>) =>

@@ -55,8 +55,9 @@ describe('a linked record', () => {
 			{
 				credential: sandbox.credential,
 				parameters: {
-					resource: 'deal',
+					resource: 'record',
 					operation: 'create',
+					kind: 'deal',
 					...rows(['stage_id', byId('')], ['pipeline_id', byId('={{ $json.pipeline }}')]),
 				} as INodeParameters,
 				path: 'parameters.fieldsLinked.records[0].record',

@@ -43,8 +43,9 @@ describeInQueueMode('In queue mode', () => {
 		await connect(sandbox, credentialId);
 		const parameters = {
 			authentication: 'oAuth2',
-			resource: 'contact',
+			resource: 'record',
 			operation: 'getMany',
+			kind: 'contact',
 			limit: 2,
 		};
 		const { workflow, path } = calledWorkflow({ credentialId, parameters });

@@ -9,8 +9,7 @@ const previewOf = (resource: string, operation: string) =>
 
 describe('The output preview', () => {
 	test('is there for every operation whose output is known before', () => {
-		const known = menu.filter(({ kinds }) => !kinds);
-		const operations = known.flatMap(({ value, operations }) =>
+		const operations = menu.flatMap(({ value, operations }) =>
 			operations
 				.filter(({ output }) => output !== null)
 				.map(({ option }) => `__schema__/v1.0.0/${value}/${String(option.value)}.json`),
@@ -19,19 +18,23 @@ describe('The output preview', () => {
 	});
 
 	test('shows the fields of the record with their types', () => {
-		expect(previewOf('contact', 'create')?.properties).toMatchObject({
+		expect(previewOf('message', 'send')?.properties).toMatchObject({
 			id: { type: 'string' },
-			email: { type: 'string' },
-			tag_ids: { type: 'array', items: { type: 'string' } },
-			address: { type: 'object', properties: { city: { type: 'string' } } },
+			channel: { type: 'string' },
+			to: { type: 'array' },
 		});
-		expect(previewOf('customObjectRecord', 'get')?.properties).toHaveProperty('title');
 		expect(previewOf('user', 'getCurrent')?.properties).toHaveProperty('email');
 		expect(previewOf('account', 'get')?.properties).toHaveProperty('plan');
 	});
 
+	test('shows what all kinds have, where n8n does not ask for the kind', () => {
+		const { properties } = previewOf('record', 'create') ?? {};
+		expect(properties).toMatchObject({ id: { type: 'string' }, external_id: { type: 'string' }, created_at: { type: 'string' } });
+		expect(properties).not.toHaveProperty('email');
+	});
+
 	test('of a deletion is that it is done', () => {
-		expect(previewOf('deal', 'delete')).toEqual({
+		expect(previewOf('record', 'delete')).toEqual({
 			type: 'object',
 			properties: { deleted: { type: 'boolean' } },
 		});

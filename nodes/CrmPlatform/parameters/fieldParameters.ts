@@ -64,7 +64,7 @@ export function fieldsProperties(
 	return [
 		fieldsMode,
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
-		{ ...fieldsJson, description: fieldsJson.description + choicesOf(whole) },
+		fieldsJson,
 		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
 }
@@ -82,13 +82,6 @@ export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>
 			return `${value}: ${named.join(', ')}`;
 		})
 		.join('; ');
-
-/** The choices, in words: JSON does not show them, and a model has to know them. */
-function choicesOf(resource: Resource | undefined): string {
-	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
-	const named = chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`);
-	return named.length > 0 ? ` Allowed values: ${named.join(' ')}` : '';
-}
 
 const fieldsMode: INodeProperties = {
 	displayName: 'Specify Fields',
@@ -149,7 +142,7 @@ export const fieldsMatchOn = matchOnProperty(
 	matchOnDescription,
 );
 
-const fieldsJson: INodeProperties & { description: string } = {
+const fieldsJson: INodeProperties = {
 	displayName: 'Fields (JSON)',
 	name: 'fieldsJson',
 	type: 'json',

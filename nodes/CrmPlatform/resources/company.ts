@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const company: Resource = {
 	name: 'Company',
 	value: 'company',
 	path: '/companies',
 	isLinked: true,
-	operations: [...recordOperations('a company', 'companies'), ...tagOperations],
+	operations: [...recordOperations, ...fileOperations, ...tagOperations],
 };

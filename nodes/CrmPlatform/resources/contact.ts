@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const contact: Resource = {
 	name: 'Contact',
 	value: 'contact',
 	path: '/contacts',
 	isLinked: true,
-	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations],
+	operations: [...recordOperations, ...fileOperations, ...tagOperations],
 };

@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const customObjectRecord: Resource = {
 	name: 'Custom Object Record',
@@ -12,8 +12,5 @@ export const customObjectRecord: Resource = {
 		}),
 	],
 	isLinked: true,
-	operations: [
-		...recordOperations('a custom object record', 'custom object records'),
-		...tagOperations,
-	],
+	operations: [...recordOperations, ...fileOperations, ...tagOperations],
 };

@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 import { change } from '../operations/update';
 
 export const deal: Resource = {
@@ -8,8 +8,10 @@ export const deal: Resource = {
 	value: 'deal',
 	path: '/deals',
 	isLinked: true,
+	ownName: 'Deal Stage',
 	operations: [
-		...recordOperations('a deal', 'deals'),
+		...recordOperations,
+		...fileOperations,
 		...tagOperations,
 		recordAction(
 			'Lose a deal',

@@ -6,5 +6,6 @@ export const event: Resource = {
 	name: 'Event',
 	value: 'event',
 	path: '/events',
-	operations: [get('Get an event'), getMany('Get many events', { listsChanges: false })],
+	listsChanges: false,
+	operations: [get, getMany],
 };

@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const note: Resource = {
 	name: 'Note',
 	value: 'note',
 	path: '/notes',
 	isLinked: true,
-	operations: [...recordOperations('a note', 'notes'), ...tagOperations],
+	operations: [...recordOperations, ...fileOperations, ...tagOperations],
 };

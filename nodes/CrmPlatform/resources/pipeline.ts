@@ -1,9 +1,9 @@
 import type { Resource } from '../model';
-import { recordOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations } from '../operations/recordOperations';
 
 export const pipeline: Resource = {
 	name: 'Pipeline',
 	value: 'pipeline',
 	path: '/pipelines',
-	operations: [...recordOperations('a pipeline', 'pipelines')],
+	operations: [...recordOperations, ...fileOperations],
 };

@@ -1,9 +1,9 @@
 import type { Resource } from '../model';
-import { recordOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations } from '../operations/recordOperations';
 
 export const tag: Resource = {
 	name: 'Tag',
 	value: 'tag',
 	path: '/tags',
-	operations: [...recordOperations('a tag', 'tags')],
+	operations: [...recordOperations, ...fileOperations],
 };

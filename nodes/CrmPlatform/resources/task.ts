@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 import { change } from '../operations/update';
 
 export const task: Resource = {
@@ -7,8 +7,10 @@ export const task: Resource = {
 	value: 'task',
 	path: '/tasks',
 	isLinked: true,
+	ownName: 'Task Status',
 	operations: [
-		...recordOperations('a task', 'tasks'),
+		...recordOperations,
+		...fileOperations,
 		...tagOperations,
 		change('Complete a task', {
 			name: 'Complete',

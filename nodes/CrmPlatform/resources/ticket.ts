@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 import type { PickedField } from '../parameters/pickedField';
 import { change } from '../operations/update';
 
@@ -15,8 +15,10 @@ export const ticket: Resource = {
 	value: 'ticket',
 	path: '/tickets',
 	isLinked: true,
+	ownName: 'Ticket Status',
 	operations: [
-		...recordOperations('a ticket', 'tickets'),
+		...recordOperations,
+		...fileOperations,
 		...tagOperations,
 		change('Assign a ticket', {
 			name: 'Assign',

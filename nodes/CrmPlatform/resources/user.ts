@@ -1,13 +1,15 @@
 import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
-import { recordOperations } from '../operations/recordOperations';
+import { fileOperations, recordOperations } from '../operations/recordOperations';
 
 export const user: Resource = {
 	name: 'User',
 	value: 'user',
 	path: '/users',
+	ownName: 'Current User',
 	operations: [
-		...recordOperations('a user', 'users'),
+		...recordOperations,
+		...fileOperations,
 		getFixed('Get the current user', '/users/me', {
 			name: 'Get Current',
 			value: 'getCurrent',

@@ -9,9 +9,10 @@ export const webhookDelivery: Resource = {
 	value: 'webhookDelivery',
 	path: '/webhooks/{webhookId}/deliveries',
 	parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
+	listsChanges: false,
 	operations: [
-		get('Get a webhook delivery'),
-		getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
+		get,
+		getMany,
 		recordAction('Retry a webhook delivery', 'retry', {
 			name: 'Retry',
 			value: 'retry',
