@@ -1,3 +1,4 @@
+import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
 import { benchNode } from './node.ts';
 import { benchPeers } from './peers/index.ts';
@@ -28,6 +29,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
 			rows: await benchFilesBesideN8n(),
 		});
 	},
+	definitions: benchDefinitions,
 	peers: benchPeers,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),

@@ -106,6 +106,7 @@ function kindProperties(kinds: Resource[]): INodeProperties[] {
 
 /** The parameter, hidden from the kinds of records that do not have it. */
 function hiddenWithout(operation: OfferedOperation, kinds: Resource[], property: INodeProperties): INodeProperties {
+	if (property.type === 'notice') return property;
 	const without = kinds.filter((kind) => !operation.properties(kind).some(({ name }) => name === property.name));
 	if (without.length === 0) return property;
 	const hide = { ...property.displayOptions?.hide, kind: without.map(({ value }) => value) };

@@ -1,4 +1,3 @@
-import { generateNodeTypeFile } from '@n8n/workflow-sdk';
 import type { INodeParameters, INodeType } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -7,15 +6,10 @@ import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollT
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
+import { definitionOf } from './definition.ts';
 import { run } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { useSandbox } from './sandbox.ts';
-
-/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalogue of nodes). */
-function definitionOf({ description }: INodeType): string {
-	const properties = description.properties.filter(({ type }) => type !== 'hidden');
-	return generateNodeTypeFile({ ...description, properties } as never);
-}
 
 const sandbox = useSandbox();
 

@@ -1,7 +1,7 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
-import type { Resource } from '../model';
+import type { Menu, Resource } from '../model';
 import { linkedProperty } from './linkedRecordParameters';
 import { fieldsDependOn } from './recordParameters';
 
@@ -65,6 +65,7 @@ export function fieldsProperties(
 		fieldsMode,
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		fieldsJson,
+		...(whole ? choicesNotices(whole) : []),
 		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
 }
@@ -73,15 +74,29 @@ const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
 
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
-export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>): string =>
+export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
 	resources
 		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
 		.filter(({ fields }) => fields.length > 0)
 		.map(({ value, fields }) => {
-			const named = fields.map(([name, values]) => (values.length > 0 ? `${name} (${values.join('|')})` : name));
+			const named = fields.map(([name, values]) => (withChoices && values.length > 0 ? `${name} (${values.join('|')})` : name));
 			return `${value}: ${named.join(', ')}`;
 		})
 		.join('; ');
+
+/** What can be chosen, for each kind of record: JSON does not show it. */
+const choicesNotices = ({ kinds, ...single }: Resource & Pick<Menu, 'kinds'>): INodeProperties[] =>
+	(kinds ?? [single]).flatMap(({ path, value }) => {
+		const named = Object.entries(knownFields(path)).filter(([, values]) => values.length > 0);
+		if (named.length === 0) return [];
+		return {
+			displayName: `Allowed values: ${named.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`,
+			name: 'choicesNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { fieldsMode: ['json'], ...(kinds && { kind: [value] }) } },
+		};
+	});
 
 const fieldsMode: INodeProperties = {
 	displayName: 'Specify Fields',

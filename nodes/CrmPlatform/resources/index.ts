@@ -35,7 +35,7 @@ export const everyday: Resource[] = [
 ];
 
 /** What sets up and watches an account, by name. */
-const administration: Resource[] = [
+export const administration: Resource[] = [
 	apiRequest,
 	customField,
 	customObject,

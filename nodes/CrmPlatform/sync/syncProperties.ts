@@ -18,7 +18,7 @@ export const isSynced = ({ operations }: Resource): boolean =>
 /** The parameters of CRM Platform Sync for the given kinds of records. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
-	return propertiesOf(offered).map((property) =>
+	return propertiesOf(offered, 'contact').map((property) =>
 		property.name === 'operation' ? hiddenOperation(property) : property,
 	);
 }
