@@ -34,7 +34,7 @@ export function propertiesOf(resources: OfferedResource[], first = 'record'): IN
 			name: 'resource',
 			type: 'options',
 			noDataExpression: true,
-			options: resources.map(({ name, ownName = name, value }) => ({ name: ownName, value })),
+			options: resources.map(({ name, label = name, value }) => ({ name: label, value })),
 			default: first,
 		},
 		...resources.map(operationProperty),

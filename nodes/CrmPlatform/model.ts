@@ -36,6 +36,8 @@ export interface Resource {
 
 /** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
 export interface Menu extends Omit<Resource, 'path'> {
+	/** What the menu calls it; the name if absent. */
+	label?: string;
 	/** The kinds to pick from, by name. */
 	kinds?: Resource[];
 }

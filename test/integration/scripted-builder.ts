@@ -46,7 +46,8 @@ function valueOf(file: ts.SourceFile, type: ts.TypeNode, value: unknown): Generi
 	const isObject = typeof value === 'object' && value !== null;
 	if (ts.isTypeLiteralNode(type) && isObject) return filled(file, type.members, value as IDataObject);
 	if (ts.isTypeReferenceNode(type) && type.typeName.getText(file) === 'Array' && Array.isArray(value)) {
-		return value.map((one: unknown) => valueOf(file, type.typeArguments![0]!, one)) as never;
+		const [of] = type.typeArguments!;
+		return value.map((one: unknown) => valueOf(file, of!, one));
 	}
 	const text = type.getText(file);
 	const isExpression = typeof value === 'string' && value.startsWith('=');

@@ -69,11 +69,12 @@ const own = (of: Resource[]): Menu[] =>
 	of
 		.map((resource) => ({
 			...resource,
+			...(resource.ownName !== undefined && { label: resource.ownName }),
 			operations: resource.operations.filter((one) => !allShared.includes(one)),
 		}))
 		.filter(({ operations }) => operations.length > 0);
 
-const labelOf = ({ name, ownName = name }: Menu): string => ownName;
+const labelOf = ({ name, label = name }: Menu): string => label;
 
 const byName = (menu: Menu[]): Menu[] => menu.sort((one, other) => (labelOf(one) < labelOf(other) ? -1 : 1));
 
