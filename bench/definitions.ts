@@ -6,18 +6,14 @@ import type { INodeType, INodeTypeDescription, IVersionedNodeType } from 'n8n-wo
 
 import { buildPackage } from '../tools/build.ts';
 import { installN8n } from '../tools/n8n.mjs';
-import { median, sideBySide } from './measure.ts';
 import { markdownTable } from './peers/markdown.ts';
-import { openLaboratory } from './peers/processes.ts';
-import { publish } from './report.ts';
 
 const page = resolve('docs', 'faq.md');
 const [begin, end] = ['<!-- definitions, written by npm run bench definitions -->', '<!-- end of definitions -->'];
 const others = ['Hubspot/Hubspot', 'Pipedrive/Pipedrive', 'Salesforce/Salesforce', 'Airtable/Airtable'];
 const ours = ['', 'Admin', 'Sync', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
-const rounds = 9;
 
-/** What AI builders and the editor read of each node, into docs/faq.md, and a node's first run beside HubSpot's. */
+/** What AI builders and the editor read of each node, beside other nodes of n8n, into docs/faq.md. */
 export async function benchDefinitions(): Promise<void> {
 	await buildPackage();
 	const n8n = await installN8n();
@@ -35,7 +31,6 @@ export async function benchDefinitions(): Promise<void> {
 	const table = markdownTable([['Node', 'Definition for AI builders: characters', 'Description for the editor: bytes'], ...rows]);
 	console.log(table);
 	writeTable(table);
-	publish({ name: 'first-run', ours: 'node', bare: 'HubSpot', rows: [await firstRun()] });
 }
 
 /** The newest description in a module with one class. */
@@ -51,23 +46,4 @@ function writeTable(table: string): void {
 	const [, after] = rest.split(end);
 	if (after === undefined) throw new Error(`${page} has no ${begin} or no ${end}.`);
 	writeFileSync(page, `${before}${begin}\n\n${table}\n\n${end}${after}`);
-}
-
-/** One record by a process that has just begun, loading the node included. */
-async function firstRun() {
-	const near = { ms: 0, tls: true };
-	const laboratory = await openLaboratory([near]);
-	try {
-		await laboratory.set({ contacts: 1 });
-		const { ours: node, bare: hubspot } = await sideBySide(rounds, async (which) => {
-			const worker = await laboratory.hire(which === 'ours' ? 'CRM Platform' : 'HubSpot');
-			const { ms, records, error } = await worker.measure({ route: laboratory.routeOver(near), task: 'create', count: 1 });
-			await worker.stop();
-			if (records !== 1) throw new Error(error ?? 'No record was created.');
-			return ms;
-		});
-		return { what: 'first run of a process, one record', unit: 'ms', ours: median(node), bare: median(hubspot), most: { ratio: 1 } };
-	} finally {
-		await laboratory.close();
-	}
 }

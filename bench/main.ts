@@ -1,5 +1,6 @@
 import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
+import { benchFirstRun } from './first-run.ts';
 import { benchNode } from './node.ts';
 import { benchPeers } from './peers/index.ts';
 import { publish } from './report.ts';
@@ -30,6 +31,8 @@ const benchmarks: Record<string, () => Promise<void>> = {
 		});
 	},
 	definitions: benchDefinitions,
+	'first-run': async () =>
+		publish({ name: 'first-run', ours: 'node', bare: 'HubSpot', rows: [await benchFirstRun()] }),
 	peers: benchPeers,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
