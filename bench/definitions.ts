@@ -8,12 +8,12 @@ import { buildPackage } from '../tools/build.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { markdownTable } from './peers/markdown.ts';
 
-const page = resolve('docs', 'faq.md');
+const page = resolve('docs', 'agents.md');
 const [begin, end] = ['<!-- definitions, written by npm run bench definitions -->', '<!-- end of definitions -->'];
 const others = ['Hubspot/Hubspot', 'Pipedrive/Pipedrive', 'Salesforce/Salesforce', 'Airtable/Airtable'];
 const ours = ['', 'Admin', 'Sync', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
 
-/** What AI builders and the editor read of each node, beside other nodes of n8n, into docs/faq.md. */
+/** What AI builders and the editor read of each node, beside other nodes of n8n, into docs/agents.md. */
 export async function benchDefinitions(): Promise<void> {
 	await buildPackage();
 	const n8n = await installN8n();

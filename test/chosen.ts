@@ -1,14 +1,13 @@
 import { fileOperations, recordOperations, tagOperations } from '../nodes/CrmPlatform/operations/recordOperations';
-import type { Operation } from '../nodes/CrmPlatform/model';
-import { adminMenu } from '../nodes/CrmPlatform/resources';
+import { adminMenu, resourceNamed } from '../nodes/CrmPlatform/resources';
 
-const entries: Record<string, Operation[]> = { record: recordOperations, file: fileOperations, recordTag: tagOperations };
+const entries = { record: recordOperations, file: fileOperations, recordTag: tagOperations };
 
 /** How a workflow stores an operation on a kind of record: what several kinds have has an entry of its own in the menu. */
 export function chosen(kind: string, operation: string): { resource: string; operation: string; kind?: string } {
-	const isShared = ([, operations]: [string, Operation[]]) => operations.some(({ option }) => option.value === operation);
-	const [resource] = Object.entries(entries).find(isShared) ?? [];
-	return resource === undefined ? { resource: kind, operation } : { resource, operation, kind };
+	const found = resourceNamed(kind)?.operations.find(({ option }) => option.value === operation);
+	const [resource] = Object.entries(entries).find(([, operations]) => operations.some((one) => one === found)) ?? [];
+	return resource === undefined || !found ? { resource: kind, operation } : { resource, operation, kind };
 }
 
 const kinds = adminMenu.find(({ value }) => value === 'record')!.kinds!.map(({ value }) => value);

@@ -34,8 +34,8 @@ describeWithChromium('In n8n in a browser,', () => {
 		const email = `${randomUUID()}@example.com`;
 		await openNode({ resource: 'record', operation: 'get', kind: 'company' });
 
-		await editor.choose('resource', 'Contact');
 		await editor.choose('operation', 'Create');
+		await editor.choose('kind', 'Contact');
 		await editor.parameter('email').locator('input').fill(email);
 		await editor.choose('lifecycle_stage', 'Customer');
 		const output = await editor.execute();
